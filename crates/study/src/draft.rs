@@ -1,0 +1,351 @@
+//! The study file as written, before any check: what serde reads and the JSON Schema shows.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::ordered::Ordered;
+use crate::{Direction, FactorKind, Level, Pick, RunOrder, Scale};
+
+/// A Trainwright study: factors, a design, something to run, metrics and an analysis.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StudyDraft {
+    /// Version of the study file format: 1.
+    pub schema: u32,
+    /// Name, seed and purpose.
+    pub study: HeadDraft,
+    /// What is varied: one table a factor.
+    #[serde(default)]
+    pub factors: Ordered<FactorDraft>,
+    /// Which configurations run, how often and in which order.
+    pub design: DesignDraft,
+    /// A job of the built-in trainer. A factor may stand for any of its keys.
+    pub job: Option<JobDraft>,
+    /// How trials run, and the command where `[job]` is absent.
+    #[serde(default)]
+    pub run: RunDraft,
+    /// What is measured: one table a metric.
+    pub metrics: Ordered<MetricDraft>,
+    /// Parameters read back from the output: one table a factor.
+    #[serde(default)]
+    pub echo: Ordered<EchoDraft>,
+    /// What is asked of the measurements.
+    #[serde(default)]
+    pub analysis: AnalysisDraft,
+    /// Conditions that every configuration must meet.
+    #[serde(default)]
+    pub constraint: Vec<ConstraintDraft>,
+    /// Where trials run.
+    #[serde(default)]
+    pub engine: EngineDraft,
+    /// Resource sampling.
+    #[serde(default)]
+    pub telemetry: TelemetryDraft,
+    /// Limits and price.
+    #[serde(default)]
+    pub budget: BudgetDraft,
+}
+
+/// Name, seed and purpose of the study.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HeadDraft {
+    /// Letters, digits, dots, dashes and underscores.
+    pub name: String,
+    /// Drives the run order and the seed of every trial.
+    #[serde(default)]
+    pub seed: u64,
+    /// What the study asks.
+    pub description: Option<String>,
+}
+
+/// A knob and its levels.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FactorDraft {
+    /// The values it takes, at least two.
+    pub levels: Option<Vec<Level>>,
+    /// A range to search instead of levels.
+    pub range: Option<RangeDraft>,
+    /// How distances between numeric levels are measured.
+    #[serde(default)]
+    pub scale: Scale,
+    /// Whether it changes the training or the machine.
+    #[serde(default)]
+    pub kind: FactorKind,
+    /// Runs are grouped so that it changes seldom.
+    #[serde(default)]
+    pub hard_to_change: bool,
+    /// The factor exists only where this holds, such as `optimizer == 'sgd'`.
+    pub when: Option<String>,
+}
+
+/// A range to search.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RangeDraft {
+    /// Lower end.
+    #[serde(rename = "from")]
+    pub _from: f64,
+    /// Upper end.
+    #[serde(rename = "to")]
+    pub _to: f64,
+}
+
+/// Which configurations run, how often and in which order.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DesignDraft {
+    /// How configurations are chosen.
+    #[serde(rename = "type")]
+    pub kind: DesignType,
+    /// Rows of a fractional design, a power of two.
+    pub runs: Option<u32>,
+    /// Checked against what the design reaches.
+    pub resolution: Option<u32>,
+    /// Generators of a fractional design, such as `batch = lr*epochs`.
+    #[serde(default)]
+    pub generators: Vec<String>,
+    /// Starting configuration of a one-factor design.
+    #[serde(default)]
+    pub baseline: Ordered<Level>,
+    /// Rows of a table design, each with one level a factor in the order of the factors.
+    pub rows: Option<Vec<Vec<Level>>>,
+    /// CSV file with the rows of a table design, one column a factor.
+    pub file: Option<String>,
+    /// Cells of the table are -1 and +1 instead of levels.
+    #[serde(default)]
+    pub coded: bool,
+    /// Trials of each row.
+    #[serde(default = "one")]
+    pub replications: u32,
+    /// Order of the trials.
+    #[serde(default)]
+    pub order: RunOrder,
+}
+
+/// How configurations are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum DesignType {
+    OneFactor,
+    Full,
+    Fractional,
+    PlackettBurman,
+    CentralComposite,
+    BoxBehnken,
+    LatinHypercube,
+    Table,
+}
+
+/// A job of the built-in trainer.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JobDraft {
+    /// The network: `mlp`.
+    pub network: Option<Level>,
+    /// A data set's name, such as `fashion-mnist-sample`, or a folder.
+    pub data: Option<Level>,
+    /// Hidden layers of an MLP.
+    pub hidden_layers: Option<Level>,
+    /// Neurons in each hidden layer.
+    pub neurons: Option<Level>,
+    /// Learning rate.
+    pub lr: Option<Level>,
+    /// Examples a step.
+    pub batch: Option<Level>,
+    /// Passes over the training data.
+    pub epochs: Option<Level>,
+    /// `sgd` or `adam`.
+    pub optimizer: Option<Level>,
+    /// `constant`.
+    pub schedule: Option<Level>,
+    /// `one-device`.
+    pub strategy: Option<Level>,
+    /// Replicas of the network.
+    pub replicas: Option<Level>,
+    /// Worker processes.
+    pub workers: Option<Level>,
+    /// Threads that one replica computes with.
+    pub threads: Option<Level>,
+}
+
+impl JobDraft {
+    /// Keys that were written, with their values.
+    pub(crate) fn fields(self) -> Vec<(String, Level)> {
+        let fields = [
+            ("network", self.network),
+            ("data", self.data),
+            ("hidden_layers", self.hidden_layers),
+            ("neurons", self.neurons),
+            ("lr", self.lr),
+            ("batch", self.batch),
+            ("epochs", self.epochs),
+            ("optimizer", self.optimizer),
+            ("schedule", self.schedule),
+            ("strategy", self.strategy),
+            ("replicas", self.replicas),
+            ("workers", self.workers),
+            ("threads", self.threads),
+        ];
+        fields.into_iter().filter_map(|(key, level)| Some((key.to_owned(), level?))).collect()
+    }
+}
+
+/// How trials run.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunDraft {
+    /// Words of the command; `{factor}` stands for a level, a nested list is left out where a
+    /// factor in it does not exist.
+    pub command: Option<Vec<WordDraft>>,
+    /// Folder to run in; the study file's own where absent.
+    pub workdir: Option<String>,
+    /// Variables set for the command.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Longest time a trial may take, such as `20m`.
+    pub timeout: Option<String>,
+    /// Time between asking a trial to stop and killing it, such as `5s`.
+    pub grace: Option<String>,
+    /// Further attempts after an exit code in `retry_on`.
+    #[serde(default)]
+    pub retries: u32,
+    /// Exit codes worth another attempt; 128 plus the number for a signal.
+    pub retry_on: Option<Vec<i32>>,
+    /// Trials of this study at the same time, at most the engine's slots.
+    pub parallel: Option<u32>,
+    /// Trials thrown away before the first one counts.
+    #[serde(default)]
+    pub warmup: u32,
+    /// Shell command before every trial.
+    pub prepare: Option<String>,
+}
+
+/// A part of a command line.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum WordDraft {
+    One(String),
+    Group(Vec<String>),
+}
+
+/// A quantity measured in every trial.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MetricDraft {
+    /// Where it is read; without it, the metrics file and then `::metric` lines are searched.
+    pub from: Option<MetricFrom>,
+    /// Key in the JSON lines; the metric's name where absent.
+    pub key: Option<String>,
+    /// `stdout`, `stderr` or a path.
+    pub file: Option<String>,
+    /// Pattern with a group `(?P<value>...)`.
+    #[serde(rename = "match")]
+    pub pattern: Option<String>,
+    /// Which of several values counts.
+    pub pick: Option<Pick>,
+    /// JSON Pointer, such as `/eval/accuracy`.
+    pub pointer: Option<String>,
+    /// CSV column; the metric's name where absent.
+    pub column: Option<String>,
+    /// TensorBoard tag; the metric's name where absent.
+    pub tag: Option<String>,
+    /// Formula over factors and other metrics.
+    pub expr: Option<String>,
+    /// Unit, mandatory for time and money.
+    pub unit: Option<String>,
+    /// Smallest and largest believable value.
+    pub range: Option<[f64; 2]>,
+    /// Whether the study wants it small or large.
+    pub objective: Option<Direction>,
+}
+
+/// Where a metric is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MetricFrom {
+    Wall,
+    Jsonl,
+    Stdout,
+    Regex,
+    Json,
+    Csv,
+    Tensorboard,
+    Expr,
+}
+
+/// A parameter read back from the output.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EchoDraft {
+    /// Pattern with a group `(?P<value>...)`.
+    #[serde(rename = "match")]
+    pub pattern: String,
+    /// `stdout`, `stderr` or a path.
+    pub file: Option<String>,
+}
+
+/// What is asked of the measurements.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AnalysisDraft {
+    /// The metric to explain; the one with an objective where absent.
+    pub response: Option<String>,
+    /// `main`, `main + 2fi`, or a formula such as `lr*batch + neurons`.
+    pub terms: Option<String>,
+    /// Largest p-value called evidence.
+    pub alpha: Option<f64>,
+}
+
+/// A condition that every configuration must meet.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConstraintDraft {
+    /// Such as `replicas * batch <= 512`.
+    pub expr: String,
+}
+
+/// Where trials run.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EngineDraft {
+    /// `local` or `spark`.
+    #[serde(default)]
+    pub kind: EngineKind,
+    /// Trials at the same time.
+    pub slots: Option<u32>,
+}
+
+/// What runs the trials.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum EngineKind {
+    #[default]
+    Local,
+    Spark,
+}
+
+/// Resource sampling.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TelemetryDraft {
+    /// Time between samples, such as `1s`.
+    pub sample_every: Option<String>,
+}
+
+/// Limits and price.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BudgetDraft {
+    /// No trial starts after this many hours of running.
+    pub max_hours: Option<f64>,
+    /// Price of an hour of the machine.
+    pub price_per_hour: Option<f64>,
+}
+
+fn one() -> u32 {
+    1
+}

@@ -1,0 +1,78 @@
+//! A knob of the study and the values it may take.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Expression, Level};
+
+/// A knob, hyper-parameter or system setting, with its levels in file order.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Factor {
+    /// Name, an identifier.
+    pub name: String,
+    /// Levels in file order; at least two, no two the same.
+    pub levels: Vec<Level>,
+    /// How distances between numeric levels are measured.
+    pub scale: Scale,
+    /// Whether it changes the training or the machine.
+    pub kind: FactorKind,
+    /// The factor exists only in configurations where this holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when: Option<Expression>,
+}
+
+impl Factor {
+    /// The factor's own level equal to `level`, if it has one.
+    pub fn level(&self, level: &Level) -> Option<&Level> {
+        self.levels.iter().find(|own| own.same_as(level))
+    }
+
+    /// Whether every level is a number.
+    pub fn is_numeric(&self) -> bool {
+        self.levels.iter().all(|level| level.number().is_some())
+    }
+
+    /// The lower and the higher level of a two-level factor: numbers by size, others in file order.
+    pub fn low_and_high(&self) -> Option<(&Level, &Level)> {
+        let [first, second] = self.levels.as_slice() else { return None };
+        match (first.number(), second.number()) {
+            (Some(a), Some(b)) if a > b => Some((second, first)),
+            _ => Some((first, second)),
+        }
+    }
+}
+
+/// How distances between numeric levels are measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// By difference.
+    #[default]
+    Linear,
+    /// By ratio, natural logarithm.
+    Log,
+    /// By ratio, in doublings.
+    Log2,
+}
+
+impl Scale {
+    /// The position of a value on this scale.
+    pub fn position(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Log => value.ln(),
+            Self::Log2 => value.log2(),
+        }
+    }
+}
+
+/// What a factor changes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FactorKind {
+    /// The training itself, such as a learning rate.
+    #[default]
+    Hyper,
+    /// The machine or its use, such as a thread count.
+    System,
+}

@@ -1,0 +1,72 @@
+//! From a study file to a study.
+
+use std::io;
+use std::path::Path;
+
+use toml::de::DeTable;
+
+use crate::check::{ReadFile, check};
+use crate::draft::StudyDraft;
+use crate::locate::{Step, locate};
+use crate::problem::{FaultyFile, Problem, StudyError};
+use crate::schema::unknown_keys;
+use crate::{SourceFile, Study};
+
+impl Study {
+    /// Reads and checks a study file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or every fault in it with its place.
+    pub fn load(path: &Path) -> Result<Self, StudyError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| StudyError::Unreadable { path: path.to_owned(), source })?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let read = move |file: &Path| std::fs::read_to_string(folder.join(file));
+        Ok(Self::parse(SourceFile { path: path.to_owned(), text }, &read)?)
+    }
+
+    /// Reads and checks the text of a study file that names no other file.
+    ///
+    /// # Errors
+    /// Every fault in it with its place.
+    pub fn from_text(text: &str) -> Result<Self, FaultyFile> {
+        let file = SourceFile { path: "study.toml".into(), text: text.to_owned() };
+        Self::parse(file, &|_| Err(io::Error::other("a text alone has no folder")))
+    }
+
+    fn parse(file: SourceFile, read_file: &ReadFile<'_>) -> Result<Self, FaultyFile> {
+        let fault = |problems: Vec<Problem>| FaultyFile { file: file.clone(), problems };
+        let document =
+            DeTable::parse(&file.text).map_err(|error| fault(vec![toml_problem(&error)]))?;
+        let unknown = unknown_keys(document.get_ref());
+        if !unknown.is_empty() {
+            return Err(fault(unknown));
+        }
+        let draft: StudyDraft =
+            toml::from_str(&file.text).map_err(|error| fault(vec![toml_problem(&error)]))?;
+        check(draft, &file, document.get_ref(), read_file).map_err(fault)
+    }
+
+    /// A fault of this study found elsewhere, such as an impossible design, at its place.
+    ///
+    /// Steps that are whole numbers count into lists.
+    pub fn fault_at(&self, path: &[&str], message: String, help: Option<String>) -> FaultyFile {
+        let steps: Vec<Step> = path
+            .iter()
+            .map(|step| step.parse::<usize>().map_or_else(|_| Step::from(*step), Step::from))
+            .collect();
+        let span = match DeTable::parse(&self.source.text) {
+            Ok(document) => locate(document.get_ref(), &steps),
+            Err(_) => 0..0,
+        };
+        FaultyFile { file: self.source.clone(), problems: vec![Problem { message, span, help }] }
+    }
+}
+
+fn toml_problem(error: &toml::de::Error) -> Problem {
+    let message = error.message().trim_end_matches('\n').to_owned();
+    let help = message
+        .strip_prefix("missing field ")
+        .map(|field| format!("add the key or table {}", field.trim_matches('`')));
+    Problem { message, span: error.span().unwrap_or(0..0), help }
+}

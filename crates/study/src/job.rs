@@ -1,0 +1,268 @@
+//! A training job of the built-in trainer.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Configuration, Level};
+
+/// One training job, complete: what `trainwright job` reads and `trainwright train` builds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobSpec {
+    /// The network to train.
+    pub network: NetworkName,
+    /// A data set's name, or a folder.
+    pub data: String,
+    /// Folder to look for named data sets in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_dir: Option<PathBuf>,
+    /// Hidden layers of an MLP.
+    #[serde(default = "one")]
+    pub hidden_layers: u32,
+    /// Neurons in each hidden layer.
+    #[serde(default = "default_neurons")]
+    pub neurons: u32,
+    /// Learning rate.
+    #[serde(default = "default_lr")]
+    pub lr: f64,
+    /// Examples a step.
+    #[serde(default = "default_batch")]
+    pub batch: u32,
+    /// Passes over the training data.
+    #[serde(default = "one")]
+    pub epochs: u32,
+    /// What turns gradients into updates.
+    #[serde(default)]
+    pub optimizer: Optimizer,
+    /// How the learning rate goes on.
+    #[serde(default)]
+    pub schedule: Schedule,
+    /// How training is spread over devices.
+    #[serde(default)]
+    pub strategy: Strategy,
+    /// Replicas of the network.
+    #[serde(default = "one")]
+    pub replicas: u32,
+    /// Worker processes.
+    #[serde(default = "one")]
+    pub workers: u32,
+    /// Threads that one replica computes with.
+    #[serde(default = "one")]
+    pub threads: u32,
+    /// Seed of initial weights and shuffling.
+    pub seed: u64,
+}
+
+/// Networks the trainer knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkName {
+    /// Dense layers with ReLU between them.
+    Mlp,
+}
+
+/// What turns gradients into updates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Optimizer {
+    /// Plain stochastic gradient descent.
+    Sgd,
+    /// Adam with its usual constants.
+    #[default]
+    Adam,
+}
+
+/// How the learning rate goes on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schedule {
+    /// It stays.
+    #[default]
+    Constant,
+}
+
+/// How training is spread over devices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strategy {
+    /// One device does everything.
+    #[default]
+    OneDevice,
+}
+
+fn one() -> u32 {
+    1
+}
+fn default_neurons() -> u32 {
+    128
+}
+fn default_lr() -> f64 {
+    0.001
+}
+fn default_batch() -> u32 {
+    32
+}
+
+/// Keys that `[job]` and factors of a job may have.
+pub const JOB_KEYS: [&str; 13] = [
+    "network",
+    "data",
+    "hidden_layers",
+    "neurons",
+    "lr",
+    "batch",
+    "epochs",
+    "optimizer",
+    "schedule",
+    "strategy",
+    "replicas",
+    "workers",
+    "threads",
+];
+
+/// Why a job cannot be built: the key at fault and what is wrong with its value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}`: {message}")]
+pub struct JobError {
+    /// The key, or empty where the fault has no single key.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// The `[job]` table: the keys that stay the same over all trials.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct JobTemplate {
+    /// Keys and values in file order.
+    pub fields: Configuration,
+}
+
+impl JobTemplate {
+    /// The job of one configuration: the template's keys and the factors together.
+    ///
+    /// # Errors
+    /// The first key whose value the trainer cannot take.
+    pub fn job(&self, configuration: &Configuration, seed: u64) -> Result<JobSpec, JobError> {
+        let mut object = serde_json::Map::new();
+        for (key, level) in self.fields.iter().chain(configuration.iter()) {
+            object.insert(key.to_owned(), json(level));
+        }
+        object.insert("seed".to_owned(), seed.into());
+        let keys: Vec<String> = object.keys().cloned().collect();
+        let job: JobSpec = serde_json::from_value(object.clone().into()).map_err(|error| {
+            JobError { key: faulty_key(&object, &keys), message: plain(&error.to_string()) }
+        })?;
+        job.check()?;
+        Ok(job)
+    }
+}
+
+impl JobSpec {
+    /// Whether every value is one that the trainer can take.
+    ///
+    /// # Errors
+    /// The first key whose value it cannot take.
+    pub fn check(&self) -> Result<(), JobError> {
+        let fault = |key: &str, message: String| Err(JobError { key: key.to_owned(), message });
+        if !(self.lr.is_finite() && self.lr > 0.0) {
+            return fault("lr", format!("a learning rate is above 0, this is {}", self.lr));
+        }
+        let counts = [
+            ("neurons", self.neurons),
+            ("batch", self.batch),
+            ("epochs", self.epochs),
+            ("threads", self.threads),
+        ];
+        for (key, value) in counts {
+            if value == 0 {
+                return fault(key, "must be at least 1".to_owned());
+            }
+        }
+        for (key, value) in [("replicas", self.replicas), ("workers", self.workers)] {
+            if value != 1 {
+                let message = format!(
+                    "strategy `one-device` trains on 1, not {value}; other strategies are not built in yet"
+                );
+                return fault(key, message);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The key that alone keeps a job from being read, found by leaving out one at a time.
+fn faulty_key(object: &serde_json::Map<String, serde_json::Value>, keys: &[String]) -> String {
+    let mandatory = ["network", "data", "seed"];
+    let reads = |object: serde_json::Map<String, serde_json::Value>| {
+        serde_json::from_value::<JobSpec>(object.into()).is_ok()
+    };
+    let stand_in = |key: &str| match key {
+        "network" => "mlp".into(),
+        "data" => "any".into(),
+        _ => serde_json::Value::from(0),
+    };
+    let without = |key: &String| {
+        let mut trial = object.clone();
+        trial.remove(key);
+        if mandatory.contains(&key.as_str()) {
+            trial.insert(key.clone(), stand_in(key));
+        }
+        reads(trial)
+    };
+    keys.iter().find(|key| without(key)).cloned().unwrap_or_default()
+}
+
+fn json(level: &Level) -> serde_json::Value {
+    match level {
+        Level::Truth(value) => (*value).into(),
+        Level::Integer(value) => (*value).into(),
+        Level::Number(value) => (*value).into(),
+        Level::Text(value) => value.clone().into(),
+    }
+}
+
+/// Serde's message in our words, without its trailing position.
+fn plain(message: &str) -> String {
+    let message = message.split(" at line ").next().unwrap_or(message);
+    message.replace("unknown variant", "no such value:").replace("unknown field", "no such key:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn configuration(text: &str) -> Configuration {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[track_caller]
+    fn check_refused(factors: &str, key: &str, message: &str) {
+        let template =
+            JobTemplate { fields: configuration(r#"{"network":"mlp","data":"sample"}"#) };
+        let error = template.job(&configuration(factors), 1).unwrap_err();
+        assert_eq!(error.key, key);
+        assert!(error.message.contains(message), "{}", error.message);
+    }
+
+    #[test]
+    fn factors_fill_the_template() {
+        let template =
+            JobTemplate { fields: configuration(r#"{"network":"mlp","data":"sample"}"#) };
+        let job = template.job(&configuration(r#"{"lr":0.01,"optimizer":"sgd"}"#), 5).unwrap();
+        assert_eq!((job.lr, job.optimizer, job.batch, job.seed), (0.01, Optimizer::Sgd, 32, 5));
+    }
+
+    #[test]
+    fn values_the_trainer_cannot_take_are_named() {
+        check_refused(r#"{"lr":0.0}"#, "lr", "above 0");
+        check_refused(r#"{"batch":0}"#, "batch", "at least 1");
+        check_refused(r#"{"batch":1.5}"#, "batch", "invalid type");
+        check_refused(r#"{"optimizer":"rmsprop"}"#, "optimizer", "no such value: `rmsprop`");
+        check_refused(r#"{"strategy":"mirrored"}"#, "strategy", "no such value: `mirrored`");
+        check_refused(r#"{"replicas":2}"#, "replicas", "not built in yet");
+        check_refused(r#"{"network":"cnn"}"#, "network", "no such value: `cnn`");
+    }
+}

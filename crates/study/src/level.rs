@@ -1,0 +1,103 @@
+//! A value that a factor may take.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A value that a factor may take: a truth value, a whole number, a number or a text.
+///
+/// ```
+/// use trainwright_study::Level;
+///
+/// assert_eq!(Level::parse("0.01"), Level::Number(0.01));
+/// assert!(Level::Integer(2).same_as(&Level::Number(2.0)));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Level {
+    /// `true` or `false`.
+    Truth(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction or an exponent.
+    Number(f64),
+    /// Any other text.
+    Text(String),
+}
+
+impl Level {
+    /// Reads a level as a CSV cell or a command line spells it.
+    pub fn parse(text: &str) -> Self {
+        let text = text.trim();
+        if let Ok(value) = text.parse() {
+            return Self::Integer(value);
+        }
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => return Self::Number(value),
+            _ => {}
+        }
+        match text {
+            "true" => Self::Truth(true),
+            "false" => Self::Truth(false),
+            _ => Self::Text(text.to_owned()),
+        }
+    }
+
+    /// The level as a number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Integer(value) => Some(*value as f64),
+            Self::Number(value) => Some(*value),
+            Self::Truth(_) | Self::Text(_) => None,
+        }
+    }
+
+    /// Whether two levels mean the same value; `2` and `2.0` do.
+    pub fn same_as(&self, other: &Self) -> bool {
+        match (self.number(), other.number()) {
+            (Some(a), Some(b)) => a == b,
+            (None, None) => self == other,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truth(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Number(value) => write!(f, "{value}"),
+            Self::Text(value) => f.pad(value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Level) {
+        assert_eq!(Level::parse(text), expected, "{text}");
+        assert_eq!(Level::parse(&expected.to_string()), expected, "{text} printed and read again");
+    }
+
+    #[test]
+    fn a_level_survives_printing_and_reading() {
+        check("32", Level::Integer(32));
+        check("0.001", Level::Number(0.001));
+        check("1e-7", Level::Number(1e-7));
+        check("adam", Level::Text("adam".into()));
+        check("true", Level::Truth(true));
+        check("inf", Level::Text("inf".into()));
+    }
+
+    #[test]
+    fn numbers_compare_by_value_and_texts_by_letter() {
+        assert!(Level::Integer(1).same_as(&Level::Number(1.0)));
+        assert!(!Level::Integer(1).same_as(&Level::Text("1".into())));
+        assert!(!Level::Truth(true).same_as(&Level::Integer(1)));
+    }
+}

@@ -1,0 +1,50 @@
+//! The nouns of an experiment: study, factor, level, configuration, trial, metric, measurement,
+//! observation. Data only: nothing here runs, stores, fits or draws.
+//!
+//! Read `study.rs` first; `file.rs` is how a study file becomes one.
+
+mod check;
+mod configuration;
+mod draft;
+mod duration;
+mod expression;
+mod factor;
+mod file;
+mod fixed;
+mod job;
+mod level;
+mod locate;
+mod machine;
+mod metric;
+mod observation;
+mod ordered;
+mod problem;
+mod schema;
+mod seed;
+mod study;
+mod template;
+mod trial;
+
+pub use configuration::Configuration;
+pub use expression::{EvaluateError, Expression, ParseError, Scope, Value};
+pub use factor::{Factor, FactorKind, Scale};
+pub use fixed::differences;
+pub use job::{
+    JOB_KEYS, JobError, JobSpec, JobTemplate, NetworkName, Optimizer, Schedule, Strategy,
+};
+pub use level::Level;
+pub use machine::Machine;
+pub use metric::{Direction, Echo, Metric, MetricSource, Pattern, Pick, TextFile, seconds_per};
+pub use observation::Observation;
+pub use problem::{FaultyFile, Problem, StudyError};
+pub use schema::study_schema;
+pub use seed::Seed;
+pub use study::{
+    AnalysisSpec, Budget, CommandTemplate, CommandWord, DesignKind, DesignSpec, RunOptions,
+    RunOrder, SourceFile, Study, Task,
+};
+pub use template::{Template, is_identifier};
+pub use trial::{
+    Measurement, NetworkScope, NetworkUsage, Outcome, PlannedTrial, Series, TrialRecord,
+    TrialState, Usage,
+};

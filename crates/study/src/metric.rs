@@ -1,0 +1,178 @@
+//! What is measured, in which unit, and where it is read.
+
+use regex::Regex;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::Expression;
+
+/// A quantity measured in every trial.
+#[derive(Debug, Clone, Serialize)]
+pub struct Metric {
+    /// Name, an identifier.
+    pub name: String,
+    /// Where its value is read.
+    pub source: MetricSource,
+    /// Which of several values counts.
+    pub pick: Pick,
+    /// Unit, mandatory for time and money.
+    pub unit: Option<String>,
+    /// Values outside are kept and flagged.
+    pub range: Option<(f64, f64)>,
+    /// Whether the study wants it small or large.
+    pub objective: Option<Direction>,
+}
+
+impl Metric {
+    /// Whether the metric is a time, by its unit.
+    pub fn is_time(&self) -> bool {
+        self.unit.as_deref().is_some_and(|unit| seconds_per(unit).is_some())
+    }
+}
+
+/// Seconds in one of a time unit; nothing for a unit that is not a time.
+pub fn seconds_per(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" | "seconds" => 1.0,
+        "min" | "minutes" => 60.0,
+        "h" | "hours" => 3600.0,
+        _ => return None,
+    })
+}
+
+/// Where the value of a metric is read.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "from")]
+pub enum MetricSource {
+    /// JSON lines of the metrics file, else `::metric` lines of the standard output.
+    Reported {
+        /// Key in the JSON object.
+        key: String,
+    },
+    /// Time from start to exit.
+    Wall,
+    /// JSON lines of the metrics file.
+    Jsonl {
+        /// Key in the JSON object.
+        key: String,
+    },
+    /// `::metric {...}` lines of the standard output.
+    Stdout {
+        /// Key in the JSON object.
+        key: String,
+    },
+    /// Lines of a text that match a pattern.
+    Regex {
+        /// Text to search.
+        file: TextFile,
+        /// Pattern with a group `value`, and perhaps a group `step`.
+        pattern: Pattern,
+    },
+    /// A JSON file.
+    Json {
+        /// Path in the trial's working folder.
+        file: String,
+        /// JSON Pointer to the number, such as `/eval/accuracy`.
+        pointer: String,
+    },
+    /// A CSV file with a header.
+    Csv {
+        /// Path in the trial's working folder.
+        file: String,
+        /// Column with the numbers.
+        column: String,
+    },
+    /// TensorBoard event files.
+    Tensorboard {
+        /// Folder that is searched for event files, below the trial's working folder.
+        file: String,
+        /// Scalar to read.
+        tag: String,
+    },
+    /// Computed from factors, other metrics and what the kernel measured.
+    Expr {
+        /// The formula.
+        expr: Expression,
+    },
+}
+
+/// A text that a trial leaves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TextFile {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+    /// A file; placeholders are allowed in its path.
+    Path(String),
+}
+
+/// A regular expression, kept with its text.
+#[derive(Debug, Clone)]
+pub struct Pattern(Regex);
+
+impl Pattern {
+    /// Reads a pattern, which must have a group named `value`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let regex = Regex::new(text).map_err(|error| error.to_string())?;
+        if !regex.capture_names().any(|name| name == Some("value")) {
+            return Err("the pattern has no group `(?P<value>...)`".to_owned());
+        }
+        Ok(Self(regex))
+    }
+
+    /// The compiled form.
+    pub fn regex(&self) -> &Regex {
+        &self.0
+    }
+}
+
+impl Serialize for Pattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
+    }
+}
+
+/// Which of several values of a metric counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pick {
+    /// The last one.
+    #[default]
+    Last,
+    /// The first one.
+    First,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// The arithmetic mean.
+    Mean,
+}
+
+/// Whether a metric should be small or large.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Small is good.
+    Minimize,
+    /// Large is good.
+    Maximize,
+}
+
+/// A rule that reads a parameter back from the output; the trial fails where it differs.
+#[derive(Debug, Clone, Serialize)]
+pub struct Echo {
+    /// The factor.
+    pub factor: String,
+    /// Text to search.
+    pub file: TextFile,
+    /// Pattern with a group `value`.
+    pub pattern: Pattern,
+}

@@ -1,0 +1,24 @@
+//! A trial reduced to what analysis and search need.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Configuration, TrialState};
+
+/// An ended trial reduced to its configuration and its metrics.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// Position in the run order, from 1.
+    pub trial: u32,
+    /// Row of the design, from 1; absent for imported results that match no row.
+    pub row: Option<u32>,
+    /// Number among the repeats of that row, from 1.
+    pub replicate: u32,
+    /// What ran.
+    pub configuration: Configuration,
+    /// How it ended; only finished trials enter fits.
+    pub state: TrialState,
+    /// Metric values by name.
+    pub values: BTreeMap<String, f64>,
+}

@@ -1,0 +1,220 @@
+//! A checked study: everything downstream takes this type.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Configuration, Direction, Echo, Expression, Factor, JobTemplate, Metric, Seed, Template,
+};
+
+/// A question with factors, metrics, a design and a budget, read from a file and checked.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// Name, which also names the folder of its trials.
+    pub name: String,
+    /// What it asks, in the user's words.
+    pub description: Option<String>,
+    /// Source of all its randomness.
+    pub seed: Seed,
+    /// Factors in file order.
+    pub factors: Vec<Factor>,
+    /// Which configurations run, how often, in which order.
+    pub design: DesignSpec,
+    /// What a trial runs; nothing for results measured elsewhere.
+    pub task: Option<Task>,
+    /// How trials are run.
+    pub run: RunOptions,
+    /// What is measured, in file order.
+    pub metrics: Vec<Metric>,
+    /// Parameters read back from the output.
+    pub echoes: Vec<Echo>,
+    /// What is asked of the measurements.
+    pub analysis: AnalysisSpec,
+    /// Conditions on every configuration.
+    pub constraints: Vec<Expression>,
+    /// Limits and price.
+    pub budget: Budget,
+    /// The file it was read from.
+    pub source: SourceFile,
+}
+
+impl Study {
+    /// The metric of that name.
+    pub fn metric(&self, name: &str) -> Option<&Metric> {
+        self.metrics.iter().find(|metric| metric.name == name)
+    }
+
+    /// The factor of that name.
+    pub fn factor(&self, name: &str) -> Option<&Factor> {
+        self.factors.iter().find(|factor| factor.name == name)
+    }
+
+    /// The metric that the analysis explains.
+    pub fn response(&self) -> &Metric {
+        self.metric(&self.analysis.response).expect("a checked study has its response")
+    }
+
+    /// Whether the response should be small or large; small unless the study says otherwise.
+    pub fn direction(&self) -> Direction {
+        self.response().objective.unwrap_or(Direction::Minimize)
+    }
+
+    /// The folder that the study file lies in.
+    pub fn folder(&self) -> &Path {
+        match self.source.path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        }
+    }
+}
+
+/// A file's path and text, for messages that show places in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Where it was read.
+    pub path: PathBuf,
+    /// What it said.
+    pub text: String,
+}
+
+/// Which configurations run, how often, in which order.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DesignSpec {
+    /// How configurations are chosen.
+    #[serde(flatten)]
+    pub kind: DesignKind,
+    /// Trials of each row.
+    pub replications: u32,
+    /// Order of the trials.
+    pub order: RunOrder,
+}
+
+/// How configurations are chosen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum DesignKind {
+    /// One factor at a time leaves the baseline.
+    OneFactor {
+        /// Levels of the baseline; a factor not named starts at its first level.
+        baseline: Configuration,
+    },
+    /// Every combination.
+    Full,
+    /// A regular fraction of the two-level combinations.
+    Fractional {
+        /// Number of rows, a power of two; absent where generators decide.
+        runs: Option<u32>,
+        /// Such as `batch = nodes*executors`; empty where the program chooses.
+        generators: Vec<String>,
+        /// Checked against what the generators give.
+        resolution: Option<u32>,
+    },
+    /// The rows the user lists.
+    Table {
+        /// Rows in the user's order.
+        rows: Vec<Configuration>,
+    },
+}
+
+/// Order of the trials.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunOrder {
+    /// All trials shuffled by the study's seed.
+    #[default]
+    Randomized,
+    /// One replicate after the other, each shuffled.
+    Blocked,
+    /// Row by row as the design lists them, one replicate after the other.
+    Standard,
+}
+
+/// What a trial runs.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    /// The built-in trainer.
+    Job(JobTemplate),
+    /// Any command.
+    Command(CommandTemplate),
+}
+
+/// A command line with placeholders.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CommandTemplate {
+    /// Words of the command line, in order.
+    pub words: Vec<CommandWord>,
+    /// Variables set for the command.
+    pub env: BTreeMap<String, Template>,
+    /// Folder to run in; the study file's own where absent.
+    pub workdir: Option<Template>,
+}
+
+/// A part of a command line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum CommandWord {
+    /// One word.
+    One(Template),
+    /// Words that appear only where every factor in them exists.
+    Group(Vec<Template>),
+}
+
+impl CommandTemplate {
+    /// All templates of the command: words, variables and folder.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        self.words
+            .iter()
+            .flat_map(|word| match word {
+                CommandWord::One(template) => std::slice::from_ref(template),
+                CommandWord::Group(templates) => templates,
+            })
+            .chain(self.env.values())
+            .chain(&self.workdir)
+    }
+}
+
+/// How trials are run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunOptions {
+    /// A trial that takes longer is stopped and has failed.
+    pub timeout: Option<Duration>,
+    /// Time between asking a trial to stop and killing it.
+    pub grace: Duration,
+    /// Further attempts after an exit code in `retry_on`.
+    pub retries: u32,
+    /// Exit codes worth another attempt; 128 plus the number for a signal.
+    pub retry_on: Vec<i32>,
+    /// Trials at the same time.
+    pub slots: u32,
+    /// Trials whose results are thrown away before the first one counts.
+    pub warmup: u32,
+    /// Shell command before every trial; its time does not count.
+    pub prepare: Option<Template>,
+    /// Time between telemetry samples; by trial length where absent.
+    pub sample_every: Option<Duration>,
+}
+
+/// What is asked of the measurements.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AnalysisSpec {
+    /// The metric to explain.
+    pub response: String,
+    /// Terms of the fitted equation.
+    pub terms: String,
+    /// Largest p-value called evidence.
+    pub alpha: f64,
+}
+
+/// Limits and price.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Budget {
+    /// No trial starts after this many hours of running.
+    pub max_hours: Option<f64>,
+    /// Price of an hour of the machine.
+    pub price_per_hour: Option<f64>,
+}

@@ -1,0 +1,201 @@
+//! One execution of a design row: what is planned, what came back.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Configuration;
+
+/// A trial as the plan lists it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedTrial {
+    /// Position in the run order, from 1.
+    pub number: u32,
+    /// Row of the design in standard order, from 1.
+    pub row: u32,
+    /// Number among the repeats of that row, from 1.
+    pub replicate: u32,
+    /// What to run.
+    pub configuration: Configuration,
+    /// Seed given to the trial; fits 31 bits, as many programs want.
+    pub seed: u32,
+}
+
+/// Where a trial stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TrialState {
+    /// Not started yet.
+    Planned,
+    /// Started by a runner, which may have died since.
+    Running,
+    /// All metrics measured.
+    Finished,
+    /// Ended by a NaN or infinite metric: kept, counted, left out of fits.
+    Diverged,
+    /// Ended without its metrics.
+    Failed,
+    /// Ended by the user; it will be run again.
+    Stopped,
+}
+
+impl TrialState {
+    /// The word used in the store, in JSON and on the screen.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Diverged => "diverged",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// The state of that word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Planned, Self::Running, Self::Finished, Self::Diverged, Self::Failed, Self::Stopped]
+            .into_iter()
+            .find(|state| state.word() == word)
+    }
+}
+
+impl fmt::Display for TrialState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "lowercase")]
+pub enum Outcome {
+    /// All metrics measured.
+    Finished,
+    /// A metric was NaN or infinite.
+    Diverged {
+        /// Which metric, and what it was.
+        reason: String,
+    },
+    /// The process failed, or a metric is missing.
+    Failed {
+        /// What went wrong, with the nearest lines where a rule found nothing.
+        reason: String,
+    },
+    /// The user ended it.
+    Stopped,
+}
+
+impl Outcome {
+    /// The state a trial is in after this outcome.
+    pub fn state(&self) -> TrialState {
+        match self {
+            Self::Finished => TrialState::Finished,
+            Self::Diverged { .. } => TrialState::Diverged,
+            Self::Failed { .. } => TrialState::Failed,
+            Self::Stopped => TrialState::Stopped,
+        }
+    }
+
+    /// The reason of a trial that did not finish.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Diverged { reason } | Self::Failed { reason } => Some(reason),
+            Self::Finished | Self::Stopped => None,
+        }
+    }
+}
+
+/// One value of a metric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The metric's name.
+    pub metric: String,
+    /// Its value, finite.
+    pub value: f64,
+    /// Whether the value lies in the metric's range.
+    pub in_range: bool,
+}
+
+/// What a trial used, by the kernel's accounts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Seconds from start to exit.
+    pub wall_s: f64,
+    /// CPU seconds in user mode, process tree.
+    pub user_s: f64,
+    /// CPU seconds in kernel mode, process tree.
+    pub system_s: f64,
+    /// Largest resident memory of the process tree that was seen.
+    pub peak_memory_bytes: u64,
+    /// Bytes read from storage by the process tree, where the kernel tells.
+    pub disk_read_bytes: Option<u64>,
+    /// Bytes written to storage by the process tree, where the kernel tells.
+    pub disk_write_bytes: Option<u64>,
+    /// Network bytes during the trial; absent while another slot ran.
+    pub network: Option<NetworkUsage>,
+    /// Exit code, unless a signal ended the process.
+    pub exit_code: Option<i32>,
+    /// The signal that ended the process.
+    pub signal: Option<i32>,
+}
+
+/// Network bytes during a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NetworkUsage {
+    /// Bytes received over interfaces other than loopback.
+    pub received_bytes: u64,
+    /// Bytes sent over interfaces other than loopback.
+    pub sent_bytes: u64,
+    /// Bytes over loopback.
+    pub loopback_bytes: u64,
+    /// Whose bytes these are.
+    pub scope: NetworkScope,
+}
+
+/// Whose bytes a network figure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkScope {
+    /// All of the machine's.
+    Machine,
+    /// The trial's process tree alone.
+    Tree,
+}
+
+/// A quantity followed over a trial: a learning curve or a telemetry channel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// `metric.<name>` for learning curves, `cpu.user`, `memory` and the like for telemetry.
+    pub name: String,
+    /// What the positions count: `s` since the start, or `step`.
+    pub axis: String,
+    /// Unit of the values.
+    pub unit: String,
+    /// Positions, ascending.
+    pub at: Vec<f64>,
+    /// Values, one a position.
+    pub values: Vec<f64>,
+}
+
+/// Everything kept of one ended trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The metrics measured.
+    pub measurements: Vec<Measurement>,
+    /// What it used; absent when the process never started.
+    pub usage: Option<Usage>,
+    /// Curves and telemetry.
+    pub series: Vec<Series>,
+    /// The command line as started.
+    pub command: Vec<String>,
+    /// The variables that the engine set for the trial.
+    pub environment: BTreeMap<String, String>,
+    /// Start, in milliseconds since 1970.
+    pub started_ms: i64,
+    /// The last lines of the output.
+    pub output_end: String,
+}

@@ -1,0 +1,260 @@
+use trainwright_study::Study;
+
+use crate::good::{COMMAND_STUDY, JOB_STUDY};
+
+/// The study with one replacement must be refused with exactly these lines:
+/// `line:column: message (help)`.
+#[track_caller]
+fn check(base: &str, from: &str, to: &str, expected: &[&str]) {
+    let text = base.replacen(from, to, 1);
+    assert_ne!(text, base, "`{from}` is not in the study");
+    let error = Study::from_text(&text).expect_err("the study was accepted").to_string();
+    let lines: Vec<&str> =
+        error.lines().map(|line| line.strip_prefix("study.toml:").unwrap_or(line)).collect();
+    assert_eq!(lines, expected, "{from} -> {to}");
+}
+
+#[track_caller]
+fn check_command(from: &str, to: &str, expected: &[&str]) {
+    check(COMMAND_STUDY, from, to, expected);
+}
+
+#[track_caller]
+fn check_job(from: &str, to: &str, expected: &[&str]) {
+    check(JOB_STUDY, from, to, expected);
+}
+
+#[test]
+fn unknown_keys_get_a_guess() {
+    check_command(
+        "replications",
+        "replicatons",
+        &["12:1: unknown key `replicatons` (did you mean `replications`?)"],
+    );
+    check_command(
+        "scale = \"log\"",
+        "color = \"red\"",
+        &["7:1: unknown key `color` (there are hard_to_change, kind, levels, range, scale, when)"],
+    );
+    check_command("[run]", "[ruin]", &["13:2: unknown key `ruin` (did you mean `run`?)"]);
+    check_command(
+        "[run]",
+        "[search]\nmethod = \"bayesian\"\n[run]",
+        &[
+            "13:2: `search` is refused (searches are not built in yet: list levels and choose a [design])",
+        ],
+    );
+}
+
+#[test]
+fn wrong_types_and_broken_toml_are_shown_in_place() {
+    check_command("seed = 7", "seed = \"x\"", &["4:8: invalid type: string \"x\", expected u64"]);
+    check_command(
+        "seed = 7",
+        "seed = ",
+        &["4:8: string values must be quoted, expected literal string"],
+    );
+    check_command("schema = 1", "schema = 2", &["1:10: this program reads schema 1, not 2"]);
+    check_command(
+        "type = \"full\"",
+        "type = \"taguchi\"",
+        &[
+            "11:8: unknown variant `taguchi`, expected one of `one-factor`, `full`, `fractional`, `plackett-burman`, `central-composite`, `box-behnken`, `latin-hypercube`, `table`",
+        ],
+    );
+    check_command(
+        "name = \"demo\"\n",
+        "",
+        &["2:1: missing field `name` (add the key or table name)"],
+    );
+}
+
+#[test]
+fn placeholders_are_strict() {
+    check_command(
+        "\"{lr}\"",
+        "\"{rate}\"",
+        &[
+            "5:10: the command never uses the factor `lr` (write {lr} where its value belongs, or {params} for a JSON file with all)",
+            "14:43: nothing fills the placeholder {rate} (there are lr, batch, seed, trial, replicate, trial.dir, params)",
+        ],
+    );
+    check_command(
+        "levels = [32, 256]",
+        "levels = [32, 256]\nwhen = \"lr < 0.005\"",
+        &[
+            "15:51: `batch` does not exist in every configuration (put its words in a list of their own: [\"--batch\", \"{batch}\"])",
+        ],
+    );
+}
+
+#[test]
+fn expressions_are_shown_at_the_wrong_letter() {
+    check_command(
+        "time / (accuracy * 100)^2",
+        "time / (accuracy * 100",
+        &[
+            "24:31: bad expression: `)` is missing at the end (expressions know + - * / ^, comparisons, and or not, log exp sqrt abs min max)",
+        ],
+    );
+    check_command(
+        "time / (accuracy * 100)^2",
+        "time / acuracy",
+        &["24:8: `acuracy` is no metric and no factor (did you mean `accuracy`?)"],
+    );
+    check_command("time / (accuracy * 100)^2", "cost * 2", &["24:8: `cost` depends on itself"]);
+    check_command(
+        "objective = \"minimize\"",
+        "objective = \"minimize\"\n[[constraint]]\nexpr = \"lr * batch\"",
+        &["27:8: `the whole` in `lr * batch` wants a condition (write a comparison)"],
+    );
+}
+
+#[test]
+fn factors_need_levels_that_differ() {
+    check_command(
+        "[32, 256]",
+        "[32]",
+        &[
+            "9:10: `batch` has 1 level, a factor needs 2 (move a constant into [job] or the command)",
+        ],
+    );
+    check_command("[32, 256]", "[32, 32.0]", &["9:15: level 32 of `batch` is there twice"]);
+    check_command(
+        "[32, 256]",
+        "[32, \"big\"]",
+        &["9:10: `batch` mixes numbers and texts (write all levels as numbers or all as texts)"],
+    );
+    check_command(
+        "[0.001, 0.01]",
+        "[0, 0.01]",
+        &[
+            "6:11: level 0 of `lr` has no place on a log scale (leave `scale` out, or use levels above 0)",
+        ],
+    );
+    check_command(
+        "levels = [32, 256]",
+        "range = { from = 32, to = 256 }",
+        &[
+            "9:1: `batch` has a range, and searches are not built in yet (give it levels, such as levels = [0.001, 0.01])",
+        ],
+    );
+    check_command(
+        "levels = [32, 256]",
+        "levels = [32, 256]\nhard_to_change = true",
+        &[
+            "10:18: `batch` is hard to change: split plots are not built in yet (leave it out, or use order = \"standard\" and put this factor last)",
+        ],
+    );
+}
+
+#[test]
+fn metrics_need_units_patterns_and_a_response() {
+    check_command(
+        "unit = \"s\"\n",
+        "",
+        &[
+            "16:10: `time` has no unit; time and money need one (add unit = \"s\", or the unit that it has)",
+        ],
+    );
+    check_command(
+        "unit = \"s\"",
+        "unit = \"apples\"",
+        &["18:8: `apples` is no unit of time (use us, ms, s, min or h)"],
+    );
+    check_command(
+        "(?P<value>[0-9.]+)",
+        "([0-9.]+)",
+        &[
+            "21:9: bad pattern: the pattern has no group `(?P<value>...)` (a literal string in single quotes needs no doubled backslashes)",
+        ],
+    );
+    check_command(
+        "range = [0, 1]",
+        "range = [1, 0]",
+        &["22:9: the range of `accuracy` is empty (write the smaller end first, such as [0, 1])"],
+    );
+    check_command(
+        "objective = \"minimize\"",
+        "",
+        &["1:1: `analysis.response` is missing (name one of time, accuracy, cost)"],
+    );
+    check_command(
+        "objective = \"minimize\"",
+        "[analysis]\nresponse = \"cots\"",
+        &["26:12: the response `cots` is no metric (did you mean `cost`?)"],
+    );
+}
+
+#[test]
+fn later_engines_designs_and_strategies_are_refused_for_now() {
+    check_command(
+        "type = \"full\"",
+        "type = \"box-behnken\"",
+        &[
+            "11:8: this design is not built in yet (there are one-factor, full, fractional and table)",
+        ],
+    );
+    check_command(
+        "[run]",
+        "[engine]\nkind = \"spark\"\n[run]",
+        &["14:8: the Spark engine is not built in yet (leave `kind` out or write \"local\")"],
+    );
+    check_job(
+        "network = \"mlp\"",
+        "network = \"mlp\"\nstrategy = \"mirrored\"",
+        &["14:12: no such value: `mirrored`, expected `one-device`"],
+    );
+    check_job(
+        "[\"sgd\", \"adam\"]",
+        "[\"sgd\", \"lion\"]",
+        &["7:18: no such value: `lion`, expected `sgd` or `adam`"],
+    );
+}
+
+#[test]
+fn a_job_knows_its_keys() {
+    check_job(
+        "factors.neurons",
+        "factors.neurones",
+        &["4:10: the job does not know the factor `neurones` (did you mean `neurons`?)"],
+    );
+    check_job(
+        "network = \"mlp\"",
+        "network = \"mlp\"\nneurons = 5",
+        &["14:11: `neurons` is both a factor and a key of [job] (leave it out of [job])"],
+    );
+    check_job(
+        "network = \"mlp\"\n",
+        "",
+        &[
+            "12:2: [job] has no `network` (such as network = \"mlp\" and data = \"fashion-mnist-sample\")",
+        ],
+    );
+    check_job(
+        "[job]",
+        "[run]\ncommand = [\"true\"]\n[job]",
+        &[
+            "13:11: the study has both [job] and a command (keep [job] for the built-in trainer or `command` for your own)",
+        ],
+    );
+}
+
+#[test]
+fn table_designs_name_the_bad_cell() {
+    check_command(
+        "type = \"full\"",
+        "type = \"table\"\nrows = [[0.001, 32], [0.01, 64]]",
+        &["12:29: 64 is no level of `batch` (its levels are 32, 256)"],
+    );
+    check_command(
+        "type = \"full\"",
+        "type = \"table\"\nrows = [[0.001]]",
+        &["12:9: row 1 has 1 cells for 2 factors"],
+    );
+    check_command(
+        "type = \"full\"",
+        "type = \"full\"\nruns = 4",
+        &["12:8: `runs` does not go with this type of design (leave it out)"],
+    );
+}

@@ -1,0 +1,131 @@
+use trainwright_study::{
+    CommandWord, DesignKind, Direction, MetricSource, RunOrder, Scale, Study, Task, differences,
+    study_schema,
+};
+
+pub(crate) const COMMAND_STUDY: &str = r#"schema = 1
+[study]
+name = "demo"
+seed = 7
+[factors.lr]
+levels = [0.001, 0.01]
+scale = "log"
+[factors.batch]
+levels = [32, 256]
+[design]
+type = "full"
+replications = 2
+[run]
+command = ["python3", "train.py", "--lr", "{lr}", "--batch={batch}"]
+timeout = "20m"
+[metrics.time]
+from = "wall"
+unit = "s"
+[metrics.accuracy]
+from = "regex"
+match = 'accuracy: (?P<value>[0-9.]+)'
+range = [0, 1]
+[metrics.cost]
+expr = "time / (accuracy * 100)^2"
+objective = "minimize"
+"#;
+
+pub(crate) const JOB_STUDY: &str = r#"schema = 1
+[study]
+name = "fashion"
+[factors.neurons]
+levels = [32, 128]
+[factors.optimizer]
+levels = ["sgd", "adam"]
+[design]
+type = "fractional"
+runs = 2
+generators = ["optimizer = neurons"]
+[job]
+network = "mlp"
+data = "fashion-mnist-sample"
+[metrics.accuracy]
+from = "jsonl"
+key = "test_accuracy"
+objective = "maximize"
+"#;
+
+#[test]
+fn a_command_study_reads_as_written() {
+    let study = Study::from_text(COMMAND_STUDY).unwrap();
+    assert_eq!(study.factors[0].scale, Scale::Log);
+    assert_eq!((study.design.replications, study.design.order), (2, RunOrder::Randomized));
+    assert_eq!(study.analysis.response, "cost");
+    assert_eq!(study.analysis.terms, "main + 2fi");
+    assert_eq!(study.direction(), Direction::Minimize);
+    assert_eq!(study.run.timeout.unwrap().as_secs(), 1200);
+    let Some(Task::Command(command)) = &study.task else { panic!("{:?}", study.task) };
+    assert_eq!(command.words.len(), 5);
+    assert!(matches!(command.words[4], CommandWord::One(_)));
+    assert!(matches!(study.metrics[2].source, MetricSource::Expr { .. }));
+}
+
+#[test]
+fn a_job_study_reads_as_written() {
+    let study = Study::from_text(JOB_STUDY).unwrap();
+    assert!(matches!(study.task, Some(Task::Job(_))));
+    assert!(matches!(study.design.kind, DesignKind::Fractional { runs: Some(2), .. }));
+    assert_eq!(study.direction(), Direction::Maximize);
+}
+
+#[test]
+fn a_study_without_task_is_for_results_measured_elsewhere() {
+    let text = COMMAND_STUDY.replace(
+        "[run]\ncommand = [\"python3\", \"train.py\", \"--lr\", \"{lr}\", \"--batch={batch}\"]\ntimeout = \"20m\"\n",
+        "",
+    );
+    assert!(Study::from_text(&text).unwrap().task.is_none());
+}
+
+#[test]
+fn coded_table_rows_become_levels() {
+    let text = COMMAND_STUDY
+        .replace("type = \"full\"", "type = \"table\"\nrows = [[-1, 1], [1, -1]]\ncoded = true");
+    let study = Study::from_text(&text).unwrap();
+    let DesignKind::Table { rows } = &study.design.kind else { panic!() };
+    assert_eq!(rows[0].to_string(), "lr=0.001 batch=256");
+    assert_eq!(rows[1].to_string(), "lr=0.01 batch=32");
+}
+
+#[test]
+fn a_conditional_factor_stands_in_a_group_of_words() {
+    let text = COMMAND_STUDY
+        .replace("levels = [32, 256]", "levels = [32, 256]\nwhen = \"lr < 0.005\"")
+        .replace("\"--batch={batch}\"", "[\"--batch\", \"{batch}\"]");
+    let study = Study::from_text(&text).unwrap();
+    let Some(Task::Command(command)) = &study.task else { panic!() };
+    assert!(matches!(command.words[4], CommandWord::Group(_)));
+}
+
+#[test]
+fn a_change_of_factors_design_or_command_shows_and_others_do_not() {
+    let old = Study::from_text(COMMAND_STUDY).unwrap().fixed_part();
+    let changed = |from: &str, to: &str| {
+        let text = COMMAND_STUDY.replace(from, to);
+        assert_ne!(text, COMMAND_STUDY);
+        differences(&old, &Study::from_text(&text).unwrap().fixed_part())
+    };
+    assert!(changed("replications = 2", "replications = 9").is_empty());
+    assert!(changed("timeout = \"20m\"", "timeout = \"1h\"").is_empty());
+    assert!(changed("objective = \"minimize\"", "objective = \"maximize\"").is_empty());
+    assert_eq!(changed("[32, 256]", "[32, 512]"), ["factors[batch].levels[1]: 256 -> 512"]);
+    assert_eq!(changed("seed = 7", "seed = 8"), ["study.seed: 7 -> 8"]);
+    assert_eq!(
+        changed("train.py", "other.py"),
+        ["task.command.words[1]: \"train.py\" -> \"other.py\""]
+    );
+}
+
+#[test]
+fn the_schema_describes_every_table() {
+    let schema = study_schema();
+    assert_eq!(schema["title"], "Trainwright study");
+    for table in ["study", "factors", "design", "job", "run", "metrics", "analysis", "budget"] {
+        assert!(schema["properties"][table]["description"].is_string(), "{table}");
+    }
+}
