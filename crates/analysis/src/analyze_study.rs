@@ -1,0 +1,103 @@
+//! Analysis of a study's observations against its design.
+
+use trainwright_design::Design;
+use trainwright_study::{Observation, Study, TrialState};
+
+use crate::analysis::{Analysis, AnovaType};
+use crate::assemble::analyze;
+use crate::error::AnalysisError;
+use crate::findings::{sort, trials};
+use crate::formula::Formula;
+use crate::model_matrix::Coding;
+use crate::problem::{Order, Problem};
+use crate::variable::Variable;
+
+/// Fits a study's terms to its finished trials, in coded units.
+///
+/// Diverged and failed trials are left out of the fit, and findings say so.
+///
+/// # Errors
+/// No finished trial, terms that name no factor, an observation without its levels or metric,
+/// or a response that cannot be fitted.
+pub fn analyze_study(
+    study: &Study,
+    design: &Design,
+    observations: &[Observation],
+) -> Result<Analysis, AnalysisError> {
+    let mut finished: Vec<&Observation> =
+        observations.iter().filter(|o| o.state == TrialState::Finished).collect();
+    if finished.is_empty() {
+        return Err(AnalysisError::NothingFinished { observed: observations.len() });
+    }
+    finished.sort_by_key(|o| o.trial);
+    let spec = &study.analysis;
+    let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
+    let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
+    let problem = Problem {
+        response: formula.response_name(),
+        logarithmic: false,
+        formula: formula.text.clone(),
+        y: responses(&finished, &spec.response)?,
+        variables: variables(study, &finished)?,
+        terms: place_terms(&formula, &factors, &spec.terms)?,
+        term_names: formula.term_names(),
+        coding: Coding::Coded,
+        types: vec![AnovaType::One, AnovaType::Two, AnovaType::Three],
+        alpha: spec.alpha,
+        direction: Some(study.direction()),
+        labels: finished.iter().map(|o| label(o)).collect(),
+        order: Order::Run,
+        balanced: Some(trials::rows_equally_observed(design, &finished)),
+    };
+    let mut analysis = analyze(&problem)?;
+    analysis.findings.extend(trials::findings(study, design, observations));
+    sort(&mut analysis.findings);
+    Ok(analysis)
+}
+
+fn responses(finished: &[&Observation], metric: &str) -> Result<Vec<f64>, AnalysisError> {
+    let value = |o: &&Observation| {
+        o.values.get(metric).copied().ok_or_else(|| AnalysisError::MissingMetric {
+            trial: o.trial,
+            metric: metric.to_owned(),
+        })
+    };
+    finished.iter().map(value).collect()
+}
+
+fn variables(study: &Study, finished: &[&Observation]) -> Result<Vec<Variable>, AnalysisError> {
+    let of_factor = |factor: &trainwright_study::Factor| {
+        let observed: Vec<_> =
+            finished.iter().map(|o| (o.trial, o.configuration.get(&factor.name))).collect();
+        Variable::from_factor(factor, &observed)
+    };
+    study.factors.iter().map(of_factor).collect()
+}
+
+/// Terms as positions in the study's list of factors.
+fn place_terms(
+    formula: &Formula,
+    factors: &[String],
+    terms: &str,
+) -> Result<Vec<Vec<usize>>, AnalysisError> {
+    let places = formula
+        .variables
+        .iter()
+        .map(|name| {
+            factors.iter().position(|f| f == name).ok_or_else(|| AnalysisError::UnknownFactor {
+                terms: terms.to_owned(),
+                name: name.clone(),
+                known: factors.join(", "),
+            })
+        })
+        .collect::<Result<Vec<usize>, _>>()?;
+    Ok(formula.terms.iter().map(|term| term.iter().map(|&v| places[v]).collect()).collect())
+}
+
+fn label(observation: &Observation) -> String {
+    let (trial, replicate) = (observation.trial, observation.replicate);
+    match observation.row {
+        Some(row) => format!("trial {trial} (row {row}, replicate {replicate})"),
+        None => format!("trial {trial}"),
+    }
+}

@@ -1,0 +1,159 @@
+//! Analysis of a table of results, wherever they were measured.
+
+use trainwright_study::Direction;
+
+use crate::analysis::{Analysis, AnovaType};
+use crate::assemble::analyze;
+use crate::balance::is_balanced;
+use crate::error::AnalysisError;
+use crate::findings::{sort, warning};
+use crate::formula::{Formula, Transform};
+use crate::model_matrix::Coding;
+use crate::problem::{Order, Problem};
+use crate::table::{Column, Table};
+use crate::variable::Variable;
+use crate::wording::count;
+
+/// How to analyse a table.
+#[derive(Debug, Clone)]
+pub struct TableOptions {
+    /// How numbers enter the equation.
+    pub coding: Coding,
+    /// Analysis-of-variance tables to compute.
+    pub types: Vec<AnovaType>,
+    /// Largest p-value called evidence.
+    pub alpha: f64,
+    /// Whether a small or a large response is good, if either is.
+    pub direction: Option<Direction>,
+    /// Columns whose values name an observation; its row number does without them.
+    pub label_columns: Vec<String>,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self {
+            coding: Coding::Raw,
+            types: vec![AnovaType::One, AnovaType::Two, AnovaType::Three],
+            alpha: 0.05,
+            direction: None,
+            label_columns: vec![],
+        }
+    }
+}
+
+/// Fits a formula to a table. Rows without a response are left out, and a finding says so.
+///
+/// # Errors
+/// A column that is missing or of the wrong kind, an empty factor cell, or a response that
+/// cannot be fitted.
+///
+/// ```
+/// use trainwright_analysis::{Formula, Table, TableOptions, TermOrder, analyze_table};
+///
+/// let csv = "cost,lr\n5.1,low\n4.9,low\n2.2,high\n1.8,high\n";
+/// let table = Table::from_csv(csv.as_bytes(), &[])?;
+/// let formula = Formula::parse("cost ~ lr", TermOrder::Formula)?;
+/// let analysis = analyze_table(&table, &formula, &TableOptions::default())?;
+/// assert!((analysis.fit.r2 - 0.989).abs() < 0.001);
+/// # Ok::<(), trainwright_analysis::AnalysisError>(())
+/// ```
+pub fn analyze_table(
+    table: &Table,
+    formula: &Formula,
+    options: &TableOptions,
+) -> Result<Analysis, AnalysisError> {
+    let (rows, y) = response(table, formula)?;
+    let variables = formula
+        .variables
+        .iter()
+        .map(|name| Variable::from_table(table, name, &rows))
+        .collect::<Result<Vec<_>, _>>()?;
+    let balanced = is_balanced(&variables);
+    let problem = Problem {
+        response: formula.response_name(),
+        logarithmic: formula.transform == Transform::Log,
+        formula: formula.text.clone(),
+        y,
+        variables,
+        terms: formula.terms.clone(),
+        term_names: formula.term_names(),
+        coding: options.coding,
+        types: options.types.clone(),
+        alpha: options.alpha,
+        direction: options.direction,
+        labels: labels(table, &rows, &options.label_columns)?,
+        order: Order::Row,
+        balanced,
+    };
+    let mut analysis = analyze(&problem)?;
+    let left_out = table.rows() - rows.len();
+    if left_out > 0 {
+        let text = format!(
+            "{} of {} {} no value of {} and {} left out of the fit; if they were planned, the \
+             design is no longer complete",
+            count(left_out, "row"),
+            table.rows(),
+            if left_out == 1 { "has" } else { "have" },
+            formula.response,
+            if left_out == 1 { "is" } else { "are" }
+        );
+        analysis.findings.push(warning("missing-response", text));
+    }
+    sort(&mut analysis.findings);
+    Ok(analysis)
+}
+
+/// Rows that have a response, and the response as it enters the fit.
+fn response(table: &Table, formula: &Formula) -> Result<(Vec<usize>, Vec<f64>), AnalysisError> {
+    let name = formula.response.clone();
+    let cells = match table.column(&name)? {
+        Column::Numeric(cells) => cells,
+        Column::Categorical(cells) => return Err(text_response(table, name, cells)),
+    };
+    let (mut rows, mut y) = (Vec::new(), Vec::new());
+    for (row, value) in cells.iter().enumerate().filter_map(|(row, c)| Some((row, (*c)?))) {
+        rows.push(row);
+        y.push(match formula.transform {
+            Transform::Identity => value,
+            Transform::Log if value > 0.0 => value.ln(),
+            Transform::Log => {
+                return Err(AnalysisError::LogOfNonPositive { name, line: table.line(row), value });
+            }
+        });
+    }
+    if y.len() < 2 {
+        return Err(AnalysisError::TooFewRows { response: name, found: y.len() });
+    }
+    Ok((rows, y))
+}
+
+fn text_response(table: &Table, name: String, cells: &[Option<String>]) -> AnalysisError {
+    let mut texts = cells.iter().enumerate().filter_map(|(row, c)| Some((row, c.as_ref()?)));
+    let bad = texts.find(|(_, c)| c.parse::<f64>().is_err());
+    match bad {
+        Some((row, value)) => {
+            AnalysisError::TextResponse { name, line: table.line(row), value: value.clone() }
+        }
+        None => AnalysisError::CategoricalResponse { name },
+    }
+}
+
+fn labels(table: &Table, rows: &[usize], columns: &[String]) -> Result<Vec<String>, AnalysisError> {
+    let named = columns
+        .iter()
+        .map(|name| Ok((name, table.column(name)?)))
+        .collect::<Result<Vec<_>, AnalysisError>>()?;
+    let cell = |column: &Column, row: usize| match column {
+        Column::Numeric(cells) => cells[row].map_or_else(|| "?".to_owned(), |v| v.to_string()),
+        Column::Categorical(cells) => cells[row].clone().unwrap_or_else(|| "?".to_owned()),
+    };
+    let label = |&row: &usize| {
+        if named.is_empty() {
+            return format!("row {}", row + 1);
+        }
+        let parts: Vec<String> =
+            named.iter().map(|(name, column)| format!("{name} {}", cell(column, row))).collect();
+        parts.join(" ")
+    };
+    Ok(rows.iter().map(label).collect())
+}

@@ -1,0 +1,49 @@
+//! Why observations cannot be analysed.
+
+use trainwright_stats::StatsError;
+
+/// Why observations cannot be analysed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message documents its variant")]
+pub enum AnalysisError {
+    #[error("the table cannot be read: {0}")]
+    Csv(#[from] csv::Error),
+    #[error("the table has a header but no rows")]
+    NoRows,
+    #[error("the header names column `{name}` twice")]
+    DuplicateColumn { name: String },
+    #[error("line {line}, column `{column}`: `{value}` is not a finite number")]
+    NotFinite { line: u64, column: String, value: String },
+    #[error("line {line}, column `{column}`: the cell is empty, but every row needs its factors")]
+    EmptyFactor { line: u64, column: String },
+    #[error("there is no column `{name}`; the table has {known}")]
+    UnknownColumn { name: String, known: String },
+    #[error(
+        "the response `{name}` is not numeric: line {line} holds `{value}`; \
+         correct the cell or choose another response"
+    )]
+    TextResponse { name: String, line: u64, value: String },
+    #[error("the response `{name}` was listed as categorical; a response must be numeric")]
+    CategoricalResponse { name: String },
+    #[error("log({name}) needs positive values, but line {line} holds {value}")]
+    LogOfNonPositive { name: String, line: u64, value: f64 },
+    #[error("`{response}` has values in {found} of the rows, but a fit needs at least 2")]
+    TooFewRows { response: String, found: usize },
+    #[error("formula `{formula}`: {problem} at character {position}")]
+    Formula { formula: String, position: usize, problem: String },
+    #[error("the terms `{terms}` name `{name}`, which is not a factor; factors are {known}")]
+    UnknownFactor { terms: String, name: String, known: String },
+    #[error("none of the {observed} observations is a finished trial, so there is nothing to fit")]
+    NothingFinished { observed: usize },
+    #[error("trial {trial} has no level of factor `{factor}`")]
+    MissingLevel { trial: u32, factor: String },
+    #[error("trial {trial}: `{level}` is not a level of factor `{factor}`")]
+    UnknownLevel { trial: u32, factor: String, level: String },
+    #[error("finished trial {trial} has no value of metric `{metric}`")]
+    MissingMetric { trial: u32, metric: String },
+    #[error("the significance level is {alpha}, but must lie between 0 and 1")]
+    Alpha { alpha: f64 },
+    #[error("`{response}` cannot be analysed: {source}")]
+    Stats { response: String, source: StatsError },
+}

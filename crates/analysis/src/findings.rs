@@ -1,0 +1,62 @@
+//! Statements that the data support, in words with figures.
+//!
+//! One file a group: what matters (`ranking`), what the data lack (`coverage`), which
+//! assumptions fail (`assumptions`), what the units do (`collinearity`), and what only a study
+//! knows (`trials`). Identifiers are stable; a p-value never stands without its meaning.
+
+pub(crate) mod assumptions;
+pub(crate) mod collinearity;
+pub(crate) mod coverage;
+pub(crate) mod ranking;
+pub(crate) mod trials;
+
+use trainwright_stats::Influence;
+
+use crate::analysis::{Best, Check, Effect, Finding, LenthSummary, LogScale, Severity};
+use crate::fitted::Fitted;
+use crate::problem::Problem;
+
+/// Everything that findings are drawn from.
+pub(crate) struct Evidence<'a> {
+    pub(crate) problem: &'a Problem,
+    pub(crate) fitted: &'a Fitted,
+    pub(crate) effects: &'a [Effect],
+    pub(crate) checks: &'a [Check],
+    pub(crate) influence: &'a Influence,
+    pub(crate) lenth: Option<&'a LenthSummary>,
+    pub(crate) log_scale: Option<&'a LogScale>,
+    pub(crate) best: Option<&'a Best>,
+}
+
+impl Evidence<'_> {
+    /// Whether a check found evidence against its assumption.
+    pub(crate) fn fails(&self, name: &str) -> Option<&Check> {
+        self.checks.iter().find(|c| c.name == name && c.holds == Some(false))
+    }
+}
+
+/// Findings that any table or study can have, the most serious first.
+pub(crate) fn of_fit(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = ranking::findings(evidence);
+    found.extend(coverage::findings(evidence));
+    found.extend(assumptions::findings(evidence));
+    found.extend(collinearity::findings(evidence));
+    found
+}
+
+/// Puts the most serious findings first and keeps the order among equals.
+pub(crate) fn sort(findings: &mut [Finding]) {
+    findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
+}
+
+pub(crate) fn info(id: &'static str, text: String) -> Finding {
+    Finding { id, severity: Severity::Info, text }
+}
+
+pub(crate) fn warning(id: &'static str, text: String) -> Finding {
+    Finding { id, severity: Severity::Warning, text }
+}
+
+pub(crate) fn serious(id: &'static str, text: String) -> Finding {
+    Finding { id, severity: Severity::Serious, text }
+}

@@ -1,0 +1,109 @@
+//! Which assumptions of the fit the data contradict.
+
+use trainwright_stats::StudentT;
+
+use super::{Evidence, warning};
+use crate::analysis::Finding;
+use crate::wording::{count, figure, list, percent};
+
+/// Observations named as outliers; more are counted.
+const NAMED: usize = 5;
+
+pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (check, id) in [
+        ("normality", "residuals-not-normal"),
+        ("equal-variance", "unequal-variances"),
+        ("independence", "dependent-residuals"),
+        ("lack-of-fit", "lack-of-fit"),
+    ] {
+        found.extend(evidence.fails(check).map(|c| warning(id, c.verdict.clone())));
+    }
+    found.extend(log_scale(evidence));
+    found.extend(outlier(evidence));
+    found
+}
+
+fn log_scale(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (log, power) = (evidence.log_scale?, evidence.fitted.box_cox?);
+    let end = |v: Option<f64>| v.map_or("beyond the range searched".to_owned(), figure);
+    let text = format!(
+        "the logarithm of {} is the better scale: the Box-Cox power is {} (95 % interval {} to \
+         {}, where 1 means no change and 0 the logarithm); the same equation explains {} of the \
+         variation of the logarithm, and {} as measured{}",
+        evidence.problem.response,
+        figure(power.lambda),
+        end(power.low),
+        end(power.high),
+        percent(100.0 * log.r2),
+        percent(100.0 * evidence.fitted.fit.r2),
+        closer_to_normal(evidence)
+    );
+    Some(warning("log-scale", text))
+}
+
+/// What the logarithm does to the residuals, if it brings them closer to normal.
+fn closer_to_normal(evidence: &Evidence<'_>) -> String {
+    let after = evidence.log_scale.and_then(|l| l.shapiro_w);
+    let before = evidence.fitted.shapiro.map(|s| s.w);
+    match after.zip(before).filter(|(after, before)| after > before) {
+        Some((after, before)) => format!(
+            "; its residuals are closer to normal (Shapiro-Wilk W {} instead of {})",
+            figure(after),
+            figure(before)
+        ),
+        None => String::new(),
+    }
+}
+
+/// Observations whose externally studentised residual exceeds the Bonferroni bound.
+fn outlier(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (problem, fit) = (evidence.problem, &evidence.fitted.fit);
+    let n = problem.y.len() as f64;
+    let df = fit.df_residual.checked_sub(1).filter(|df| *df > 0)? as f64;
+    fit.log_likelihood?;
+    let bound = StudentT::new(df)
+        .and_then(|t| t.quantile(1.0 - 0.5 * problem.alpha / n))
+        .expect("degrees of freedom are positive and alpha lies between 0 and 1");
+    let mut beyond: Vec<(usize, f64)> = evidence
+        .influence
+        .external
+        .iter()
+        .enumerate()
+        .filter_map(|(row, t)| t.filter(|t| t.abs() > bound).map(|t| (row, t)))
+        .collect();
+    if beyond.is_empty() {
+        return None;
+    }
+    beyond.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let named: Vec<String> = beyond
+        .iter()
+        .take(NAMED)
+        .map(|&(row, t)| {
+            let y = figure(problem.y[row]);
+            format!(
+                "{} ({} {y}, {} deviations off)",
+                problem.labels[row],
+                problem.response,
+                figure(t)
+            )
+        })
+        .collect();
+    let more = match beyond.len() - named.len() {
+        0 => String::new(),
+        left => format!(", and {left} more"),
+    };
+    let text = format!(
+        "{} from the equation by more than the {} deviations that chance allows among {} \
+         observations: {}{more}; look at what happened there before leaving anything out",
+        if beyond.len() == 1 {
+            "1 observation differs".to_owned()
+        } else {
+            format!("{} differ", count(beyond.len(), "observation"))
+        },
+        figure(bound),
+        problem.y.len(),
+        list(&named)
+    );
+    Some(warning("outlier", text))
+}

@@ -1,0 +1,70 @@
+//! What the data lack: cells, repeats, balance.
+
+use super::{Evidence, serious, warning};
+use crate::analysis::Finding;
+use crate::balance::missing_cells;
+use crate::problem::Order;
+use crate::wording::{count, list};
+
+pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    // A study knows its design and names missing rows itself.
+    if evidence.problem.order == Order::Row {
+        found.extend(inferred_missing_cells(evidence));
+    }
+    found.extend(unbalanced(evidence));
+    found.extend(no_replication(evidence));
+    found
+}
+
+fn inferred_missing_cells(evidence: &Evidence<'_>) -> Option<Finding> {
+    let variables = &evidence.problem.variables;
+    let missing = missing_cells(variables)?;
+    let cell = |codes: &Vec<usize>| {
+        let pairs = variables.iter().zip(codes);
+        let levels: Vec<String> =
+            pairs.map(|(v, &code)| format!("{}={}", v.name, v.levels[code])).collect();
+        format!("({})", levels.join(" "))
+    };
+    let cells: Vec<String> = missing.cells.iter().map(cell).collect();
+    let pattern = if missing.words.is_empty() {
+        format!("all {} combinations of levels", missing.expected)
+    } else {
+        format!("the {} combinations that keep {} constant", missing.expected, list(&missing.words))
+    };
+    let text = format!(
+        "the data look like {pattern}, but {} without observations: {}; effects are then mixed, \
+         and the cells that are missing may be the ones that matter",
+        count(missing.cells.len(), "cell") + if missing.cells.len() == 1 { " is" } else { " are" },
+        list(&cells)
+    );
+    Some(serious("missing-cells", text))
+}
+
+fn unbalanced(evidence: &Evidence<'_>) -> Option<Finding> {
+    let check = evidence.fails("balance")?;
+    Some(warning("unbalanced", check.verdict.clone()))
+}
+
+fn no_replication(evidence: &Evidence<'_>) -> Option<Finding> {
+    let problem = evidence.problem;
+    let factors = problem.variables.iter().all(crate::variable::Variable::is_factor);
+    let (_, cells) = problem.cells();
+    if cells < problem.y.len() || problem.variables.is_empty() || !factors {
+        return None;
+    }
+    let how = match evidence.lenth {
+        Some(margins) if margins.active.is_empty() => {
+            "by Lenth's method no effect stands out from the others".to_owned()
+        }
+        Some(margins) => {
+            format!("by Lenth's method {} stand out from the other effects", list(&margins.active))
+        }
+        None => "repeat at least some configurations".to_owned(),
+    };
+    let text = format!(
+        "no configuration was run twice, so there is no estimate of pure error and lack of fit \
+         cannot be seen; {how}"
+    );
+    Some(warning("no-replication", text))
+}

@@ -1,0 +1,226 @@
+//! Which terms matter, by how much, and which cannot be told apart.
+
+use trainwright_study::Direction;
+
+use super::{Evidence, info, warning};
+use crate::analysis::Finding;
+use crate::fitted::row_of;
+use crate::variable::Variable;
+use crate::wording::{figure, list, p_value, percent};
+
+/// Terms named in full in the ranking; the rest is only listed.
+const DESCRIBED: usize = 3;
+
+/// A share of the variation below this is small, however sure its sign is.
+const SMALL_PERCENT: f64 = 1.0;
+
+pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    found.extend(effect_ranking(evidence));
+    found.extend(small_effect(evidence));
+    found.extend(type_one_order(evidence));
+    found.extend(aliased_terms(evidence));
+    found.extend(optimum_at_edge(evidence));
+    found
+}
+
+struct Ranked {
+    term: usize,
+    percent: f64,
+    p: f64,
+}
+
+/// Tested terms by type II share, largest first.
+fn ranked(evidence: &Evidence<'_>) -> Vec<Ranked> {
+    let mut terms: Vec<Ranked> = (0..evidence.problem.terms.len())
+        .filter_map(|term| {
+            let row = row_of(&evidence.fitted.type_two, term);
+            Some(Ranked { term, percent: row.percent?, p: row.p? })
+        })
+        .collect();
+    terms.sort_by(|a, b| b.percent.total_cmp(&a.percent));
+    terms
+}
+
+fn effect_ranking(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (problem, alpha) = (evidence.problem, evidence.problem.alpha);
+    let ranked = ranked(evidence);
+    if ranked.is_empty() {
+        return None;
+    }
+    let name = |r: &Ranked| problem.term_names[r.term].clone();
+    let (sure, unsure): (Vec<&Ranked>, Vec<&Ranked>) = ranked.iter().partition(|r| r.p < alpha);
+    let mut sentences = Vec::new();
+    for (place, r) in sure.iter().take(DESCRIBED).enumerate() {
+        let rank = ["matters most", "comes second", "comes third"][place];
+        let figures = format!("{} of the variation, {}", percent(r.percent), p_value(r.p));
+        sentences.push(format!("{} {rank}: {figures}{}", name(r), change(evidence, r.term)));
+    }
+    let rest: Vec<String> = sure.iter().skip(DESCRIBED).map(|r| name(r)).collect();
+    if !rest.is_empty() {
+        sentences.push(format!("there is also evidence for {}", list(&rest)));
+    }
+    let unsure: Vec<String> = unsure.iter().map(|r| name(r)).collect();
+    if !unsure.is_empty() {
+        let limit = figure(alpha);
+        sentences.push(format!("no evidence (p at or above {limit}) for {}", list(&unsure)));
+    }
+    if sure.is_empty() {
+        let text =
+            format!("no term shows an effect on {}: {}", problem.response, sentences.join("; "));
+        return Some(info("nothing-matters", text));
+    }
+    let r2 = percent(100.0 * evidence.fitted.fit.r2);
+    sentences.push(format!("the whole equation explains {r2}"));
+    Some(info("effect-ranking", sentences.join("; ")))
+}
+
+/// What moving a main effect's factor from low to high does.
+fn change(evidence: &Evidence<'_>, term: usize) -> String {
+    let problem = evidence.problem;
+    let effect = &evidence.effects[term];
+    let ([index], Some(size), Some(low), Some(high)) =
+        (problem.terms[term].as_slice(), effect.effect, effect.ci_low, effect.ci_high)
+    else {
+        return String::new();
+    };
+    let variable = &problem.variables[*index];
+    let (Some(first), Some(last)) = (variable.levels.first(), variable.levels.last()) else {
+        return String::new();
+    };
+    let verb = if size < 0.0 { "lowers" } else { "raises" };
+    let (a, b) = if size < 0.0 { (-high, -low) } else { (low, high) };
+    format!(
+        ", and going from {first} to {last} {verb} {} by {} ({} to {}) on average",
+        problem.response,
+        figure(size.abs()),
+        figure(a),
+        figure(b)
+    )
+}
+
+fn small_effect(evidence: &Evidence<'_>) -> Option<Finding> {
+    let alpha = evidence.problem.alpha;
+    let small: Vec<String> = ranked(evidence)
+        .iter()
+        .filter(|r| r.p < alpha && r.percent < SMALL_PERCENT)
+        .map(|r| {
+            let name = &evidence.problem.term_names[r.term];
+            format!("{name} ({} of the variation, {})", percent(r.percent), p_value(r.p))
+        })
+        .collect();
+    if small.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "{}: the effect is real by its p-value but small; with enough data any difference shows",
+        list(&small)
+    );
+    Some(info("small-effect", text))
+}
+
+fn type_one_order(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (problem, alpha) = (evidence.problem, evidence.problem.alpha);
+    let differing: Vec<String> = (0..problem.terms.len())
+        .filter_map(|term| {
+            let one = row_of(&evidence.fitted.type_one, term).p?;
+            let two = row_of(&evidence.fitted.type_two, term).p?;
+            ((one < alpha) != (two < alpha)).then(|| {
+                let name = &problem.term_names[term];
+                format!("{name} ({} in type I, {} in type II)", p_value(one), p_value(two))
+            })
+        })
+        .collect();
+    if differing.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "the terms overlap in these data, so a type I table depends on their order, and {} would \
+         be judged differently; read type II, which tests each term after all others that do not \
+         contain it",
+        list(&differing)
+    );
+    Some(warning("type-one-order", text))
+}
+
+fn aliased_terms(evidence: &Evidence<'_>) -> Option<Finding> {
+    let names = &evidence.problem.term_names;
+    let aliased: Vec<String> = (0..names.len())
+        .filter(|&term| row_of(&evidence.fitted.type_one, term).df == 0)
+        .map(|term| match mixed_with(evidence, term).as_slice() {
+            [] => names[term].clone(),
+            others => format!("{} (mixed with {})", names[term], list(others)),
+        })
+        .collect();
+    if aliased.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "{} cannot be told apart from earlier terms in these data and {} no estimate; what {} is \
+         counted under the terms {} mixed with",
+        list(&aliased),
+        if aliased.len() == 1 { "has" } else { "have" },
+        if aliased.len() == 1 { "it does" } else { "they do" },
+        if aliased.len() == 1 { "it is" } else { "they are" }
+    );
+    Some(warning("aliased-terms", text))
+}
+
+/// Terms whose columns make up the aliased term's first column, in coded units.
+fn mixed_with(evidence: &Evidence<'_>, term: usize) -> Vec<String> {
+    let coded = &evidence.fitted.coded;
+    let of_column = &coded.structure.term_of_column;
+    let Some(column) = of_column.iter().position(|&t| t == term + 1) else {
+        return vec![];
+    };
+    let decomposition = evidence.fitted.coded_fit.decomposition();
+    let weights = decomposition.solve(&decomposition.compressed()[column]);
+    let mut terms: Vec<usize> = decomposition
+        .kept()
+        .iter()
+        .zip(weights)
+        .filter(|(_, weight)| weight.abs() > 1e-6)
+        .map(|(&kept, _)| of_column[kept])
+        .filter(|&t| t > 0 && t != term + 1)
+        .collect();
+    terms.dedup();
+    terms.into_iter().map(|t| evidence.problem.term_names[t - 1].clone()).collect()
+}
+
+/// Numeric factors that matter and whose best level is the last one tried.
+fn optimum_at_edge(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (problem, best) = (evidence.problem, evidence.best?);
+    let edges: Vec<String> = problem
+        .terms
+        .iter()
+        .enumerate()
+        .filter(|(term, t)| {
+            t.len() == 1
+                && row_of(&evidence.fitted.type_two, *term).p.is_some_and(|p| p < problem.alpha)
+        })
+        .filter_map(|(_, t)| edge_of(&problem.variables[t[0]], evidence))
+        .collect();
+    if edges.is_empty() {
+        return None;
+    }
+    let goal = match best.direction {
+        Direction::Minimize => "lowest",
+        Direction::Maximize => "highest",
+    };
+    let text = format!(
+        "the {goal} mean lies at the edge of the levels tried for {}: a better value may lie \
+         beyond, which these data cannot tell",
+        list(&edges)
+    );
+    Some(info("optimum-at-edge", text))
+}
+
+fn edge_of(variable: &Variable, evidence: &Evidence<'_>) -> Option<String> {
+    if !variable.is_numeric() {
+        return None;
+    }
+    let level = evidence.best?.configuration.get(&variable.name)?;
+    let place = variable.levels.iter().position(|l| l.same_as(level))?;
+    let at_edge = place == 0 || place + 1 == variable.levels.len();
+    at_edge.then(|| format!("{} ({level})", variable.name))
+}

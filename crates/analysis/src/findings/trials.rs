@@ -1,0 +1,174 @@
+//! What only a study knows: planned rows, lost trials, slots and the printed table.
+
+use trainwright_design::{Design, DesignNote, Misprint};
+use trainwright_study::{Observation, Study, TrialState};
+
+use super::{serious, warning};
+use crate::analysis::Finding;
+use crate::wording::{count, list};
+
+/// Rows and trials named one by one; more are counted.
+const NAMED: usize = 8;
+
+/// Findings about the trials of a study.
+pub(crate) fn findings(
+    study: &Study,
+    design: &Design,
+    observations: &[Observation],
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    found.extend(missing_rows(design, observations));
+    found.extend(outside_the_design(design, observations));
+    found.extend(ended_as(observations, TrialState::Diverged, "diverged-trials", "diverged"));
+    found.extend(ended_as(observations, TrialState::Failed, "failed-trials", "failed"));
+    found.extend(overlapping_timing(study));
+    found.extend(misprint(design));
+    found
+}
+
+/// Whether every row of the design has the same number of finished trials, and at least one.
+pub(crate) fn rows_equally_observed(design: &Design, finished: &[&Observation]) -> bool {
+    let mut counts = vec![0usize; design.rows().len()];
+    for observation in finished {
+        match row_of(design, observation) {
+            Some(row) => counts[row] += 1,
+            None => return false,
+        }
+    }
+    counts.first().is_some_and(|first| *first > 0 && counts.iter().all(|c| c == first))
+}
+
+/// Index of the row an observation belongs to: its own number, else an equal configuration.
+fn row_of(design: &Design, observation: &Observation) -> Option<usize> {
+    let rows = design.rows();
+    match observation.row {
+        Some(row) => (row as usize).checked_sub(1).filter(|index| *index < rows.len()),
+        None => rows.iter().position(|c| c.same_as(&observation.configuration)),
+    }
+}
+
+fn missing_rows(design: &Design, observations: &[Observation]) -> Option<Finding> {
+    let mut seen = vec![false; design.rows().len()];
+    let finished = observations.iter().filter(|o| o.state == TrialState::Finished);
+    for index in finished.filter_map(|o| row_of(design, o)) {
+        seen[index] = true;
+    }
+    let missing: Vec<String> = design
+        .rows()
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !seen[*index])
+        .map(|(index, row)| format!("row {} ({row})", index + 1))
+        .collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "{} of the {} planned rows {} no finished trial: {}; effects are then mixed, and the rows \
+         that are missing may be the ones that matter",
+        missing.len(),
+        design.rows().len(),
+        if missing.len() == 1 { "has" } else { "have" },
+        shortened(&missing)
+    );
+    Some(serious("missing-cells", text))
+}
+
+fn outside_the_design(design: &Design, observations: &[Observation]) -> Option<Finding> {
+    let strays: Vec<String> = observations
+        .iter()
+        .filter(|o| o.state == TrialState::Finished && row_of(design, o).is_none())
+        .map(|o| format!("trial {} ({})", o.trial, o.configuration))
+        .collect();
+    if strays.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "{} in the fit without being a row of the design: {}",
+        count(strays.len(), "trial") + if strays.len() == 1 { " is" } else { " are" },
+        shortened(&strays)
+    );
+    Some(warning("not-in-design", text))
+}
+
+fn ended_as(
+    observations: &[Observation],
+    state: TrialState,
+    id: &'static str,
+    word: &str,
+) -> Option<Finding> {
+    let lost: Vec<String> = observations
+        .iter()
+        .filter(|o| o.state == state)
+        .map(|o| format!("trial {} ({})", o.trial, o.configuration))
+        .collect();
+    if lost.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "{} {word} and {} left out of the fit: {}; levels that cause this look better than they are",
+        count(lost.len(), "trial"),
+        if lost.len() == 1 { "was" } else { "were" },
+        shortened(&lost)
+    );
+    Some(warning(id, text))
+}
+
+fn overlapping_timing(study: &Study) -> Option<Finding> {
+    let times: Vec<String> =
+        study.metrics.iter().filter(|m| m.is_time()).map(|m| m.name.clone()).collect();
+    if study.run.slots < 2 || times.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "{} was measured while up to {} trials shared the machine, so times include waiting for \
+         each other; run with one slot to compare times",
+        list(&times),
+        study.run.slots
+    );
+    Some(warning("overlapping-timing", text))
+}
+
+fn misprint(design: &Design) -> Option<Finding> {
+    let note = design.notes().iter().find_map(|note| match note {
+        DesignNote::Misprint(misprint) => Some(misprint),
+        _ => None,
+    })?;
+    let name = |column: usize| &design.factors()[column - 1];
+    let broken: Vec<String> = note
+        .words
+        .iter()
+        .take(NAMED)
+        .map(|w| {
+            let word = design.name_effect(&w.word).unwrap_or_else(|| w.word.clone());
+            let rows: Vec<String> = w.rows.iter().map(usize::to_string).collect();
+            format!("all rows but {} keep {word} constant", list(&rows))
+        })
+        .collect();
+    let sums = note.unbalanced.iter().map(|c| format!("{} sums to {:+}", name(c.column), c.sum));
+    let evidence: Vec<String> = broken.into_iter().chain(sums).collect();
+    let text = format!(
+        "the table looks like a regular fraction with a wrong sign: {}; {}",
+        list(&evidence),
+        repair(note, design)
+    );
+    Some(serious("sign-table-misprint", text))
+}
+
+fn repair(misprint: &Misprint, design: &Design) -> String {
+    let flips: Vec<String> = misprint
+        .repairs
+        .iter()
+        .map(|f| {
+            format!("{} must be {:+} in row {}", design.factors()[f.column - 1], f.sign, f.row)
+        })
+        .collect();
+    if flips.is_empty() { "no single sign repairs it".to_owned() } else { flips.join(", or ") }
+}
+
+fn shortened(items: &[String]) -> String {
+    if items.len() <= NAMED {
+        return list(items);
+    }
+    format!("{}, and {} more", items[..NAMED].join(", "), items.len() - NAMED)
+}

@@ -1,0 +1,223 @@
+//! Reads formulas by recursive descent.
+
+use super::Transform;
+use crate::error::AnalysisError;
+
+/// Pairs of terms that one operator may join; beyond that a formula is a mistake.
+const MOST_TERMS: usize = 4096;
+
+/// Parentheses that may be open at once.
+const MOST_NESTED: usize = 64;
+
+/// Response with its transformation, terms, variables.
+pub(super) type Parsed = ((String, Transform), Terms, Vec<String>);
+
+/// Terms of a part of the formula; the empty term is the intercept.
+type Terms = Vec<Vec<usize>>;
+
+/// Reads a formula from left to right.
+pub(super) struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    /// Parentheses open at the moment.
+    depth: usize,
+    variables: Vec<String>,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0, depth: 0, variables: Vec::new() }
+    }
+
+    /// The response, the terms without the intercept, and the variables they point to.
+    pub(super) fn formula(mut self) -> Result<Parsed, AnalysisError> {
+        let left = self.left_side()?;
+        let mut terms = self.sum()?;
+        self.expect_end()?;
+        terms.retain(|t| !t.is_empty());
+        Ok((left, terms, self.variables))
+    }
+
+    fn left_side(&mut self) -> Result<(String, Transform), AnalysisError> {
+        let name = self.name()?;
+        let side = if self.accept('(') {
+            if name != "log" {
+                return Err(self.refuse(format!("`{name}(...)`: only `log` may wrap the response")));
+            }
+            let inner = self.name()?;
+            self.require(')')?;
+            (inner, Transform::Log)
+        } else {
+            (name, Transform::Identity)
+        };
+        self.require('~')?;
+        Ok(side)
+    }
+
+    fn sum(&mut self) -> Result<Terms, AnalysisError> {
+        let mut terms = self.product()?;
+        loop {
+            if self.accept('+') {
+                let more = self.product()?;
+                extend(&mut terms, more);
+            } else if self.peek() == Some('-') {
+                return Err(self.refuse("terms cannot be taken away; name the ones to keep"));
+            } else {
+                return Ok(terms);
+            }
+        }
+    }
+
+    fn product(&mut self) -> Result<Terms, AnalysisError> {
+        let mut terms = self.interaction()?;
+        while self.accept('*') {
+            let right = self.interaction()?;
+            let both = self.crossed(&terms, &right)?;
+            extend(&mut terms, right);
+            extend(&mut terms, both);
+        }
+        Ok(terms)
+    }
+
+    fn interaction(&mut self) -> Result<Terms, AnalysisError> {
+        let mut terms = self.power()?;
+        while self.accept(':') {
+            let right = self.power()?;
+            terms = self.crossed(&terms, &right)?;
+        }
+        Ok(terms)
+    }
+
+    fn power(&mut self) -> Result<Terms, AnalysisError> {
+        let base = self.atom()?;
+        if !self.accept('^') {
+            return Ok(base);
+        }
+        let digits = self.take_while(|c| c.is_ascii_digit());
+        let degree = match digits.parse::<usize>() {
+            Ok(degree) if degree >= 1 => degree,
+            _ => return Err(self.refuse("`^` must be followed by a whole number above 0")),
+        };
+        let mut terms = base.clone();
+        for _ in 1..degree.min(base.len()) {
+            let both = self.crossed(&terms, &base)?;
+            extend(&mut terms, both);
+        }
+        terms.sort_by_key(Vec::len);
+        Ok(terms)
+    }
+
+    fn atom(&mut self) -> Result<Terms, AnalysisError> {
+        if self.accept('(') {
+            self.depth += 1;
+            if self.depth > MOST_NESTED {
+                return Err(self.refuse(format!("more than {MOST_NESTED} parentheses are open")));
+            }
+            let terms = self.sum()?;
+            self.require(')')?;
+            self.depth -= 1;
+            return Ok(terms);
+        }
+        match self.peek() {
+            Some('0') | Some('-') => {
+                return Err(self.refuse("the intercept cannot be left out"));
+            }
+            Some('1') => {
+                self.at += 1;
+                return Ok(vec![vec![]]);
+            }
+            _ => {}
+        }
+        let name = self.name()?;
+        if self.peek() == Some('(') {
+            return Err(self.refuse(format!(
+                "`{name}(...)` is not supported on the right; put the values into a column"
+            )));
+        }
+        let index = self.variables.iter().position(|v| *v == name).unwrap_or_else(|| {
+            self.variables.push(name);
+            self.variables.len() - 1
+        });
+        Ok(vec![vec![index]])
+    }
+
+    /// A column name: letters, digits, dots and underscores, or anything between backticks.
+    fn name(&mut self) -> Result<String, AnalysisError> {
+        if self.accept('`') {
+            let name = self.take_while(|c| c != '`');
+            self.require('`')?;
+            return Ok(name);
+        }
+        match self.peek() {
+            Some(c) if c.is_alphabetic() || c == '.' || c == '_' => {}
+            _ => return Err(self.refuse("a column name is expected")),
+        }
+        Ok(self.take_while(|c| c.is_alphanumeric() || c == '.' || c == '_'))
+    }
+
+    fn take_while(&mut self, keep: impl Fn(char) -> bool) -> String {
+        let rest = &self.text[self.at..];
+        let end = rest.find(|c| !keep(c)).unwrap_or(rest.len());
+        self.at += end;
+        rest[..end].to_owned()
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+        self.text[self.at..].chars().next()
+    }
+
+    fn accept(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += wanted.len_utf8();
+        }
+        found
+    }
+
+    fn require(&mut self, wanted: char) -> Result<(), AnalysisError> {
+        if self.accept(wanted) {
+            Ok(())
+        } else {
+            Err(self.refuse(format!("`{wanted}` is expected")))
+        }
+    }
+
+    fn expect_end(&mut self) -> Result<(), AnalysisError> {
+        match self.peek() {
+            None => Ok(()),
+            Some(c) => Err(self.refuse(format!("`{c}` is not understood"))),
+        }
+    }
+
+    /// Every term of `left` joined with every term of `right`.
+    fn crossed(&self, left: &Terms, right: &Terms) -> Result<Terms, AnalysisError> {
+        if left.len() * right.len() > MOST_TERMS {
+            return Err(self.refuse(format!("the formula expands to more than {MOST_TERMS} terms")));
+        }
+        let mut found = Terms::new();
+        for b in right {
+            for a in left {
+                let mut term = [a.as_slice(), b].concat();
+                term.sort_unstable();
+                term.dedup();
+                extend(&mut found, vec![term]);
+            }
+        }
+        Ok(found)
+    }
+
+    fn refuse(&self, problem: impl Into<String>) -> AnalysisError {
+        let position = self.text[..self.at].chars().count() + 1;
+        AnalysisError::Formula { formula: self.text.to_owned(), position, problem: problem.into() }
+    }
+}
+
+fn extend(terms: &mut Terms, more: Terms) {
+    for term in more {
+        if !terms.contains(&term) {
+            terms.push(term);
+        }
+    }
+}

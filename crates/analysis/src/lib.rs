@@ -1,0 +1,39 @@
+//! Observations in, findings with verdicts out.
+//!
+//! A table or a study's observations become a model matrix, a fit, analysis-of-variance tables,
+//! checks of the assumptions and findings in words. Nothing here runs a trial, reads a store or
+//! prints.
+//!
+//! Read [`analyze_table`] first; `assemble.rs` puts the parts together, `verdict.rs` words the
+//! checks and `findings.rs` the findings.
+
+mod analysis;
+mod analyze_study;
+mod analyze_table;
+mod assemble;
+mod balance;
+mod effects;
+mod error;
+mod findings;
+mod fitted;
+mod formula;
+mod means;
+mod model_matrix;
+mod problem;
+mod residuals;
+mod table;
+mod variable;
+mod verdict;
+mod wording;
+
+pub use analysis::{
+    Analysis, AnovaLine, AnovaTable, AnovaType, Best, BoxCoxSummary, CellMean, Check,
+    CoefficientRow, Effect, Finding, FitSummary, HalfNormal, Interaction, LackOfFitSummary,
+    LenthSummary, LevelMean, LogScale, MainEffect, Residual, Severity,
+};
+pub use analyze_study::analyze_study;
+pub use analyze_table::{TableOptions, analyze_table};
+pub use error::AnalysisError;
+pub use formula::{Formula, TermOrder, Transform};
+pub use model_matrix::Coding;
+pub use table::{Column, Table};

@@ -1,0 +1,188 @@
+//! From variables and terms to the columns of a model matrix.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use trainwright_stats::{Columns, StatsError, TermStructure};
+
+use crate::variable::Variable;
+
+/// How numbers enter the equation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Coding {
+    /// In their own units.
+    #[default]
+    Raw,
+    /// From -1 at the lowest level to +1 at the highest, so that effects can be compared.
+    Coded,
+}
+
+/// How categories become columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Contrasts {
+    /// One column a level but the first, which is the reference.
+    Treatment,
+    /// Columns that sum to zero over the levels, as type III needs.
+    Sum,
+    /// One column a level.
+    Indicators,
+}
+
+/// How numbers and categories become columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Scheme {
+    pub(crate) coding: Coding,
+    pub(crate) contrasts: Contrasts,
+}
+
+/// Columns of an equation, with their names and terms.
+#[derive(Debug, Clone)]
+pub(crate) struct ModelMatrix {
+    pub(crate) columns: Columns,
+    pub(crate) names: Vec<String>,
+    pub(crate) structure: TermStructure,
+}
+
+impl ModelMatrix {
+    /// Columns of the intercept and of every term, in order, for this many observations.
+    pub(crate) fn new(
+        variables: &[Variable],
+        terms: &[Vec<usize>],
+        scheme: Scheme,
+        rows: usize,
+    ) -> Result<Self, StatsError> {
+        let mut columns = vec![vec![1.0; rows]];
+        let mut names = vec!["(Intercept)".to_owned()];
+        let mut term_of_column = vec![0];
+        for (index, term) in terms.iter().enumerate() {
+            for (name, column) in term_columns(variables, terms, term, scheme) {
+                names.push(name);
+                columns.push(column);
+                term_of_column.push(index + 1);
+            }
+        }
+        let factors: Vec<BTreeSet<usize>> =
+            terms.iter().map(|t| t.iter().copied().collect()).collect();
+        let structure = TermStructure { term_of_column, factors };
+        Ok(Self { columns: Columns::new(columns)?, names, structure })
+    }
+}
+
+type Named = (String, Vec<f64>);
+
+/// Products of the columns of a term's variables; the first variable varies fastest.
+fn term_columns(
+    variables: &[Variable],
+    terms: &[Vec<usize>],
+    term: &[usize],
+    scheme: Scheme,
+) -> Vec<Named> {
+    let mut found: Vec<Named> = Vec::new();
+    for (place, &index) in term.iter().enumerate() {
+        // A category is coded by contrasts where the term without it is in the equation, and by
+        // an indicator for every level elsewhere: the rule by which R keeps a model's span.
+        let margin: Vec<usize> = term.iter().copied().filter(|&v| v != index).collect();
+        let spanned = margin.is_empty() || terms.contains(&margin);
+        let contrasts = if spanned { scheme.contrasts } else { Contrasts::Indicators };
+        let own = variable_columns(&variables[index], Scheme { contrasts, ..scheme });
+        if place == 0 {
+            found = own;
+        } else {
+            found = own
+                .iter()
+                .flat_map(|right| found.iter().map(move |left| product(left, right)))
+                .collect();
+        }
+    }
+    found
+}
+
+fn product(left: &Named, right: &Named) -> Named {
+    let values = left.1.iter().zip(&right.1).map(|(a, b)| a * b).collect();
+    (format!("{}:{}", left.0, right.0), values)
+}
+
+fn variable_columns(variable: &Variable, scheme: Scheme) -> Vec<Named> {
+    let single = match scheme.coding {
+        Coding::Raw => &variable.raw,
+        Coding::Coded => &variable.coded,
+    };
+    if let Some(values) = single {
+        return vec![(variable.name.clone(), values.clone())];
+    }
+    let name = &variable.name;
+    let indicator = |level: usize| {
+        variable.codes.iter().map(|&c| if c == level { 1.0 } else { 0.0 }).collect::<Vec<f64>>()
+    };
+    let last = variable.levels.len().saturating_sub(1);
+    let plain = |level: usize| (format!("{name}{}", variable.levels[level]), indicator(level));
+    match scheme.contrasts {
+        Contrasts::Indicators => (0..=last).map(plain).collect(),
+        Contrasts::Treatment => (1..=last).map(plain).collect(),
+        Contrasts::Sum => (0..last)
+            .map(|level| {
+                let values = variable
+                    .codes
+                    .iter()
+                    .map(|&c| match c {
+                        c if c == level => 1.0,
+                        c if c == last => -1.0,
+                        _ => 0.0,
+                    })
+                    .collect();
+                (format!("{name}[{}]", variable.levels[level]), values)
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formula::{Formula, TermOrder};
+    use crate::table::Table;
+
+    fn names(formula: &str, coding: Coding, contrasts: Contrasts) -> String {
+        let text = "y,wool,tension,x\n1,A,L,1\n2,A,M,2\n3,B,H,3\n4,B,L,4\n";
+        let table = Table::from_csv(text.as_bytes(), &[]).unwrap();
+        let formula = Formula::parse(formula, TermOrder::Formula).unwrap();
+        let variables: Vec<Variable> = formula
+            .variables
+            .iter()
+            .map(|v| Variable::from_table(&table, v, &[0, 1, 2, 3]).unwrap())
+            .collect();
+        ModelMatrix::new(&variables, &formula.terms, Scheme { coding, contrasts }, 4)
+            .unwrap()
+            .names
+            .join(" ")
+    }
+
+    #[test]
+    fn columns_are_named_as_r_names_them() {
+        assert_eq!(
+            names("y ~ wool*tension", Coding::Raw, Contrasts::Treatment),
+            "(Intercept) woolB tensionL tensionM woolB:tensionL woolB:tensionM"
+        );
+        assert_eq!(
+            names("y ~ x*wool", Coding::Raw, Contrasts::Treatment),
+            "(Intercept) x woolB x:woolB"
+        );
+    }
+
+    #[test]
+    fn coded_columns_average_over_levels() {
+        assert_eq!(
+            names("y ~ wool + tension", Coding::Coded, Contrasts::Sum),
+            "(Intercept) wool tension[H] tension[L]"
+        );
+    }
+
+    #[test]
+    fn a_category_without_its_margin_gets_an_indicator_a_level() {
+        assert_eq!(
+            names("y ~ x:wool", Coding::Raw, Contrasts::Treatment),
+            "(Intercept) x:woolA x:woolB"
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! A column of the right side of an equation: its levels, and its values raw and coded.
+
+use trainwright_study::{Factor, Level};
+
+use crate::error::AnalysisError;
+use crate::table::{Column, Table};
+
+/// A factor or covariate with a value for every observation.
+#[derive(Debug, Clone)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    /// Distinct levels: numbers by size, texts by alphabet or in the order of the study.
+    pub(crate) levels: Vec<Level>,
+    /// Level of each observation.
+    pub(crate) codes: Vec<usize>,
+    /// Values as measured, if they are numbers that enter as such.
+    pub(crate) raw: Option<Vec<f64>>,
+    /// Values from -1 (lowest level) to +1 (highest); `None` for three or more categories.
+    pub(crate) coded: Option<Vec<f64>>,
+    origin: Origin,
+}
+
+/// Where the levels of a variable come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// A study lists them.
+    Declared,
+    /// They are the values seen in a table.
+    Observed,
+}
+
+impl Variable {
+    /// Reads the chosen rows of a table's column.
+    pub(crate) fn from_table(
+        table: &Table,
+        name: &str,
+        rows: &[usize],
+    ) -> Result<Self, AnalysisError> {
+        let empty = |row: usize| AnalysisError::EmptyFactor {
+            line: table.line(row),
+            column: name.to_owned(),
+        };
+        match table.column(name)? {
+            Column::Numeric(cells) => {
+                let values: Vec<f64> = rows
+                    .iter()
+                    .map(|&row| cells[row].ok_or_else(|| empty(row)))
+                    .collect::<Result<_, _>>()?;
+                Ok(Self::numeric(name, values))
+            }
+            Column::Categorical(cells) => {
+                let texts: Vec<&str> = rows
+                    .iter()
+                    .map(|&row| cells[row].as_deref().ok_or_else(|| empty(row)))
+                    .collect::<Result<_, _>>()?;
+                Ok(Self::categorical(name, &texts))
+            }
+        }
+    }
+
+    /// Places observed levels among those a study declares.
+    ///
+    /// A conditional factor that some trials lack becomes a category with the level `absent`.
+    pub(crate) fn from_factor(
+        factor: &Factor,
+        observed: &[(u32, Option<&Level>)],
+    ) -> Result<Self, AnalysisError> {
+        let mut levels = factor.levels.clone();
+        let conditional = factor.when.is_some() && observed.iter().any(|(_, l)| l.is_none());
+        let numeric = factor.is_numeric() && !conditional;
+        if factor.is_numeric() {
+            levels.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        }
+        if conditional {
+            levels.insert(0, Level::Text("absent".to_owned()));
+        }
+        let mut codes = Vec::with_capacity(observed.len());
+        for &(trial, level) in observed {
+            let code = match level {
+                Some(level) => levels.iter().position(|l| l.same_as(level)),
+                None if conditional => Some(0),
+                None => {
+                    let factor = factor.name.clone();
+                    return Err(AnalysisError::MissingLevel { trial, factor });
+                }
+            };
+            codes.push(code.ok_or_else(|| AnalysisError::UnknownLevel {
+                trial,
+                factor: factor.name.clone(),
+                level: level.map(Level::to_string).unwrap_or_default(),
+            })?);
+        }
+        let place = |l: &Level| factor.scale.position(number(l));
+        let positions: Option<Vec<f64>> = numeric.then(|| levels.iter().map(place).collect());
+        let raw = numeric.then(|| codes.iter().map(|&c| number(&levels[c])).collect());
+        let coded = coded(&codes, levels.len(), positions.as_deref());
+        let (name, origin) = (factor.name.clone(), Origin::Declared);
+        Ok(Self { name, levels, codes, raw, coded, origin })
+    }
+
+    /// A numeric variable whose levels are its distinct values.
+    fn numeric(name: &str, values: Vec<f64>) -> Self {
+        let mut distinct = values.clone();
+        distinct.sort_by(f64::total_cmp);
+        distinct.dedup();
+        let codes: Vec<usize> =
+            values.iter().map(|v| distinct.partition_point(|d| d < v)).collect();
+        let coded = coded(&codes, distinct.len(), Some(&distinct));
+        let levels = distinct.into_iter().map(|v| Level::parse(&v.to_string())).collect();
+        let (name, origin) = (name.to_owned(), Origin::Observed);
+        Self { name, levels, codes, raw: Some(values), coded, origin }
+    }
+
+    fn categorical(name: &str, texts: &[&str]) -> Self {
+        let mut distinct = texts.to_vec();
+        let numbers = texts.iter().all(|t| t.parse::<f64>().is_ok());
+        if numbers {
+            let value = |t: &str| t.parse::<f64>().unwrap_or(f64::INFINITY);
+            distinct.sort_by(|a, b| value(a).total_cmp(&value(b)).then_with(|| a.cmp(b)));
+        } else {
+            distinct.sort_unstable();
+        }
+        distinct.dedup();
+        let place = |t: &&str| distinct.iter().position(|d| d == t).expect("every text is a level");
+        let codes: Vec<usize> = texts.iter().map(place).collect();
+        let coded = coded(&codes, distinct.len(), None);
+        let levels = distinct.iter().map(|t| Level::Text((*t).to_owned())).collect();
+        let (name, origin) = (name.to_owned(), Origin::Observed);
+        Self { name, levels, codes, raw: None, coded, origin }
+    }
+
+    /// Whether the levels are those of a factor rather than readings, which hardly repeat.
+    pub(crate) fn is_factor(&self) -> bool {
+        let few = self.levels.len() <= 12 && 2 * self.levels.len() <= self.codes.len();
+        self.origin == Origin::Declared || self.raw.is_none() || few
+    }
+
+    /// Whether the levels are numbers.
+    pub(crate) fn is_numeric(&self) -> bool {
+        self.raw.is_some()
+    }
+}
+
+fn number(level: &Level) -> f64 {
+    level.number().expect("all levels of a numeric factor are numbers")
+}
+
+/// Codes on -1 to +1: two levels at the ends, numbers in proportion to their position.
+fn coded(codes: &[usize], levels: usize, positions: Option<&[f64]>) -> Option<Vec<f64>> {
+    if levels <= 2 {
+        return Some(codes.iter().map(|&c| if c == 0 { -1.0 } else { 1.0 }).collect());
+    }
+    let positions = positions?;
+    let (low, high) = (positions[0], positions[levels - 1]);
+    Some(codes.iter().map(|&c| (2.0 * positions[c] - low - high) / (high - low)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_coded_by_position_and_two_texts_by_alphabet() {
+        let x = Variable::numeric("x", vec![3.0, 1.0, 2.0, 5.0]);
+        assert_eq!(x.coded.unwrap(), [0.0, -1.0, -0.5, 1.0]);
+        let g = Variable::categorical("g", &["b", "a", "b"]);
+        assert_eq!(g.coded.unwrap(), [1.0, -1.0, 1.0]);
+        assert_eq!(Variable::categorical("g", &["b", "a", "c"]).coded, None);
+    }
+
+    fn factor(levels: Vec<Level>, when: Option<&str>) -> Factor {
+        Factor {
+            name: "lr".to_owned(),
+            levels,
+            scale: trainwright_study::Scale::Log,
+            kind: trainwright_study::FactorKind::Hyper,
+            when: when.map(|text| trainwright_study::Expression::parse(text).unwrap()),
+        }
+    }
+
+    #[test]
+    fn a_declared_scale_places_the_middle_level() {
+        let declared = factor(vec![1.0, 0.01, 0.1].into_iter().map(Level::Number).collect(), None);
+        let (low, middle) = (Level::Number(0.01), Level::Number(0.1));
+        let found =
+            Variable::from_factor(&declared, &[(1, Some(&middle)), (2, Some(&low))]).unwrap();
+        assert!(found.coded.unwrap()[0].abs() < 1e-12);
+        assert_eq!(found.raw.unwrap(), [0.1, 0.01]);
+        let missing = Variable::from_factor(&declared, &[(3, None)]).unwrap_err().to_string();
+        assert_eq!(missing, "trial 3 has no level of factor `lr`");
+        let strange = Variable::from_factor(&declared, &[(4, Some(&Level::Integer(7)))]);
+        let message = strange.unwrap_err().to_string();
+        assert_eq!(message, "trial 4: `7` is not a level of factor `lr`");
+    }
+
+    #[test]
+    fn a_conditional_factor_is_absent_as_a_level() {
+        let levels = vec![Level::Number(0.5), Level::Number(0.9)];
+        let declared = factor(levels.clone(), Some("epochs > 1"));
+        let found = Variable::from_factor(&declared, &[(1, None), (2, Some(&levels[1]))]).unwrap();
+        assert_eq!((found.codes, found.levels.len(), found.raw), (vec![0, 2], 3, None));
+    }
+
+    #[test]
+    fn categories_that_are_numbers_are_ordered_by_size() {
+        let dose = Variable::categorical("dose", &["10", "2", "0.5"]);
+        let names: Vec<String> = dose.levels.iter().map(Level::to_string).collect();
+        assert_eq!(names, ["0.5", "2", "10"]);
+    }
+}

@@ -1,0 +1,12 @@
+//! Analyses of reference data, of field report D and of simulated studies; the origin of the
+//! expected values is stated in `tests/data/README.md`.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
+
+mod findings;
+mod finite;
+mod invariance;
+mod reference;
+mod report_d;
+mod studies;
+mod support;

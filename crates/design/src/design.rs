@@ -1,0 +1,186 @@
+//! The planned list of configurations.
+
+use serde::Serialize;
+use trainwright_study::{Configuration, DesignKind, Study};
+
+use crate::error::DesignError;
+use crate::fraction::{Choice, TwoLevelFraction};
+use crate::fractional::{Request, fractional};
+use crate::full::full;
+use crate::misprint::{MOST_COLUMNS, check_table};
+use crate::note::DesignNote;
+use crate::one_factor::one_factor;
+use crate::table::table;
+use crate::word::position;
+
+/// Rows, and trials, that a design may have.
+pub const MOST_ROWS: usize = 1_000_000;
+
+/// The configurations of a study, in standard order.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Design {
+    kind: Kind,
+    factors: Vec<String>,
+    rows: Vec<Configuration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coded: Option<Vec<Vec<i8>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fraction: Option<TwoLevelFraction>,
+    notes: Vec<DesignNote>,
+}
+
+/// How the rows were chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// One factor at a time leaves the baseline.
+    OneFactor,
+    /// Every combination.
+    Full,
+    /// A regular fraction of the two-level combinations.
+    Fractional,
+    /// The rows the user lists.
+    Table,
+}
+
+impl Design {
+    /// The design that a study asks for.
+    ///
+    /// # Errors
+    /// What contradicts itself in the study, with its place in the file and what to do.
+    pub fn of(study: &Study) -> Result<Self, DesignError> {
+        if study.factors.is_empty() {
+            return Err(DesignError::NoFactors);
+        }
+        let (kind, rows, fraction, mut notes) = match &study.design.kind {
+            DesignKind::OneFactor { baseline } => {
+                let (rows, notes) = one_factor(study, baseline)?;
+                (Kind::OneFactor, rows, None, notes)
+            }
+            DesignKind::Full => {
+                let (rows, notes) = full(study)?;
+                (Kind::Full, rows, None, notes)
+            }
+            DesignKind::Fractional { runs, generators, resolution } => {
+                let request = Request { runs: *runs, generators, resolution: *resolution };
+                let (rows, fraction) = fractional(study, &request)?;
+                let notes = fraction_notes(&fraction);
+                (Kind::Fractional, rows, Some(fraction), notes)
+            }
+            DesignKind::Table { rows } => {
+                let (rows, notes) = table(study, rows)?;
+                (Kind::Table, rows, None, notes)
+            }
+        };
+        check_trials(rows.len(), study.design.replications)?;
+        let coded = code(study, &rows);
+        notes.extend(levels_never_run(study, &rows));
+        if kind == Kind::Table
+            && let Some(coded) = &coded
+            && study.factors.len() <= MOST_COLUMNS
+        {
+            notes.extend(check_table(coded)?.map(DesignNote::Misprint));
+        }
+        let factors = study.factors.iter().map(|factor| factor.name.clone()).collect();
+        Ok(Self { kind, factors, rows, coded, fraction, notes })
+    }
+
+    /// How the rows were chosen.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Factor names in the study's order.
+    pub fn factors(&self) -> &[String] {
+        &self.factors
+    }
+
+    /// Configurations in standard order; row 1 is the first.
+    pub fn rows(&self) -> &[Configuration] {
+        &self.rows
+    }
+
+    /// The configuration of a row counted from 1.
+    pub fn row(&self, number: u32) -> Option<&Configuration> {
+        self.rows.get((number as usize).checked_sub(1)?)
+    }
+
+    /// The rows as -1 for the lower and +1 for the higher level; absent unless every factor has
+    /// two levels and takes part in every row.
+    pub fn coded(&self) -> Option<&[Vec<i8>]> {
+        self.coded.as_deref()
+    }
+
+    /// The alias structure of a fractional design; its letters are the factors in order.
+    pub fn fraction(&self) -> Option<&TwoLevelFraction> {
+        self.fraction.as_ref()
+    }
+
+    /// What the rows alone do not tell.
+    pub fn notes(&self) -> &[DesignNote] {
+        &self.notes
+    }
+
+    /// An effect such as `-BD` in factor names, such as `-lr:batch`.
+    pub fn name_effect(&self, letters: &str) -> Option<String> {
+        let (sign, word) = match letters.strip_prefix('-') {
+            Some(word) => ("-", word),
+            None => ("", letters),
+        };
+        let names: Option<Vec<_>> = word
+            .chars()
+            .map(|letter| self.factors.get(position(letter)?).map(String::as_str))
+            .collect();
+        names.filter(|names| !names.is_empty()).map(|names| format!("{sign}{}", names.join(":")))
+    }
+}
+
+fn check_trials(rows: usize, replications: u32) -> Result<(), DesignError> {
+    let trials = rows as u64 * u64::from(replications);
+    if trials > MOST_ROWS as u64 {
+        return Err(DesignError::TooManyTrials { rows, replications, trials, most: MOST_ROWS });
+    }
+    Ok(())
+}
+
+fn fraction_notes(fraction: &TwoLevelFraction) -> Vec<DesignNote> {
+    if fraction.resolution().is_none() {
+        return vec![DesignNote::WholeFactorial];
+    }
+    match fraction.choice() {
+        Choice::BestFound => vec![DesignNote::NotProvenBest],
+        Choice::Given | Choice::MinimumAberration => Vec::new(),
+    }
+}
+
+fn code(study: &Study, rows: &[Configuration]) -> Option<Vec<Vec<i8>>> {
+    let levels: Vec<_> =
+        study.factors.iter().map(|factor| factor.low_and_high()).collect::<Option<_>>()?;
+    let code_row = |row: &Configuration| {
+        let signs = study.factors.iter().zip(&levels).map(|(factor, (low, high))| {
+            let level = row.get(&factor.name)?;
+            match (level.same_as(low), level.same_as(high)) {
+                (true, _) => Some(-1),
+                (_, true) => Some(1),
+                _ => None,
+            }
+        });
+        signs.collect()
+    };
+    rows.iter().map(code_row).collect()
+}
+
+fn levels_never_run(study: &Study, rows: &[Configuration]) -> Vec<DesignNote> {
+    let mut notes = Vec::new();
+    for factor in &study.factors {
+        let runs = |level: &&_| {
+            rows.iter().any(|row| row.get(&factor.name).is_some_and(|own| own.same_as(level)))
+        };
+        for level in factor.levels.iter().filter(|level| !runs(level)) {
+            let (factor, level) = (factor.name.clone(), level.clone());
+            notes.push(DesignNote::LevelNeverRun { factor, level });
+        }
+    }
+    notes
+}

@@ -1,0 +1,186 @@
+//! Why a design cannot be built, and where in the study file the reason lies.
+
+use trainwright_study::{Configuration, EvaluateError, Level};
+
+/// Why a design cannot be built.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message documents its variant")]
+pub enum DesignError {
+    #[error("the study has no factors")]
+    NoFactors,
+    #[error("the factors have {combinations} combinations, more than {most}")]
+    TooManyCombinations { combinations: u128, most: usize },
+    #[error("{runs} runs are more than {most}")]
+    TooManyRows { runs: u64, most: usize },
+    #[error("the table has {rows} rows, more than {most}")]
+    TableTooLong { rows: usize, most: usize },
+    #[error("{rows} rows with {replications} replications make {trials} trials, more than {most}")]
+    TooManyTrials { rows: usize, replications: u32, trials: u64, most: usize },
+    #[error("no combination of levels satisfies the constraints; `{constraint}` drops the last")]
+    NothingLeft { constraint: String, index: usize },
+    #[error("the table has no rows")]
+    EmptyTable,
+    #[error("factor `{factor}` has no level {level} for the baseline")]
+    UnknownBaselineLevel { factor: String, level: Level },
+    #[error("the baseline {configuration} violates constraint `{constraint}`")]
+    BaselineViolates { configuration: Configuration, constraint: String },
+    #[error("row {row} ({configuration}) violates constraint `{constraint}`")]
+    RowViolates { row: usize, configuration: Configuration, constraint: String, index: usize },
+    #[error("factor `{factor}` has {levels} levels where a two-level design needs 2")]
+    NotTwoLevel { factor: String, levels: usize },
+    #[error(
+        "factor `{factor}` is conditional, but a fractional design sets every factor in every row"
+    )]
+    ConditionalFactor { factor: String },
+    #[error("the condition of factor `{factor}` has no value for {configuration}: {source}")]
+    BadCondition { factor: String, configuration: Configuration, source: EvaluateError },
+    #[error("constraint has no value for {configuration}: {source}")]
+    BadConstraint { index: usize, configuration: Configuration, source: EvaluateError },
+    #[error("{runs} runs are not a power of two, as a regular two-level fraction needs")]
+    RunsNotPowerOfTwo { runs: u32 },
+    #[error("{runs} runs are too few for {factors} two-level factors")]
+    TooFewRuns { runs: u32, factors: usize, least: u32 },
+    #[error("{runs} runs are more than the {combinations} combinations of {factors} factors")]
+    TooManyRuns { runs: u32, factors: usize, combinations: u64 },
+    #[error("{factors} factors are more than the {most} that have a letter")]
+    TooManyFactors { factors: usize, most: usize },
+    #[error("{factors} factors in {runs} runs need {generators} generators, more than {most}")]
+    TooManyGenerators { factors: usize, runs: u64, generators: usize, most: usize },
+    #[error("a fractional design needs a number of runs, or generators")]
+    SizeMissing,
+    #[error("the generators give {given} runs where {runs} are asked for")]
+    RunsDisagree { runs: u32, given: u64 },
+    #[error("generator `{generator}` {problem}")]
+    Generator { index: usize, generator: String, problem: GeneratorProblem },
+    #[error("resolution {asked} is asked for, but {runs} runs reach only {reached}")]
+    ResolutionNotReached {
+        asked: u32,
+        reached: u32,
+        runs: u64,
+        /// The smallest number of runs that reaches it, unless that is beyond the limit of rows.
+        needed: Option<u64>,
+    },
+    #[error("row {row} of the sign table has {columns} columns where the first has {expected}")]
+    Ragged { row: usize, columns: usize, expected: usize },
+    #[error("row {row}, column {column} of the sign table is {value}, neither -1 nor +1")]
+    NotASign { row: usize, column: usize, value: i8 },
+    #[error("a sign table of {columns} columns is wider than the {most} that can be checked")]
+    TooManyColumns { columns: usize, most: usize },
+}
+
+/// What is wrong with a generator.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message documents its variant")]
+pub enum GeneratorProblem {
+    #[error("does not read as `F=ABC` or `factor = factor*factor`")]
+    Malformed,
+    #[error("names `{name}`, which is neither a factor nor the letter of one")]
+    UnknownFactor { name: String, known: String },
+    #[error("is ambiguous: `{letter}` is a factor, and also the letter of `{other}`")]
+    AmbiguousLetter { letter: char, other: String },
+    #[error("names `{factor}` twice")]
+    Repeats { factor: String },
+    #[error("defines `{factor}`, which `{other}` defines already")]
+    DefinedTwice { factor: String, other: String },
+    #[error("defines `{factor}` in a circle")]
+    Circular { factor: String },
+    #[error("holds `{factor}` at one level in all rows, once the other generators are put in")]
+    Constant { factor: String },
+    #[error("moves `{factor}` together with `{other}` in all rows, so neither can be estimated")]
+    Copies { factor: String, other: String },
+}
+
+impl DesignError {
+    /// The place in the study file: keys from the outside in, list positions counted from 0.
+    pub fn key(&self) -> Vec<String> {
+        let path = |keys: &[&str]| keys.iter().map(|&key| key.to_owned()).collect();
+        match self {
+            Self::NoFactors | Self::TooManyCombinations { .. } | Self::TooManyFactors { .. } => {
+                path(&["factors"])
+            }
+            Self::TooManyTrials { .. } => path(&["design", "replications"]),
+            Self::TooManyRows { .. }
+            | Self::RunsNotPowerOfTwo { .. }
+            | Self::TooFewRuns { .. }
+            | Self::TooManyRuns { .. }
+            | Self::TooManyGenerators { .. }
+            | Self::RunsDisagree { .. } => path(&["design", "runs"]),
+            Self::SizeMissing => path(&["design", "type"]),
+            Self::ResolutionNotReached { .. } => path(&["design", "resolution"]),
+            Self::TableTooLong { .. }
+            | Self::EmptyTable
+            | Self::Ragged { .. }
+            | Self::NotASign { .. }
+            | Self::TooManyColumns { .. } => path(&["design", "rows"]),
+            Self::UnknownBaselineLevel { factor, .. } => path(&["design", "baseline", factor]),
+            Self::BaselineViolates { .. } => path(&["design", "baseline"]),
+            Self::NotTwoLevel { factor, .. } => path(&["factors", factor, "levels"]),
+            Self::ConditionalFactor { factor } | Self::BadCondition { factor, .. } => {
+                path(&["factors", factor, "when"])
+            }
+            Self::NothingLeft { index, .. }
+            | Self::RowViolates { index, .. }
+            | Self::BadConstraint { index, .. } => {
+                path(&["constraint", &index.to_string(), "expr"])
+            }
+            Self::Generator { index, .. } => path(&["design", "generators", &index.to_string()]),
+        }
+    }
+
+    /// What to do about it, where that is known.
+    pub fn help(&self) -> Option<String> {
+        Some(match self {
+            Self::TooManyCombinations { .. } => {
+                "remove levels, or use a fractional design".to_owned()
+            }
+            Self::TooManyRows { most, .. } => format!("use at most {} runs", 1usize << most.ilog2()),
+            Self::TooManyTrials { rows, most, .. } => {
+                format!("use at most {} replications", most / rows)
+            }
+            Self::NotTwoLevel { .. } => {
+                "give the factor two levels, or use type = \"full\"".to_owned()
+            }
+            Self::ConditionalFactor { .. } => {
+                "use type = \"full\", which leaves a factor out where its condition fails".to_owned()
+            }
+            Self::RowViolates { .. } => {
+                "change the levels or the constraint; type = \"full\" drops forbidden rows by itself"
+                    .to_owned()
+            }
+            Self::RunsNotPowerOfTwo { runs } => match runs.checked_next_power_of_two() {
+                Some(above) if above > 2 => format!("use {} or {above}", above / 2),
+                _ => return None,
+            },
+            Self::TooFewRuns { least, .. } => format!("use at least {least} runs"),
+            Self::TooManyRuns { combinations, .. } => {
+                format!("use at most {combinations} runs, and replications for more trials")
+            }
+            Self::TooManyGenerators { .. } => "use more runs".to_owned(),
+            Self::SizeMissing => "add `runs = 16`, or another power of two".to_owned(),
+            Self::RunsDisagree { given, .. } => {
+                format!("write `runs = {given}`, or leave either runs or generators out")
+            }
+            Self::ResolutionNotReached { reached, needed, .. } => match needed {
+                Some(runs) => format!("use `runs = {runs}`, or accept `resolution = {reached}`"),
+                None => format!("accept `resolution = {reached}`"),
+            },
+            Self::Generator { problem, .. } => return problem.help(),
+            _ => return None,
+        })
+    }
+}
+
+impl GeneratorProblem {
+    fn help(&self) -> Option<String> {
+        match self {
+            Self::Malformed => Some("such as `D=ABC`, `D=-ABC` or `batch = nodes*lr`".to_owned()),
+            Self::UnknownFactor { known, .. } => Some(format!("factors are {known}")),
+            Self::AmbiguousLetter { .. } => {
+                Some("write the factors' names with `*` between them".to_owned())
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A regular two-level fraction of a study's combinations.
+
+use trainwright_study::{Configuration, Level, Study};
+
+use crate::design::MOST_ROWS;
+use crate::error::DesignError;
+use crate::fraction::TwoLevelFraction;
+use crate::table::check_rows;
+
+/// What the study asks of the fraction.
+pub(crate) struct Request<'a> {
+    pub(crate) runs: Option<u32>,
+    pub(crate) generators: &'a [String],
+    pub(crate) resolution: Option<u32>,
+}
+
+/// The fraction and its rows.
+pub(crate) fn fractional(
+    study: &Study,
+    request: &Request<'_>,
+) -> Result<(Vec<Configuration>, TwoLevelFraction), DesignError> {
+    let levels = two_levels(study)?;
+    let fraction = build(study, request)?;
+    check_resolution(&fraction, request)?;
+    let configuration = |signs: &Vec<i8>| {
+        let levels = levels.iter().zip(signs).map(|(own, &sign)| own.at(sign).clone());
+        let names = study.factors.iter().map(|factor| factor.name.clone());
+        Configuration::new(names.zip(levels).collect())
+    };
+    let rows: Vec<_> = fraction.rows().iter().map(configuration).collect();
+    check_rows(study, &rows)?;
+    Ok((rows, fraction))
+}
+
+/// The two levels of a factor.
+struct TwoLevels<'a> {
+    low: &'a Level,
+    high: &'a Level,
+}
+
+impl<'a> TwoLevels<'a> {
+    fn at(&self, sign: i8) -> &'a Level {
+        if sign < 0 { self.low } else { self.high }
+    }
+}
+
+fn two_levels(study: &Study) -> Result<Vec<TwoLevels<'_>>, DesignError> {
+    study
+        .factors
+        .iter()
+        .map(|factor| {
+            if factor.when.is_some() {
+                return Err(DesignError::ConditionalFactor { factor: factor.name.clone() });
+            }
+            match factor.low_and_high() {
+                Some((low, high)) => Ok(TwoLevels { low, high }),
+                None => Err(DesignError::NotTwoLevel {
+                    factor: factor.name.clone(),
+                    levels: factor.levels.len(),
+                }),
+            }
+        })
+        .collect()
+}
+
+fn build(study: &Study, request: &Request<'_>) -> Result<TwoLevelFraction, DesignError> {
+    if request.generators.is_empty() {
+        let runs = request.runs.ok_or(DesignError::SizeMissing)?;
+        return TwoLevelFraction::with_runs(study.factors.len(), runs);
+    }
+    let names: Vec<_> = study.factors.iter().map(|factor| factor.name.clone()).collect();
+    let fraction = TwoLevelFraction::from_named_generators(&names, request.generators)?;
+    let given = fraction.rows().len() as u64;
+    match request.runs {
+        Some(runs) if u64::from(runs) != given => Err(DesignError::RunsDisagree { runs, given }),
+        _ => Ok(fraction),
+    }
+}
+
+fn check_resolution(fraction: &TwoLevelFraction, request: &Request<'_>) -> Result<(), DesignError> {
+    let (Some(asked), Some(reached)) = (request.resolution, fraction.resolution()) else {
+        return Ok(());
+    };
+    if reached >= asked {
+        return Ok(());
+    }
+    let runs = fraction.rows().len() as u64;
+    let needed = runs_for(fraction.factors().len(), runs, asked);
+    Err(DesignError::ResolutionNotReached { asked, reached, runs, needed })
+}
+
+/// The smallest number of runs from `runs` on whose best fraction has this resolution.
+fn runs_for(factors: usize, runs: u64, resolution: u32) -> Option<u64> {
+    (runs.ilog2() as usize..=factors).map(|base| 1 << base).find(|&runs: &u64| {
+        let fraction = u32::try_from(runs)
+            .ok()
+            .filter(|&runs| runs as usize <= MOST_ROWS)
+            .and_then(|runs| TwoLevelFraction::with_runs(factors, runs).ok());
+        fraction.is_some_and(|own| own.resolution().is_none_or(|reached| reached >= resolution))
+    })
+}

@@ -1,0 +1,77 @@
+//! Collects rows: absent factors go, repeats merge, forbidden rows are dropped and remembered.
+
+use std::collections::HashSet;
+
+use trainwright_study::{Configuration, Study};
+
+use crate::condition::{active, violated};
+use crate::error::DesignError;
+use crate::note::DesignNote;
+
+/// Rows under construction.
+pub(crate) struct RowList<'a> {
+    study: &'a Study,
+    rows: Vec<Configuration>,
+    /// Without conditional factors no two combinations make the same row.
+    conditional: bool,
+    seen: HashSet<LevelNumbers>,
+    merged: usize,
+    dropped: Vec<Vec<Configuration>>,
+}
+
+/// Each factor's level by its place in the factor's list; nothing where the factor is absent.
+pub(crate) type LevelNumbers = Vec<Option<usize>>;
+
+impl<'a> RowList<'a> {
+    pub(crate) fn new(study: &'a Study) -> Self {
+        let dropped = vec![Vec::new(); study.constraints.len()];
+        let conditional = study.factors.iter().any(|factor| factor.when.is_some());
+        Self { study, rows: Vec::new(), conditional, seen: HashSet::new(), merged: 0, dropped }
+    }
+
+    /// Adds a combination of all factors.
+    pub(crate) fn push(&mut self, combination: &Configuration) -> Result<(), DesignError> {
+        let row = active(self.study, combination)?;
+        if self.conditional && !self.seen.insert(level_numbers(self.study, &row)) {
+            self.merged += 1;
+            return Ok(());
+        }
+        match violated(self.study, &row)? {
+            Some(index) => self.dropped[index].push(row),
+            None => self.rows.push(row),
+        }
+        Ok(())
+    }
+
+    /// The rows and what happened to the others.
+    pub(crate) fn finish(self) -> Result<(Vec<Configuration>, Vec<DesignNote>), DesignError> {
+        let constraints = self.study.constraints.iter().map(|own| own.source().to_owned());
+        if self.rows.is_empty()
+            && let Some(index) = self.dropped.iter().rposition(|dropped| !dropped.is_empty())
+        {
+            let constraint = self.study.constraints[index].source().to_owned();
+            return Err(DesignError::NothingLeft { constraint, index });
+        }
+        let mut notes: Vec<DesignNote> = constraints
+            .zip(self.dropped)
+            .filter(|(_, configurations)| !configurations.is_empty())
+            .map(|(constraint, configurations)| DesignNote::Dropped { constraint, configurations })
+            .collect();
+        if self.merged > 0 {
+            notes.push(DesignNote::Merged { combinations: self.merged });
+        }
+        Ok((self.rows, notes))
+    }
+}
+
+/// The places of a configuration's levels.
+pub(crate) fn level_numbers(study: &Study, configuration: &Configuration) -> LevelNumbers {
+    study
+        .factors
+        .iter()
+        .map(|factor| {
+            let level = configuration.get(&factor.name)?;
+            factor.levels.iter().position(|own| own.same_as(level))
+        })
+        .collect()
+}

@@ -1,0 +1,7 @@
+//! Designs against reference vectors, and designs and plans of whole studies.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod reference;
+mod studies;
+mod study_plans;

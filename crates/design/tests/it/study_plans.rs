@@ -1,0 +1,119 @@
+//! Plans: every cell once, the order asked for, numbers that stay.
+
+use std::collections::{BTreeSet, HashSet};
+
+use proptest::prelude::*;
+use trainwright_design::{Design, extend, plan};
+use trainwright_study::{PlannedTrial, RunOrder, Seed, Study};
+
+use crate::studies::{SIX, study};
+
+fn with(order: RunOrder, replications: u32, seed: u64) -> (Study, Design) {
+    let mut study = study(SIX, "type = \"fractional\"\nruns = 16", "");
+    study.design.order = order;
+    study.design.replications = replications;
+    study.seed = Seed::new(seed);
+    let design = Design::of(&study).unwrap();
+    (study, design)
+}
+
+fn cells(trials: &[PlannedTrial]) -> Vec<(u32, u32)> {
+    trials.iter().map(|trial| (trial.replicate, trial.row)).collect()
+}
+
+fn any_order() -> impl Strategy<Value = RunOrder> {
+    prop::sample::select(vec![RunOrder::Randomized, RunOrder::Blocked, RunOrder::Standard])
+}
+
+#[test]
+fn standard_order_follows_the_rows() {
+    let (study, design) = with(RunOrder::Standard, 2, 7);
+    let expected: Vec<_> = (1..=2).flat_map(|rep| (1..=16).map(move |row| (rep, row))).collect();
+    assert_eq!(cells(&plan(&study, &design)), expected);
+}
+
+#[test]
+fn blocks_are_whole_replicates_in_different_orders() {
+    let (study, design) = with(RunOrder::Blocked, 3, 7);
+    let cells = cells(&plan(&study, &design));
+    let blocks: Vec<Vec<u32>> =
+        cells.chunks(16).map(|block| block.iter().map(|cell| cell.1).collect()).collect();
+    for (block, replicate) in cells.chunks(16).zip(1..) {
+        assert!(block.iter().all(|cell| cell.0 == replicate), "{block:?}");
+    }
+    assert_ne!(blocks[0], blocks[1]);
+    assert_ne!(blocks[1], blocks[2]);
+}
+
+#[test]
+fn the_plan_of_a_seed_is_frozen() {
+    // Recorded once; a change here would reorder and reseed the plans of existing studies.
+    let (study, design) = with(RunOrder::Randomized, 1, 7);
+    let plan = plan(&study, &design);
+    let rows: Vec<u32> = plan.iter().map(|trial| trial.row).collect();
+    assert_eq!(rows, FROZEN_ROWS);
+    assert_eq!(plan[0].seed, FROZEN_SEED);
+}
+
+const FROZEN_ROWS: [u32; 16] = [3, 16, 15, 11, 10, 9, 1, 12, 2, 14, 6, 4, 7, 5, 8, 13];
+const FROZEN_SEED: u32 = 1_163_327_800;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn every_cell_is_planned_once(order in any_order(), replications in 1u32..6, seed: u64) {
+        let (study, design) = with(order, replications, seed);
+        let plan = plan(&study, &design);
+        prop_assert_eq!(plan.len(), 16 * replications as usize);
+        prop_assert_eq!(cells(&plan).into_iter().collect::<BTreeSet<_>>().len(), plan.len());
+        for (trial, number) in plan.iter().zip(1..) {
+            prop_assert_eq!(trial.number, number);
+            prop_assert_eq!(&trial.configuration, design.row(trial.row).unwrap());
+            prop_assert!(trial.seed < 1 << 31);
+        }
+    }
+
+    #[test]
+    fn the_seed_alone_decides(order in any_order(), seed: u64) {
+        let (study, design) = with(order, 3, seed);
+        let (other_study, other_design) = with(order, 3, seed.wrapping_add(1));
+        let first = plan(&study, &design);
+        prop_assert_eq!(&first, &plan(&study, &design));
+        let other = plan(&other_study, &other_design);
+        prop_assert_eq!(cells(&first) == cells(&other), order == RunOrder::Standard);
+        prop_assert_ne!(first, other);
+    }
+
+    #[test]
+    fn trial_seeds_do_not_depend_on_the_order(seed: u64) {
+        let seeds = |order| {
+            let (study, design) = with(order, 3, seed);
+            let plan = plan(&study, &design);
+            plan.iter().map(|t| (t.row, t.replicate, t.seed)).collect::<BTreeSet<_>>()
+        };
+        prop_assert_eq!(seeds(RunOrder::Randomized), seeds(RunOrder::Standard));
+        prop_assert_eq!(seeds(RunOrder::Blocked), seeds(RunOrder::Standard));
+    }
+
+    #[test]
+    fn further_replications_leave_the_plan_alone(
+        order in any_order(), before in 1u32..4, more in 0u32..4, seed: u64,
+    ) {
+        let (study, design) = with(order, before, seed);
+        let existing = plan(&study, &design);
+        let (study, design) = with(order, before + more, seed);
+        let extended = extend(&existing, &study, &design);
+        prop_assert_eq!(&extended[..existing.len()], existing.as_slice());
+        let whole = plan(&study, &design);
+        let as_set = |trials: &[PlannedTrial]| {
+            trials.iter().map(|t| (t.row, t.replicate, t.seed)).collect::<HashSet<_>>()
+        };
+        prop_assert_eq!(as_set(&extended), as_set(&whole));
+        let numbers: Vec<u32> = extended.iter().map(|trial| trial.number).collect();
+        prop_assert_eq!(numbers, (1..=whole.len() as u32).collect::<Vec<_>>());
+        if order != RunOrder::Randomized {
+            prop_assert_eq!(extended, whole);
+        }
+    }
+}

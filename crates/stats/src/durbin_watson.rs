@@ -1,0 +1,99 @@
+//! Serial correlation of residuals (Durbin and Watson, Biometrika 37 and 38, 1950-51).
+
+use crate::error::StatsError;
+use crate::incomplete_beta::incomplete_beta;
+use crate::orthogonal::Orthogonal;
+
+/// The Durbin-Watson statistic with an approximate p-value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DurbinWatson {
+    /// Squared steps between neighbouring residuals over squared residuals: 2 without serial
+    /// correlation, towards 0 with positive and 4 with negative correlation.
+    pub statistic: f64,
+    /// Chance of a smaller statistic without serial correlation.
+    pub p_positive: f64,
+    /// Two-sided p-value.
+    pub p: f64,
+}
+
+/// Statistic and p-value, the latter from the beta distribution on 0 to 4 with the statistic's
+/// exact mean and variance (the approximation of Durbin and Watson 1951, section 4).
+pub(crate) fn durbin_watson(
+    decomposition: &Orthogonal,
+    residuals: &[f64],
+) -> Result<DurbinWatson, StatsError> {
+    let what = "the Durbin-Watson statistic";
+    let squares: f64 = residuals.iter().map(|r| r * r).sum();
+    let df = residuals.len() as f64 - decomposition.rank() as f64;
+    if df < 3.0 || squares <= 0.0 {
+        return Err(StatsError::Undefined { what, reason: "the fit leaves too few residuals" });
+    }
+    let steps: f64 = residuals.windows(2).map(|w| (w[1] - w[0]).powi(2)).sum();
+    let statistic = steps / squares;
+    let (mean, variance) = moments(decomposition, residuals.len(), df);
+    let centre = mean / 4.0;
+    let concentration = centre * (1.0 - centre) / (variance / 16.0) - 1.0;
+    if concentration <= 0.0 {
+        return Err(StatsError::Undefined { what, reason: "its variance is not below its range" });
+    }
+    let share = statistic / 4.0;
+    let (a, b) = (centre * concentration, (1.0 - centre) * concentration);
+    let p_positive = incomplete_beta(a, b, share, 1.0 - share);
+    let p_negative = incomplete_beta(b, a, 1.0 - share, share);
+    Ok(DurbinWatson { statistic, p_positive, p: (2.0 * p_positive.min(p_negative)).min(1.0) })
+}
+
+/// Mean and variance of the statistic under independence, from traces of MA and (MA)^2, where M
+/// projects off the model and A is the squared-step form.
+fn moments(decomposition: &Orthogonal, n: usize, df: f64) -> (f64, f64) {
+    let basis = decomposition.basis();
+    let stepped: Vec<Vec<f64>> = basis.iter().map(|q| second_difference(q)).collect();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    let n = n as f64;
+    let trace_a = 2.0 * (n - 1.0);
+    let trace_a2 = 6.0 * n - 8.0;
+    let mut trace = trace_a;
+    let mut trace2 = trace_a2;
+    for (i, q) in basis.iter().enumerate() {
+        trace -= dot(q, &stepped[i]);
+        trace2 -= 2.0 * dot(&stepped[i], &stepped[i]);
+        trace2 += stepped.iter().map(|s| dot(q, s).powi(2)).sum::<f64>();
+    }
+    let mean = trace / df;
+    (mean, 2.0 * (trace2 - trace * mean) / (df * (df + 2.0)))
+}
+
+/// A times a vector: A has 2 on the diagonal (1 at both ends) and -1 beside it.
+fn second_difference(vector: &[f64]) -> Vec<f64> {
+    let last = vector.len() - 1;
+    (0..=last)
+        .map(|i| {
+            let before = if i > 0 { vector[i] - vector[i - 1] } else { 0.0 };
+            let after = if i < last { vector[i] - vector[i + 1] } else { 0.0 };
+            before + after
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Columns, StatsError, least_squares};
+
+    fn of(y: &[f64]) -> Result<super::DurbinWatson, StatsError> {
+        least_squares(&Columns::new(vec![vec![1.0; y.len()]])?, y)?.durbin_watson()
+    }
+
+    #[test]
+    fn a_drift_and_a_zigzag_lie_at_opposite_ends() {
+        let drift: Vec<f64> = (0..30).map(f64::from).collect();
+        let zigzag: Vec<f64> = (0..30).map(|i| f64::from(i % 2)).collect();
+        let (low, high) = (of(&drift).unwrap(), of(&zigzag).unwrap());
+        assert!(low.statistic < 0.1 && low.p_positive < 1e-6 && low.p < 1e-6);
+        assert!(high.statistic > 3.8 && high.p_positive > 0.999 && high.p < 1e-6);
+    }
+
+    #[test]
+    fn too_few_residuals_are_an_error() {
+        assert!(matches!(of(&[1.0, 2.0, 4.0]), Err(StatsError::Undefined { .. })));
+    }
+}

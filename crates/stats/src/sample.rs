@@ -1,0 +1,109 @@
+//! Means, sums of squares and medians of one sample, and the checks all entry points share.
+
+use crate::error::StatsError;
+
+/// Arithmetic mean, with a second pass that removes the rounding of the first.
+///
+/// # Errors
+/// An empty sample or one with a non-finite value.
+pub fn mean(values: &[f64]) -> Result<f64, StatsError> {
+    check(values, "a mean", 1)?;
+    Ok(mean_of(values))
+}
+
+/// Unbiased variance: squared deviations over one less than their number.
+///
+/// # Errors
+/// Fewer than two values, or a non-finite one.
+pub fn variance(values: &[f64]) -> Result<f64, StatsError> {
+    check(values, "a variance", 2)?;
+    Ok(squares_about_mean(values) / (values.len() - 1) as f64)
+}
+
+/// Middle value, or the mean of the two middle values.
+///
+/// # Errors
+/// An empty sample or one with a non-finite value.
+pub fn median(values: &[f64]) -> Result<f64, StatsError> {
+    check(values, "a median", 1)?;
+    Ok(median_of(values))
+}
+
+/// Sizes between which squares, and ratios of them, neither overflow nor vanish.
+const LARGEST: f64 = 1e100;
+const SMALLEST: f64 = 1e-100;
+
+/// Refuses a sample that is too short or holds a value that cannot be computed with.
+pub(crate) fn check(values: &[f64], what: &'static str, needed: usize) -> Result<(), StatsError> {
+    if values.len() < needed {
+        return Err(StatsError::TooFew { what, needed, found: values.len() });
+    }
+    if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+        return Err(StatsError::NotFinite { what, position: at + 1, value: values[at] });
+    }
+    let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    if largest > LARGEST || (largest > 0.0 && largest < SMALLEST) {
+        let range = "1e-100 to 1e100, where squares can be computed; change the unit";
+        return Err(StatsError::OutOfRange { what, value: largest, range });
+    }
+    Ok(())
+}
+
+/// Refuses a sample whose values are all the same, or so close that squared differences vanish.
+pub(crate) fn check_varies(values: &[f64], what: &'static str) -> Result<(), StatsError> {
+    match values.first() {
+        Some(&value) if !squares_about_mean(values).is_normal() => {
+            Err(StatsError::Constant { what, count: values.len(), value })
+        }
+        Some(&value) if values.iter().all(|&v| v == value) => {
+            Err(StatsError::Constant { what, count: values.len(), value })
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn mean_of(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let first = values.iter().sum::<f64>() / n;
+    first + values.iter().map(|v| v - first).sum::<f64>() / n
+}
+
+pub(crate) fn squares_about_mean(values: &[f64]) -> f64 {
+    let centre = mean_of(values);
+    values.iter().map(|v| (v - centre).powi(2)).sum()
+}
+
+pub(crate) fn median_of(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[half] } else { 0.5 * (sorted[half - 1] + sorted[half]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_survives_a_large_offset() {
+        let values: Vec<f64> = [0.1, 0.2, 0.3].iter().map(|v| v + 1e9).collect();
+        assert!((variance(&values).unwrap() - 0.01).abs() < 1e-8);
+        assert!((mean(&values).unwrap() - 1e9 - 0.2).abs() < 1e-6);
+    }
+
+    #[test]
+    fn median_averages_the_two_middle_values() {
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Ok(2.5));
+        assert_eq!(median(&[9.0, 1.0, 3.0]), Ok(3.0));
+    }
+
+    #[test]
+    fn bad_samples_are_refused_by_name_and_place() {
+        assert!(matches!(mean(&[]), Err(StatsError::TooFew { needed: 1, found: 0, .. })));
+        assert!(matches!(variance(&[1.0]), Err(StatsError::TooFew { needed: 2, found: 1, .. })));
+        assert!(matches!(mean(&[1e200, 1.0]), Err(StatsError::OutOfRange { .. })));
+        assert!(matches!(mean(&[1e-200]), Err(StatsError::OutOfRange { .. })));
+        let bad = mean(&[1.0, f64::INFINITY]);
+        assert!(matches!(bad, Err(StatsError::NotFinite { position: 2, .. })));
+    }
+}
