@@ -6,7 +6,8 @@ use trainwright_study::{Observation, Study, TrialState};
 use crate::analysis::{Analysis, AnovaType};
 use crate::assemble::analyze;
 use crate::error::AnalysisError;
-use crate::findings::{sort, trials};
+use crate::findings::{in_natural_units, sort, trials};
+use crate::fitted::Fitted;
 use crate::formula::Formula;
 use crate::model_matrix::Coding;
 use crate::problem::{Order, Problem};
@@ -50,6 +51,8 @@ pub fn analyze_study(
         balanced: Some(trials::rows_equally_observed(design, &finished)),
     };
     let mut analysis = analyze(&problem)?;
+    let raw = Fitted::new(&Problem { coding: Coding::Raw, ..problem })?;
+    analysis.findings.extend(in_natural_units(&raw, spec.alpha));
     analysis.findings.extend(trials::findings(study, design, observations));
     sort(&mut analysis.findings);
     Ok(analysis)

@@ -21,9 +21,12 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
                 effect: coefficient.map(|c| 2.0 * c.estimate),
                 ci_low: range.map(|r| 2.0 * r[0]),
                 ci_high: range.map(|r| 2.0 * r[1]),
-                p: if comparable { row_of(&fitted.averaged, term).p } else { None },
+                p: row_of(&fitted.averaged, term)
+                    .p
+                    .or(coefficient.and_then(|c| c.p))
+                    .filter(|_| comparable),
                 p_adjusted: None,
-                percent: row_of(&fitted.type_two, term).percent,
+                percent: fitted.judged(term).percent,
             }
         })
         .collect();

@@ -10,6 +10,8 @@ pub(crate) mod coverage;
 pub(crate) mod ranking;
 pub(crate) mod trials;
 
+pub(crate) use collinearity::in_natural_units;
+
 use trainwright_stats::Influence;
 
 use crate::analysis::{Best, Check, Effect, Finding, LenthSummary, LogScale, Severity};

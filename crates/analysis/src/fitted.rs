@@ -117,6 +117,15 @@ impl Fitted {
         }
     }
 
+    /// The row a term is judged by: type II, or type I where a later term is the same columns.
+    ///
+    /// Of terms that cannot be told apart the first stands for all; type II would leave each of
+    /// them nothing, since the others already say the same.
+    pub(crate) fn judged(&self, term: usize) -> &AnovaRow {
+        let marginal = row_of(&self.type_two, term);
+        if marginal.df > 0 { marginal } else { row_of(&self.type_one, term) }
+    }
+
     /// Column of a term that has exactly one in coded units.
     pub(crate) fn single_coded_column(&self, term: usize) -> Option<usize> {
         let mut of_term = (0..self.coded.names.len())

@@ -13,7 +13,8 @@ pub(crate) fn full(study: &Study) -> Result<(Vec<Configuration>, Vec<DesignNote>
     let mut rows = RowList::new(study);
     for number in 0..combinations(&counts)? {
         let chosen = study.factors.iter().zip(combination(&counts, number));
-        let pairs = chosen.map(|(factor, level)| (factor.name.clone(), factor.levels[level].clone()));
+        let pairs =
+            chosen.map(|(factor, level)| (factor.name.clone(), factor.levels[level].clone()));
         rows.push(&Configuration::new(pairs.collect()))?;
     }
     rows.finish()

@@ -8,7 +8,8 @@ use flate2::write::ZlibEncoder;
 
 /// Packs two columns of the same length.
 pub(crate) fn pack(at: &[f64], values: &[f64]) -> Vec<u8> {
-    let numbers: Vec<[u8; 8]> = at.iter().chain(values).map(|number| number.to_le_bytes()).collect();
+    let numbers: Vec<[u8; 8]> =
+        at.iter().chain(values).map(|number| number.to_le_bytes()).collect();
     let mut bytes = Vec::with_capacity(numbers.len() * 8);
     // Neighbouring samples share their high bytes, so putting those together packs far better.
     for weight in 0..8 {

@@ -117,8 +117,7 @@ impl Store {
             transaction.commit()?;
             Ok(value)
         };
-        transact(&mut self.connection)
-            .map_err(|source| StoreError::from_sqlite(&self.path, source))
+        transact(&mut self.connection).map_err(|source| StoreError::from_sqlite(&self.path, source))
     }
 
     /// Where the store lies.

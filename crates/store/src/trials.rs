@@ -121,6 +121,18 @@ impl Store {
         })
     }
 
+    /// Drops planned trials that never ran and whose replicate is above `replications`.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn forget_plan(&mut self, study: i64, replications: u32) -> Result<(), StoreError> {
+        self.write(|connection| {
+            let untouched = "DELETE FROM trial WHERE study = ?1 AND replicate > ?2
+                             AND attempts = 0 AND imported = 0 AND state = 'planned'";
+            connection.execute(untouched, params![study, replications]).map(drop)
+        })
+    }
+
     /// Marks trials as running, one more attempt each.
     ///
     /// # Errors
@@ -226,11 +238,8 @@ impl Store {
         raw: RawTrial,
         measurements: Vec<Measurement>,
     ) -> Result<StoredTrial, StoreError> {
-        let damaged = |what| StoreError::Damaged {
-            path: self.path.clone(),
-            what,
-            trial: raw.number,
-        };
+        let damaged =
+            |what| StoreError::Damaged { path: self.path.clone(), what, trial: raw.number };
         let configuration =
             serde_json::from_str(&raw.configuration).map_err(|_| damaged("configuration"))?;
         let state = TrialState::from_word(&raw.state).ok_or_else(|| damaged("state"))?;

@@ -169,7 +169,7 @@ pub enum NetworkScope {
 pub struct Series {
     /// `metric.<name>` for learning curves, `cpu.user`, `memory` and the like for telemetry.
     pub name: String,
-    /// What the positions count: `s` since the start, or `step`.
+    /// What the positions count: `s` since the start, `step`, or `report` where no step was told.
     pub axis: String,
     /// Unit of the values.
     pub unit: String,

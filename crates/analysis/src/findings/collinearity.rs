@@ -1,7 +1,10 @@
 //! Inflated variances, and whether only the units cause them.
 
+use trainwright_stats::Fit;
+
 use super::{Evidence, info, warning};
 use crate::analysis::Finding;
+use crate::fitted::Fitted;
 use crate::model_matrix::Coding;
 use crate::wording::{figure, list};
 
@@ -11,37 +14,64 @@ const INFLATED: f64 = 5.0;
 /// Inflation up to which columns count as nearly orthogonal.
 const NEARLY_ORTHOGONAL: f64 = 1.5;
 
+/// Inflation that many people call collinearity.
+const CALLED_COLLINEAR: f64 = 10.0;
+
 pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
     let fitted = evidence.fitted;
-    let largest = |fit: &trainwright_stats::Fit| {
-        fit.coefficients.iter().flatten().filter_map(|c| c.vif).fold(0.0, f64::max)
-    };
     let (own, coded) = (largest(&fitted.fit), largest(&fitted.coded_fit));
     if own <= INFLATED {
         return vec![];
     }
-    let summary = fitted.summary(evidence.problem.alpha);
-    let inflated: Vec<String> = summary
+    let inflated = inflated(fitted, evidence.problem.alpha);
+    if evidence.problem.coding == Coding::Raw && coded <= NEARLY_ORTHOGONAL {
+        let text = format!(
+            "variance inflation up to {} (in {inflated}) comes from products of uncoded units, \
+             not from the data: with levels coded -1 and +1 it is at most {}",
+            figure(own),
+            figure(coded)
+        );
+        return vec![info(ONLY_CODING, text)];
+    }
+    let text = format!(
+        "{inflated} move together in these data (variance inflation up to {}), so their separate \
+         coefficients are uncertain",
+        figure(own)
+    );
+    vec![warning("collinearity", text)]
+}
+
+/// A study is fitted in coded units; says what whoever fits it in natural units would see.
+///
+/// `raw` is the study's problem fitted in natural units.
+pub(crate) fn in_natural_units(raw: &Fitted, alpha: f64) -> Option<Finding> {
+    let (natural, coded) = (largest(&raw.fit), largest(&raw.coded_fit));
+    if natural <= CALLED_COLLINEAR || coded > NEARLY_ORTHOGONAL {
+        return None;
+    }
+    let text = format!(
+        "in natural units the variance inflation would be up to {} (in {}), which looks like \
+         collinearity but comes from the units alone: coded -1 and +1, as here, it is at most {}",
+        figure(natural),
+        inflated(raw, alpha),
+        figure(coded)
+    );
+    Some(info(ONLY_CODING, text))
+}
+
+const ONLY_CODING: &str = "collinearity-is-coding";
+
+fn largest(fit: &Fit) -> f64 {
+    fit.coefficients.iter().flatten().filter_map(|c| c.vif).fold(0.0, f64::max)
+}
+
+fn inflated(fitted: &Fitted, alpha: f64) -> String {
+    let names: Vec<String> = fitted
+        .summary(alpha)
         .coefficients
         .iter()
         .filter(|c| c.vif.is_some_and(|v| v > INFLATED))
         .map(|c| c.name.clone())
         .collect();
-    if evidence.problem.coding == Coding::Raw && coded <= NEARLY_ORTHOGONAL {
-        let text = format!(
-            "variance inflation up to {} (in {}) comes from products of uncoded units, not from \
-             the data: with levels coded -1 and +1 it is at most {}",
-            figure(own),
-            list(&inflated),
-            figure(coded)
-        );
-        return vec![info("collinearity-is-coding", text)];
-    }
-    let text = format!(
-        "{} move together in these data (variance inflation up to {}), so their separate \
-         coefficients are uncertain",
-        list(&inflated),
-        figure(own)
-    );
-    vec![warning("collinearity", text)]
+    list(&names)
 }

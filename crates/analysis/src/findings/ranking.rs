@@ -34,7 +34,7 @@ struct Ranked {
 fn ranked(evidence: &Evidence<'_>) -> Vec<Ranked> {
     let mut terms: Vec<Ranked> = (0..evidence.problem.terms.len())
         .filter_map(|term| {
-            let row = row_of(&evidence.fitted.type_two, term);
+            let row = evidence.fitted.judged(term);
             Some(Ranked { term, percent: row.percent?, p: row.p? })
         })
         .collect();
@@ -195,8 +195,7 @@ fn optimum_at_edge(evidence: &Evidence<'_>) -> Option<Finding> {
         .iter()
         .enumerate()
         .filter(|(term, t)| {
-            t.len() == 1
-                && row_of(&evidence.fitted.type_two, *term).p.is_some_and(|p| p < problem.alpha)
+            t.len() == 1 && evidence.fitted.judged(*term).p.is_some_and(|p| p < problem.alpha)
         })
         .filter_map(|(_, t)| edge_of(&problem.variables[t[0]], evidence))
         .collect();

@@ -1,12 +1,14 @@
 //! Field report D recomputed: tables to seven digits, and every mistake named.
 
+use std::fs::File;
+
 use serde_json::Value;
 use trainwright_analysis::{
-    Analysis, AnovaType, Coding, Formula, Severity, TableOptions, TermOrder, analyze_table,
+    Analysis, AnovaType, Coding, Formula, Severity, Table, TableOptions, TermOrder, analyze_table,
 };
 use trainwright_study::Direction;
 
-use crate::support::{check_table, close, finding, json, rows, table};
+use crate::support::{check_table, close, finding, json, report_d_results, rows};
 
 const RIGHT_SIDE: &str =
     "n_nodes + n_executors + n_executor_cores + n_epochs*learning_rate*batch_size";
@@ -20,7 +22,8 @@ fn analyze(response: &str, coding: Coding) -> Analysis {
         label_columns: vec!["run".to_owned(), "rep".to_owned()],
         ..TableOptions::default()
     };
-    analyze_table(&table("report_d_results.csv", &[]), &formula, &options).unwrap()
+    let table = Table::from_csv(File::open(report_d_results()).unwrap(), &[]).unwrap();
+    analyze_table(&table, &formula, &options).unwrap()
 }
 
 /// The report's names of our columns.

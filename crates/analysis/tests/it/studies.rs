@@ -7,7 +7,7 @@ use trainwright_analysis::{Analysis, AnovaType, analyze_study};
 use trainwright_design::Design;
 use trainwright_study::{Configuration, Level, Observation, Study, TrialState};
 
-use crate::support::{close, finding, json, path, rows};
+use crate::support::{close, finding, json, report_d_results, rows};
 
 const FACTORS: [(&str, &str, &str); 6] = [
     ("n_nodes", "1", "4"),
@@ -27,7 +27,7 @@ struct Measured {
 
 /// Rows of field report D that have a value in the column.
 fn measured(column: &str) -> Vec<Measured> {
-    let mut reader = csv::Reader::from_path(path("report_d_results.csv")).unwrap();
+    let mut reader = csv::Reader::from_path(report_d_results()).unwrap();
     let header = reader.headers().unwrap().clone();
     let place = |name: &str| header.iter().position(|h| h == name).unwrap();
     let factors = FACTORS.map(|(name, ..)| place(name));
@@ -115,6 +115,9 @@ fn a_study_is_analysed_in_coded_units() {
     {
         assert_eq!(finding(&found, id), None);
     }
+    // The report's own inflation, 30.5 for these rows in natural units, was only the units.
+    let coding = finding(&found, "collinearity-is-coding").unwrap();
+    assert!(coding.contains("up to 30.5") && coding.contains("at most 1"), "{coding}");
     assert_eq!(found.best.unwrap().configuration.iter().count(), 6);
     assert_eq!(found.main_effects.len(), 6);
     assert_eq!(found.interactions.len(), 3);
@@ -250,4 +253,44 @@ fn a_study_in_progress_is_analysed_as_far_as_it_goes() {
         assert_eq!(found.n, count);
         assert!(!format!("{found:?}").contains("NaN"));
     }
+}
+
+/// Of two interactions that a resolution IV design cannot tell apart, the first carries the share
+/// of both, and its effect is the contrast of the cell means.
+#[test]
+fn the_first_of_aliased_terms_stands_for_all() {
+    let study = Study::from_text(
+        "schema = 1\n[study]\nname = \"x\"\n[factors.a]\nlevels = [0, 1]\n[factors.b]\n\
+         levels = [0, 1]\n[factors.c]\nlevels = [0, 1]\n[factors.d]\nlevels = [0, 1]\n[design]\n\
+         type = \"fractional\"\ngenerators = [\"d = a*b*c\"]\nreplications = 2\n[metrics.y]\n\
+         objective = \"minimize\"\n",
+    )
+    .unwrap();
+    let design = Design::of(&study).unwrap();
+    let mut observations = Vec::new();
+    for (row, configuration) in (1u32..).zip(design.rows()) {
+        let sign = |name: &str| 2.0 * configuration.get(name).unwrap().number().unwrap() - 1.0;
+        for replicate in 1..=2u32 {
+            // Noise of +-0.1 within each cell; c:d hides under a:b, so both add to its effect.
+            let noise = if replicate == 1 { 0.1 } else { -0.1 };
+            let y = 5.0 + sign("a") + 2.0 * sign("a") * sign("b") + 0.5 * sign("c") * sign("d");
+            observations.push(Observation {
+                trial: 2 * row + replicate,
+                row: Some(row),
+                replicate,
+                configuration: configuration.clone(),
+                state: TrialState::Finished,
+                values: [("y".to_owned(), y + noise)].into(),
+            });
+        }
+    }
+    let analysis = analyze_study(&study, &design, &observations).unwrap();
+    let effect = |term: &str| analysis.effects.iter().find(|own| own.term == term).unwrap();
+    close("a:b", effect("a:b").effect.unwrap(), 2.0 * (2.0 + 0.5), 1e-12);
+    // Sums of squares: 16 (1^2) for a, 16 (2.5^2) for the pair, 16 (0.1^2) within the cells.
+    close("share", effect("a:b").percent.unwrap(), 100.0 * 6.25 / (1.0 + 6.25 + 0.01), 1e-12);
+    assert!(effect("a:b").p.unwrap() < 1e-10);
+    assert_eq!((effect("c:d").effect, effect("c:d").percent), (None, None));
+    assert!(finding(&analysis, "aliased-terms").unwrap().contains("c:d (mixed with a:b)"));
+    assert!(finding(&analysis, "effect-ranking").unwrap().starts_with("a:b matters most"));
 }

@@ -10,6 +10,11 @@ pub(crate) fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
+/// The measurements of field report D, which are an example for users too.
+pub(crate) fn report_d_results() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/field-report-d/results.csv")
+}
+
 pub(crate) fn json(name: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(path(name)).unwrap()).unwrap()
 }

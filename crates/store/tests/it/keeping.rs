@@ -104,6 +104,18 @@ fn keeping_a_study_again_keeps_its_trials() {
 }
 
 #[test]
+fn forgetting_a_plan_spares_what_ran() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, study) = store_with_two_trials(&folder.path().join("s.db"));
+    store.start(study, &[1]).unwrap();
+    store.forget_plan(study, 1).unwrap();
+    assert_eq!(store.trials(study).unwrap().len(), 2);
+    store.forget_plan(study, 0).unwrap();
+    let left: Vec<u32> = store.trials(study).unwrap().iter().map(|trial| trial.number).collect();
+    assert_eq!(left, [1]);
+}
+
+#[test]
 fn imported_results_fill_planned_trials_or_add_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let (mut store, study) = store_with_two_trials(&folder.path().join("s.db"));

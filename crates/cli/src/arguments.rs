@@ -1,0 +1,383 @@
+//! Arguments of every verb, with their help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Find the fastest, cheapest way to train a model by running real experiments, and hear what
+/// matters and how sure that is.
+#[derive(Debug, Parser)]
+#[command(name = "trainwright", version, arg_required_else_help = true)]
+#[command(
+    after_help = "Start with:\n  trainwright init study.toml\n  trainwright run study.toml\n\n\
+    Exit codes: 0 done; 1 done, but some trials failed; 2 bad input; 3 environment; 4 our bug; \
+    130 stopped after saving"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Write a commented study that runs as it is.
+    #[command(after_help = "Examples:\n  trainwright init study.toml\n  \
+        trainwright init study.toml --from results.csv")]
+    Init(InitArguments),
+    /// Check a study and show what it will do: run table, aliases, hours, price.
+    #[command(after_help = "Example:\n  trainwright check study.toml")]
+    Check(StudyArguments),
+    /// Run a study, or go on where it stopped, and tell the verdict.
+    #[command(after_help = "Examples:\n  trainwright run study.toml\n  \
+        trainwright run study.toml --report report.html\n  \
+        trainwright run study.toml --retry-failed")]
+    Run(RunArguments),
+    /// Show how far a study has come.
+    #[command(after_help = "Example:\n  trainwright status study.toml")]
+    Status(StudyArguments),
+    /// Show what a trial wrote.
+    #[command(after_help = "Examples:\n  trainwright logs study.toml 3\n  \
+        trainwright logs study.toml 3 --stderr")]
+    Logs(LogsArguments),
+    /// Ask the runner of a study to stop; what is finished is kept.
+    #[command(after_help = "Example:\n  trainwright stop study.toml")]
+    Stop(StopArguments),
+    /// Write all trials as a table.
+    #[command(after_help = "Example:\n  trainwright export study.toml --format csv -o trials.csv")]
+    Export(ExportArguments),
+    /// Take in results measured elsewhere, checked against the design.
+    #[command(after_help = "Example:\n  \
+        trainwright import results.csv --study study.toml --column cost=cost_exact")]
+    Import(ImportArguments),
+    /// Fit an equation, test its terms, check its assumptions, say what it means.
+    #[command(after_help = "Examples:\n  trainwright analyze study.toml\n  \
+        trainwright analyze --data runs.csv --formula 'cost ~ lr*batch + nodes' --type 2")]
+    Analyze(AnalyzeArguments),
+    /// Print an experimental design with its aliases.
+    #[command(after_help = "Examples:\n  trainwright design fractional --factors 6 --runs 32\n  \
+        trainwright design fractional --factors 6 --generators F=ABCDE --json\n  \
+        trainwright design full --levels 2,2,3")]
+    Design(DesignArguments),
+    /// Write everything about a study into one HTML file.
+    #[command(after_help = "Example:\n  trainwright report study.toml -o report.html")]
+    Report(ReportArguments),
+    /// Get data sets.
+    #[command(subcommand, after_help = "Example:\n  trainwright data fetch fashion-mnist")]
+    Data(DataVerb),
+    /// Train one network with the built-in trainer.
+    #[command(after_help = "Example:\n  trainwright train --network mlp \
+        --data fashion-mnist-sample --epochs 3 --lr 0.001")]
+    Train(TrainArguments),
+    /// Run one training job from a file: what a trial of the built-in trainer does.
+    #[command(after_help = "Example:\n  trainwright job job.json")]
+    Job(JobArguments),
+    /// Try metric rules.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  trainwright metrics test train.log --study study.toml"
+    )]
+    Metrics(MetricsVerb),
+    /// Print the JSON Schema of the study file, for editors.
+    #[command(after_help = "Example:\n  trainwright schema > study.schema.json")]
+    Schema,
+    /// Print completions for a shell.
+    #[command(after_help = "Example:\n  \
+        trainwright completions bash > ~/.local/share/bash-completion/completions/trainwright")]
+    Completions(CompletionsArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArguments {
+    /// File to write.
+    #[arg(default_value = "study.toml")]
+    pub path: PathBuf,
+    /// Guess factors and metrics from a table of results.
+    #[arg(long, value_name = "CSV")]
+    pub from: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StudyArguments {
+    /// Study file.
+    pub study: PathBuf,
+    /// Store of the trials [default: trainwright.db beside the study].
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub common: StudyArguments,
+    /// Run failed trials again.
+    #[arg(long)]
+    pub retry_failed: bool,
+    /// Do not flush each finished trial to disk; for studies of very short trials.
+    #[arg(long)]
+    pub no_flush: bool,
+    /// Write the report here at the end.
+    #[arg(long, value_name = "HTML")]
+    pub report: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogsArguments {
+    /// Study file.
+    pub study: PathBuf,
+    /// Number of the trial.
+    pub trial: u32,
+    /// Show the standard error instead of the standard output.
+    #[arg(long)]
+    pub stderr: bool,
+    /// Store of the trials [default: trainwright.db beside the study].
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StopArguments {
+    #[command(flatten)]
+    pub common: StudyArguments,
+    /// Kill running trials at once.
+    #[arg(long)]
+    pub now: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// Study file.
+    pub study: PathBuf,
+    /// Form of the table.
+    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
+    pub format: ExportFormat,
+    /// File to write [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Store of the trials [default: trainwright.db beside the study].
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    Csv,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArguments {
+    /// Table of results with a header.
+    pub csv: PathBuf,
+    /// Study file.
+    #[arg(long)]
+    pub study: PathBuf,
+    /// Column of a factor or metric, where the names differ.
+    #[arg(long, value_name = "NAME=COLUMN", value_parser = name_and_column)]
+    pub column: Vec<(String, String)>,
+    /// Store of the trials [default: trainwright.db beside the study].
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn name_and_column(text: &str) -> Result<(String, String), String> {
+    let (name, column) = text.split_once('=').ok_or("write NAME=COLUMN, such as cost=seconds")?;
+    Ok((name.trim().to_owned(), column.trim().to_owned()))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnalyzeArguments {
+    /// Study file; or use --data and --formula.
+    #[arg(required_unless_present = "data", conflicts_with = "data")]
+    pub study: Option<PathBuf>,
+    /// Table of results with a header.
+    #[arg(long, value_name = "CSV", requires = "formula")]
+    pub data: Option<PathBuf>,
+    /// Equation, such as 'cost ~ lr*batch + nodes'.
+    #[arg(long, requires = "data")]
+    pub formula: Option<String>,
+    /// Types of the analysis of variance.
+    #[arg(long = "type", value_delimiter = ',', default_values_t = [1, 2, 3], requires = "data")]
+    pub types: Vec<u8>,
+    /// Numeric columns to treat as categories.
+    #[arg(long, value_delimiter = ',', requires = "data")]
+    pub categorical: Vec<String>,
+    /// How numbers enter the equation [default: raw with --data, coded for a study].
+    #[arg(long, value_enum, requires = "data")]
+    pub coding: Option<CodingArgument>,
+    /// Order in which a*b*c expands: as the formula reads, or by degree as R does.
+    #[arg(long, value_enum, default_value_t = OrderArgument::Formula, requires = "data")]
+    pub order: OrderArgument,
+    /// Store of the trials [default: trainwright.db beside the study].
+    #[arg(long, value_name = "FILE", conflicts_with = "data")]
+    pub store: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CodingArgument {
+    Raw,
+    Coded,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderArgument {
+    Formula,
+    Degree,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DesignArguments {
+    /// Kind of design.
+    #[arg(value_enum)]
+    pub kind: DesignKindArgument,
+    /// Number of two-level factors.
+    #[arg(long, value_name = "N")]
+    pub factors: Option<usize>,
+    /// Rows of a fractional design.
+    #[arg(long, value_name = "N")]
+    pub runs: Option<u32>,
+    /// Generators, such as F=ABCDE.
+    #[arg(long, value_delimiter = ',', value_name = "WORDS")]
+    pub generators: Vec<String>,
+    /// Numbers of levels, such as 2,2,3.
+    #[arg(long, value_delimiter = ',', value_name = "COUNTS")]
+    pub levels: Vec<usize>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DesignKindArgument {
+    /// Every combination.
+    Full,
+    /// A regular fraction of the two-level combinations.
+    Fractional,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    #[command(flatten)]
+    pub common: StudyArguments,
+    /// File to write.
+    #[arg(short, long, value_name = "HTML", default_value = "report.html")]
+    pub output: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DataVerb {
+    /// Get a whole data set, checked by its hash.
+    #[command(after_help = "Examples:\n  trainwright data fetch fashion-mnist\n  \
+        trainwright data fetch fashion-mnist --from downloads/")]
+    Fetch(FetchArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FetchArguments {
+    /// Name of the data set.
+    #[arg(value_parser = ["fashion-mnist"])]
+    pub name: String,
+    /// Folder that holds its files.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "url")]
+    pub from: Option<PathBuf>,
+    /// Server to download from.
+    #[arg(long)]
+    pub url: Option<String>,
+    /// Folder to keep it in [default: the cache].
+    #[arg(long, value_name = "FOLDER")]
+    pub into: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrainArguments {
+    /// Network.
+    #[arg(long, default_value = "mlp")]
+    pub network: String,
+    /// Data set's name, or a folder.
+    #[arg(long, default_value = "fashion-mnist-sample")]
+    pub data: String,
+    /// Folder to look for named data sets in.
+    #[arg(long, value_name = "FOLDER")]
+    pub data_dir: Option<PathBuf>,
+    /// Hidden layers.
+    #[arg(long, default_value_t = 1)]
+    pub hidden_layers: i64,
+    /// Neurons in each hidden layer.
+    #[arg(long, default_value_t = 128)]
+    pub neurons: i64,
+    /// How training is spread over devices.
+    #[arg(long, default_value = "one-device")]
+    pub strategy: String,
+    /// Replicas of the network.
+    #[arg(long, default_value_t = 1)]
+    pub replicas: i64,
+    /// Worker processes.
+    #[arg(long, default_value_t = 1)]
+    pub workers: i64,
+    /// Examples a step.
+    #[arg(long, default_value_t = 32)]
+    pub batch: i64,
+    /// Passes over the training data.
+    #[arg(long, default_value_t = 1)]
+    pub epochs: i64,
+    /// Learning rate.
+    #[arg(long, default_value_t = 0.001)]
+    pub lr: f64,
+    /// What turns gradients into updates.
+    #[arg(long, default_value = "adam")]
+    pub optimizer: String,
+    /// Seed of initial weights and shuffling.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Threads to compute with.
+    #[arg(long, default_value_t = 1)]
+    pub threads: i64,
+    /// Print JSON lines.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JobArguments {
+    /// Job file.
+    pub spec: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MetricsVerb {
+    /// Show what a study's metric rules find in a log, and what they nearly find.
+    #[command(after_help = "Example:\n  trainwright metrics test train.log --study study.toml")]
+    Test(MetricsTestArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MetricsTestArguments {
+    /// Log to read, as if it were the trial's standard output.
+    pub log: PathBuf,
+    /// Study file with the rules.
+    #[arg(long)]
+    pub study: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// Shell.
+    pub shell: clap_complete::Shell,
+}

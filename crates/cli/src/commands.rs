@@ -1,0 +1,88 @@
+//! One function a verb: calls the use case, prints what came back, gives the exit code.
+
+mod analyze;
+mod check;
+mod data;
+mod design;
+mod export;
+mod import;
+mod logs;
+mod metrics;
+mod report;
+mod run;
+mod status;
+mod train;
+
+use std::path::Path;
+
+use clap::CommandFactory;
+use trainwright::Error;
+use trainwright_study::Study;
+
+use crate::arguments::{
+    Arguments, CompletionsArguments, DataVerb, InitArguments, MetricsVerb, StopArguments, Verb,
+};
+use crate::output::{print, print_json};
+
+/// Runs a verb and gives the exit code.
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
+    match arguments.verb {
+        Verb::Init(arguments) => init(&arguments),
+        Verb::Check(arguments) => check::check(&arguments),
+        Verb::Run(arguments) => run::run(&arguments),
+        Verb::Status(arguments) => status::status(&arguments),
+        Verb::Logs(arguments) => logs::logs(&arguments),
+        Verb::Stop(arguments) => stop(&arguments),
+        Verb::Export(arguments) => export::export(&arguments),
+        Verb::Import(arguments) => import::import(&arguments),
+        Verb::Analyze(arguments) => analyze::analyze(&arguments),
+        Verb::Design(arguments) => design::design(&arguments),
+        Verb::Report(arguments) => report::report(&arguments),
+        Verb::Data(DataVerb::Fetch(arguments)) => data::fetch(&arguments),
+        Verb::Train(arguments) => train::train(&arguments),
+        Verb::Job(arguments) => train::job(&arguments),
+        Verb::Metrics(MetricsVerb::Test(arguments)) => metrics::test(&arguments),
+        Verb::Schema => schema(),
+        Verb::Completions(arguments) => completions(&arguments),
+    }
+}
+
+/// Reads and checks a study file.
+fn load(path: &Path) -> Result<Study, Error> {
+    Ok(Study::load(path)?)
+}
+
+fn init(arguments: &InitArguments) -> anyhow::Result<u8> {
+    match &arguments.from {
+        Some(table) => trainwright::init_from_csv(&arguments.path, table)?,
+        None => trainwright::init(&arguments.path)?,
+    }
+    let path = arguments.path.display();
+    print(&format!("Wrote {path}. Next: trainwright check {path}\n"))?;
+    Ok(0)
+}
+
+fn stop(arguments: &StopArguments) -> anyhow::Result<u8> {
+    let study = load(&arguments.common.study)?;
+    let how = if arguments.now { trainwright::Wish::StopNow } else { trainwright::Wish::Stop };
+    let pid = trainwright::stop(&study, arguments.common.store.as_deref(), how)?;
+    if arguments.common.json {
+        print_json("stop", &serde_json::json!({ "study": study.name, "pid": pid }))?;
+    } else {
+        print(&format!("Asked process {pid} to stop `{}`.\n", study.name))?;
+    }
+    Ok(0)
+}
+
+fn schema() -> anyhow::Result<u8> {
+    let text = serde_json::to_string_pretty(&trainwright_study::study_schema())?;
+    print(&format!("{text}\n"))?;
+    Ok(0)
+}
+
+fn completions(arguments: &CompletionsArguments) -> anyhow::Result<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Arguments::command(), "trainwright", &mut script);
+    print(&String::from_utf8(script)?)?;
+    Ok(0)
+}

@@ -1,0 +1,59 @@
+//! `trainwright analyze`.
+
+use std::fs::File;
+use std::path::Path;
+
+use trainwright::{Error, Results};
+use trainwright_analysis::{
+    Analysis, AnovaType, Coding, Formula, Table, TableOptions, TermOrder, analyze_table,
+};
+
+use super::load;
+use crate::arguments::{AnalyzeArguments, CodingArgument, OrderArgument};
+use crate::output::{print, print_json, stdout_colour};
+
+pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
+    let analysis = match (&arguments.study, &arguments.data, &arguments.formula) {
+        (Some(path), _, _) => {
+            let study = load(path)?;
+            let results = Results::read(&study, arguments.store.as_deref())?;
+            trainwright::analyze(&study, &results)?
+        }
+        (None, Some(data), Some(formula)) => of_table(arguments, data, formula)?,
+        _ => unreachable!("the argument parser asks for a study or for data and formula"),
+    };
+    if arguments.json {
+        print_json("analyze", &analysis)?;
+    } else {
+        print(&trainwright_report::analysis_text(&analysis, stdout_colour()))?;
+    }
+    Ok(0)
+}
+
+fn of_table(arguments: &AnalyzeArguments, data: &Path, formula: &str) -> Result<Analysis, Error> {
+    let file = File::open(data).map_err(|source| Error::Input { path: data.to_owned(), source })?;
+    let table = Table::from_csv(file, &arguments.categorical)?;
+    let order = match arguments.order {
+        OrderArgument::Formula => TermOrder::Formula,
+        OrderArgument::Degree => TermOrder::Degree,
+    };
+    let options = TableOptions {
+        coding: match arguments.coding {
+            None | Some(CodingArgument::Raw) => Coding::Raw,
+            Some(CodingArgument::Coded) => Coding::Coded,
+        },
+        types: types(&arguments.types)?,
+        ..TableOptions::default()
+    };
+    Ok(analyze_table(&table, &Formula::parse(formula, order)?, &options)?)
+}
+
+fn types(numbers: &[u8]) -> Result<Vec<AnovaType>, Error> {
+    let known = |number: &u8| match number {
+        1 => Ok(AnovaType::One),
+        2 => Ok(AnovaType::Two),
+        3 => Ok(AnovaType::Three),
+        other => Err(Error::Request(format!("--type knows 1, 2 and 3, not {other}"))),
+    };
+    numbers.iter().map(known).collect()
+}

@@ -1,0 +1,128 @@
+//! `trainwright check`.
+
+use std::env;
+use std::fmt::Write as _;
+
+use anyhow::Context;
+use serde_json::{Value, json};
+use trainwright::{HoursFrom, Preview};
+use trainwright_design::Design;
+use trainwright_study::Study;
+
+use super::load;
+use crate::arguments::StudyArguments;
+use crate::output::{plain_table, print, print_json};
+
+pub(crate) fn check(arguments: &StudyArguments) -> anyhow::Result<u8> {
+    let study = load(&arguments.study)?;
+    let program = env::current_exe().context("cannot find this program's own file")?;
+    let preview = trainwright::check(&study, arguments.store.as_deref(), &program)?;
+    if arguments.json {
+        print_json("check", &as_json(&study, &preview))?;
+    } else {
+        print(&as_text(&study, &preview))?;
+    }
+    Ok(0)
+}
+
+fn as_json(study: &Study, preview: &Preview) -> Value {
+    json!({
+        "study": study.name,
+        "design": preview.design,
+        "replications": study.design.replications,
+        "trials": preview.trials,
+        "warmup": preview.warmup,
+        "first_command": preview.first_command,
+        "hours": preview.hours,
+        "price": preview.price,
+        "notes": preview.design.notes().iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+/// Most rows of the run table that are printed.
+const MOST_ROWS: usize = 64;
+
+fn as_text(study: &Study, preview: &Preview) -> String {
+    let rows = preview.design.rows().len();
+    let mut text = format!(
+        "{}: {} trials = {rows} rows x {} replications",
+        study.name,
+        preview.trials.len(),
+        study.design.replications
+    );
+    let mut put = |line: String| {
+        text.push('\n');
+        text.push_str(&line);
+    };
+    if preview.warmup > 0 {
+        put(format!("{} warm-up trials come first and do not count", preview.warmup));
+    }
+    match preview.hours {
+        Some(estimate) => {
+            let from = match estimate.from {
+                HoursFrom::FinishedTrials => "by the trials that have run",
+                HoursFrom::Timeout => "at most, if every trial takes its timeout",
+            };
+            put(format!("takes {} {from}", duration(estimate.hours)));
+        }
+        None => put("time: unknown until the first trial has run".to_owned()),
+    }
+    if let Some(price) = preview.price {
+        put(format!("price: {price:.2} in the currency of price_per_hour"));
+    }
+    if let Some(command) = &preview.first_command {
+        put(format!("first command: {}", command.join(" ")));
+    }
+    for note in preview.design.notes() {
+        put(format!("note: {note}"));
+    }
+    put(aliases(&preview.design));
+    put(row_table(&preview.design));
+    text
+}
+
+fn duration(hours: f64) -> String {
+    match hours * 3600.0 {
+        s if s < 90.0 => format!("about {s:.0} s"),
+        s if s < 5400.0 => format!("about {:.0} min", s / 60.0),
+        s => format!("about {:.1} h", s / 3600.0),
+    }
+}
+
+fn aliases(design: &Design) -> String {
+    let Some(fraction) = design.fraction() else { return String::new() };
+    let Some(resolution) = fraction.resolution() else { return String::new() };
+    let mut text = format!("\nresolution {resolution}; what is confounded with what:");
+    let named = |effect: &str| design.name_effect(effect).unwrap_or_else(|| effect.to_owned());
+    let short = |effect: &String| effect.trim_start_matches('-').chars().count() <= 2;
+    let mut none = true;
+    for (effect, others) in fraction.aliases().iter().filter(|(effect, _)| short(effect)) {
+        let others: Vec<String> =
+            others.iter().filter(|other| short(other)).map(|other| named(other)).collect();
+        if !others.is_empty() {
+            none = false;
+            write!(text, "\n  {} = {}", named(effect), others.join(" = "))
+                .expect("writing to memory cannot fail");
+        }
+    }
+    if none {
+        text.push_str("\n  no main effect or two-factor interaction with another of them");
+    }
+    text
+}
+
+fn row_table(design: &Design) -> String {
+    let mut table = plain_table();
+    table.set_header(std::iter::once("row").chain(design.factors().iter().map(String::as_str)));
+    for (number, row) in (1..).zip(design.rows()).take(MOST_ROWS) {
+        let number: usize = number;
+        let cells = design.factors().iter().map(|name| match row.get(name) {
+            Some(level) => level.to_string(),
+            None => "-".to_owned(),
+        });
+        table.add_row(std::iter::once(number.to_string()).chain(cells));
+    }
+    let more = design.rows().len().saturating_sub(MOST_ROWS);
+    let more = if more > 0 { format!("... {more} more rows\n") } else { String::new() };
+    format!("\n{table}\n{more}")
+}

@@ -1,0 +1,32 @@
+//! `trainwright report`.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+use trainwright::{Error, Results};
+use trainwright_study::Study;
+
+use super::load;
+use crate::arguments::ReportArguments;
+use crate::output::{print, print_json};
+
+pub(crate) fn report(arguments: &ReportArguments) -> anyhow::Result<u8> {
+    let study = load(&arguments.common.study)?;
+    let results = Results::read(&study, arguments.common.store.as_deref())?;
+    let bytes = write_report(&study, &results, &arguments.output)?;
+    if arguments.common.json {
+        print_json("report", &json!({ "report": arguments.output, "bytes": bytes }))?;
+    } else {
+        print(&format!("Wrote {} ({} kB).\n", arguments.output.display(), bytes / 1000))?;
+    }
+    Ok(0)
+}
+
+/// Writes a study's report and gives its size.
+pub(crate) fn write_report(study: &Study, results: &Results, path: &Path) -> Result<usize, Error> {
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
+    let html = trainwright::report(study, results, &now)?;
+    fs::write(path, &html).map_err(|source| Error::Folder { path: path.to_owned(), source })?;
+    Ok(html.len())
+}

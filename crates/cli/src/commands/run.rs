@@ -1,0 +1,68 @@
+//! `trainwright run`.
+
+use std::env;
+
+use anyhow::Context;
+use serde_json::json;
+use trainwright::{RetryFailed, RunEnd, RunRequest};
+use trainwright_store::Durability;
+use trainwright_study::TrialState;
+
+use super::{load, report::write_report, status::counts};
+use crate::arguments::RunArguments;
+use crate::interrupt::Interrupt;
+use crate::output::{print, print_json, stdout_colour};
+use crate::progress::Progress;
+
+pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
+    let study = load(&arguments.common.study)?;
+    let store = arguments.common.store.as_deref();
+    let request = RunRequest {
+        store,
+        durability: if arguments.no_flush { Durability::Unflushed } else { Durability::Flushed },
+        retry_failed: if arguments.retry_failed { RetryFailed::Yes } else { RetryFailed::No },
+        program: env::current_exe().context("cannot find this program's own file")?,
+    };
+    let interrupt = Interrupt::listen()?;
+    let mut progress = Progress::new(study.run.slots);
+    let end = trainwright::run(&study, &request, &|| interrupt.wish(), &mut |event| {
+        progress.hear(&event);
+    });
+    progress.finish();
+    let end = end?;
+    let results = trainwright::Results::read(&study, store)?;
+    if let Some(path) = &arguments.report {
+        write_report(&study, &results, path)?;
+    }
+    let analysis = trainwright::analyze(&study, &results);
+    if arguments.common.json {
+        let analysis = analysis.as_ref().map_err(ToString::to_string);
+        let value = json!({
+            "study": study.name,
+            "end": word(end),
+            "trials": counts(&results),
+            "analysis": analysis.as_ref().ok(),
+            "analysis_refused": analysis.as_ref().err(),
+            "report": arguments.report,
+        });
+        print_json("run", &value)?;
+    } else {
+        print(&trainwright::verdict(&study, &results, &analysis, stdout_colour()))?;
+        if let Some(path) = &arguments.report {
+            print(&format!("Report: {}\n", path.display()))?;
+        }
+    }
+    Ok(match end {
+        RunEnd::Interrupted => 130,
+        _ if results.count(TrialState::Failed) > 0 => 1,
+        RunEnd::Complete | RunEnd::BudgetSpent => 0,
+    })
+}
+
+fn word(end: RunEnd) -> &'static str {
+    match end {
+        RunEnd::Complete => "complete",
+        RunEnd::Interrupted => "interrupted",
+        RunEnd::BudgetSpent => "budget-spent",
+    }
+}

@@ -1,0 +1,31 @@
+//! The command line: parses arguments, prints results, turns ends into exit codes.
+//!
+//! Results go to the standard output, progress and messages to the standard error. Exit codes:
+//! 0 done; 1 done, but some trials failed; 2 bad input; 3 environment; 4 our bug; 130 stopped.
+
+mod arguments;
+mod commands;
+mod faults;
+mod interrupt;
+mod output;
+mod progress;
+
+use std::panic;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::Arguments;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    interrupt::survive_file_size_limits();
+    match panic::catch_unwind(|| commands::run(arguments)) {
+        Ok(Ok(code)) => ExitCode::from(code),
+        Ok(Err(error)) => faults::show(&error),
+        Err(_) => {
+            output::tell("This is a bug in trainwright: please report it with the lines above.");
+            ExitCode::from(4)
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Progress of a running study on the standard error: live lines on a terminal, one line a trial
+//! elsewhere.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use trainwright::RunEvent;
+use trainwright_report::figure;
+use trainwright_study::{Outcome, PlannedTrial, TrialRecord, TrialState};
+
+use crate::output::tell;
+
+/// Shows what a runner tells.
+pub(crate) struct Progress {
+    screen: Option<Screen>,
+    total: usize,
+    ended: usize,
+    left: usize,
+    slots: usize,
+    spent: Duration,
+    counted: u32,
+}
+
+struct Screen {
+    lines: MultiProgress,
+    bar: ProgressBar,
+    trials: BTreeMap<u32, ProgressBar>,
+}
+
+impl Progress {
+    pub(crate) fn new(slots: u32) -> Self {
+        let screen = std::io::stderr().is_terminal().then(|| {
+            let lines = MultiProgress::new();
+            let bar = lines.add(ProgressBar::new(0).with_style(bar_style()));
+            Screen { lines, bar, trials: BTreeMap::new() }
+        });
+        Self {
+            screen,
+            total: 0,
+            ended: 0,
+            left: 0,
+            slots: slots.max(1) as usize,
+            spent: Duration::ZERO,
+            counted: 0,
+        }
+    }
+
+    pub(crate) fn hear(&mut self, event: &RunEvent<'_>) {
+        match event {
+            RunEvent::Planned { total, left, recovered } => self.planned(*total, *left, *recovered),
+            RunEvent::WarmUp { number, of } => self.say(&format!("warm-up {number} of {of}")),
+            RunEvent::Started { trial } => self.started(trial),
+            RunEvent::Progress { number, elapsed, latest } => {
+                self.progress(*number, *elapsed, latest);
+            }
+            RunEvent::Ended { trial, record, again } => self.ended(trial, record, *again),
+        }
+    }
+
+    /// Takes the live lines away.
+    pub(crate) fn finish(&mut self) {
+        if let Some(screen) = self.screen.take() {
+            screen.lines.clear().unwrap_or_default();
+        }
+    }
+
+    fn planned(&mut self, total: usize, left: usize, recovered: usize) {
+        (self.total, self.left, self.ended) = (total, left, total - left);
+        let plural = if total == 1 { "" } else { "s" };
+        let mut text = format!("{total} trial{plural} planned, {left} to run");
+        if recovered > 0 {
+            write!(text, "; {recovered} left unfinished by a runner that died will run again")
+                .expect("writing to memory cannot fail");
+        }
+        self.say(&text);
+        if let Some(screen) = &self.screen {
+            screen.bar.set_length(total as u64);
+            screen.bar.set_position(self.ended as u64);
+            screen.bar.enable_steady_tick(Duration::from_millis(200));
+        }
+    }
+
+    fn started(&mut self, trial: &PlannedTrial) {
+        if let Some(screen) = &mut self.screen {
+            let line = screen.lines.add(ProgressBar::new_spinner().with_style(line_style()));
+            line.set_prefix(format!("trial {}", trial.number));
+            line.set_message(trial.configuration.to_string());
+            line.enable_steady_tick(Duration::from_millis(200));
+            screen.trials.insert(trial.number, line);
+        }
+    }
+
+    fn progress(&mut self, number: u32, elapsed: Duration, latest: &[(String, f64)]) {
+        let Some(line) = self.screen.as_ref().and_then(|screen| screen.trials.get(&number)) else {
+            return;
+        };
+        let shown = latest.iter().take(4).map(|(name, value)| format!("{name} {}", figure(*value)));
+        let shown: Vec<String> = shown.collect();
+        line.set_message(format!("{:.0} s  {}", elapsed.as_secs_f64(), shown.join("  ")));
+    }
+
+    fn ended(&mut self, trial: &PlannedTrial, record: &TrialRecord, again: bool) {
+        if let Some(line) = self.screen.as_mut().and_then(|s| s.trials.remove(&trial.number)) {
+            line.finish_and_clear();
+        }
+        if let Some(usage) = &record.usage {
+            self.spent += Duration::from_secs_f64(usage.wall_s.max(0.0));
+            self.counted += 1;
+        }
+        if !again {
+            self.ended += 1;
+            self.left = self.left.saturating_sub(1);
+        }
+        let text = self.line(trial, record, again);
+        let quiet = record.outcome.state() == TrialState::Finished && self.screen.is_some();
+        if !quiet {
+            self.say(&text);
+        }
+        if let Some(screen) = &self.screen {
+            screen.bar.set_position(self.ended as u64);
+            screen.bar.set_message(self.time_left());
+        }
+    }
+
+    fn line(&self, trial: &PlannedTrial, record: &TrialRecord, again: bool) -> String {
+        let mut text = format!(
+            "[{}/{}] trial {} {}: ",
+            self.ended, self.total, trial.number, trial.configuration
+        );
+        let mut put = |part: &str| text.push_str(part);
+        match &record.outcome {
+            Outcome::Finished => {
+                let shown: Vec<String> = record
+                    .measurements
+                    .iter()
+                    .map(|own| format!("{}={}", own.metric, figure(own.value)))
+                    .collect();
+                put(&shown.join(" "));
+                put(&format!(" ({})", self.time_left()));
+            }
+            Outcome::Diverged { reason } => put(&format!("diverged: {reason}")),
+            Outcome::Failed { reason } => {
+                let first = reason.lines().next().unwrap_or("no reason");
+                put(&format!("failed: {first}{}", if again { "; trying again" } else { "" }));
+            }
+            Outcome::Stopped => put("stopped"),
+        }
+        text
+    }
+
+    fn time_left(&self) -> String {
+        if self.counted == 0 || self.left == 0 {
+            return "nearly done".to_owned();
+        }
+        let seconds = (self.spent / self.counted).as_secs_f64() * self.left as f64;
+        format!("about {} left", short(seconds / self.slots as f64))
+    }
+
+    fn say(&self, text: &str) {
+        match &self.screen {
+            Some(screen) => screen.lines.println(text).unwrap_or_default(),
+            None => tell(text),
+        }
+    }
+}
+
+/// A time in the largest unit that leaves at least one of it.
+fn short(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+/// Says how far a copy has come, at most twice a second and only on a terminal.
+pub(crate) struct Copying {
+    last: Instant,
+}
+
+impl Copying {
+    pub(crate) fn new() -> Self {
+        Self { last: Instant::now() }
+    }
+
+    pub(crate) fn hear(&mut self, file: &str, bytes: u64, total: Option<u64>) {
+        let due = self.last.elapsed() >= Duration::from_millis(500);
+        if due && std::io::stderr().is_terminal() {
+            self.last = Instant::now();
+            let of = total.map(|total| format!(" of {:.1}", total as f64 / 1e6));
+            let of = of.unwrap_or_default();
+            tell(&format!("{file}: {:.1}{of} MB", bytes as f64 / 1e6));
+        }
+    }
+}
+
+fn bar_style() -> ProgressStyle {
+    ProgressStyle::with_template("{bar:30} {pos}/{len} trials  {elapsed} so far  {msg}")
+        .expect("the template is right")
+}
+
+fn line_style() -> ProgressStyle {
+    ProgressStyle::with_template("  {spinner} {prefix}  {msg}").expect("the template is right")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(short(12.4), "12 s");
+        assert_eq!(short(600.0), "10 min");
+        assert_eq!(short(9000.0), "2.5 h");
+    }
+}

@@ -1,0 +1,5 @@
+//! User journeys through the real program.
+
+mod architecture;
+mod crashes;
+mod program;

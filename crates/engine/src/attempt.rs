@@ -1,0 +1,224 @@
+//! The life of one trial, from its folder to its record.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::Sender;
+use std::time::{Instant, SystemTime};
+
+use trainwright_study::{Outcome, TrialRecord};
+
+use crate::echo::disagreement;
+use crate::metrics::{Past, gather};
+use crate::output::Output;
+use crate::overlap::Overlap;
+use crate::process::Process;
+use crate::render::{Launch, Names, STOP_FILE, render};
+use crate::stop::{Stop, StopLine};
+use crate::supervise::{Ended, EndedBy, Limits, supervise};
+use crate::text::last_lines;
+use crate::usage::UsageStart;
+use crate::verdict::{Evidence, bad_exit, kept_output, outcome, with_output};
+use crate::watch::Watch;
+use crate::{EngineError, EngineEvent, TrialOrder};
+
+/// Output of the prepare command, in the trial's folder.
+const PREPARE_OUTPUT: &str = "prepare";
+
+/// What the slots of an engine share.
+#[derive(Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) stop: StopLine,
+    pub(crate) overlap: Overlap,
+}
+
+/// Runs one trial; whatever goes wrong is in the record.
+pub(crate) fn run(
+    order: &TrialOrder,
+    surroundings: &Surroundings,
+    events: &Sender<EngineEvent>,
+) -> TrialRecord {
+    let mut record = TrialRecord {
+        outcome: Outcome::Stopped,
+        measurements: Vec::new(),
+        usage: None,
+        series: Vec::new(),
+        command: Vec::new(),
+        environment: BTreeMap::new(),
+        started_ms: now_ms(),
+        output_end: String::new(),
+    };
+    if surroundings.stop.asked(Stop::Politely) {
+        return record;
+    }
+    let attempt = Attempt { order, surroundings, events };
+    if let Err(error) = attempt.run(&mut record) {
+        record.outcome = Outcome::Failed { reason: error.to_string() };
+    }
+    record
+}
+
+struct Attempt<'a> {
+    order: &'a TrialOrder,
+    surroundings: &'a Surroundings,
+    events: &'a Sender<EngineEvent>,
+}
+
+impl Attempt<'_> {
+    fn run(&self, record: &mut TrialRecord) -> Result<(), EngineError> {
+        let TrialOrder { study, trial, program, .. } = self.order;
+        let folder = clean_folder(&self.order.folder)?;
+        let launch = render(study, trial, &folder, program)?;
+        record.command.clone_from(&launch.command);
+        record.environment.clone_from(&launch.environment);
+        for (name, content) in &launch.files {
+            let path = folder.join(name);
+            fs::write(&path, content).map_err(EngineError::file("write", path))?;
+        }
+        if !launch.workdir.is_dir() {
+            return Err(EngineError::NoWorkdir { path: launch.workdir });
+        }
+        let presence = self.surroundings.overlap.enter();
+        if let Some(outcome) = self.prepare(&launch, &folder)? {
+            record.outcome = outcome;
+            return Ok(());
+        }
+        let names = Names::new(study, trial, &folder)?;
+        let output = Output::of_trial(study, names, &launch.workdir, &folder);
+        let before = UsageStart::now();
+        record.started_ms = now_ms();
+        let (ended, watch) = self.main(&launch, &output, &folder)?;
+        let sampler = watch.into_sampler();
+        let usage =
+            before.until_now(ended.wall, &ended.reaped, sampler.totals(), presence.was_alone());
+        drop(presence);
+        let gathered = gather(Past {
+            metrics: &study.metrics,
+            configuration: &trial.configuration,
+            output: &output,
+            usage: &usage,
+        });
+        record.outcome = outcome(Evidence {
+            ended_by: ended.by,
+            timeout: study.run.timeout,
+            usage: &usage,
+            gathered: &gathered,
+            disagreement: disagreement(&study.echoes, &trial.configuration, &output),
+            output: &output,
+        });
+        record.usage = Some(usage);
+        record.measurements = gathered.measurements;
+        record.series = gathered.curves;
+        record.series.extend(sampler.into_series());
+        record.output_end = kept_output(&output);
+        Ok(())
+    }
+
+    /// Runs the prepare command, if any; gives an outcome where the trial ends with it.
+    fn prepare(&self, launch: &Launch, folder: &Path) -> Result<Option<Outcome>, EngineError> {
+        let Some(shell_command) = &launch.prepare else { return Ok(None) };
+        let path = folder.join(PREPARE_OUTPUT);
+        let words = ["sh", "-c", shell_command].map(str::to_owned);
+        let started = Instant::now();
+        let file = create(&path)?;
+        let same = file.try_clone().map_err(EngineError::file("write", &path))?;
+        let process = start(&words, launch, file, same)?;
+        let stop_file = folder.join(STOP_FILE);
+        let ended = supervise(&process, started, self.limits(&stop_file), &mut |_| None);
+        let failed = |reason: String| {
+            let reason = format!("the prepare command `{shell_command}` failed: {reason}");
+            Some(Outcome::Failed { reason: with_output(reason, &last_lines(&path, 8)) })
+        };
+        Ok(match (ended.by, bad_exit(ended.reaped.exit_code, ended.reaped.signal)) {
+            (EndedBy::User, _) => Some(Outcome::Stopped),
+            (EndedBy::Timeout, _) => failed("took longer than the trial's timeout".to_owned()),
+            (EndedBy::Itself, Some(exit)) => failed(exit),
+            (EndedBy::Itself, None) => None,
+        })
+    }
+
+    /// Runs the trial's own process to its end.
+    fn main(
+        &self,
+        launch: &Launch,
+        output: &Output<'_>,
+        folder: &Path,
+    ) -> Result<(Ended, Watch<'_>), EngineError> {
+        let (stdout, stderr) = (create(&output.stdout)?, create(&output.stderr)?);
+        let number = self.order.trial.number;
+        let started = Instant::now();
+        let process = start(&launch.command, launch, stdout, stderr)?;
+        // Nobody listens any more when the engine is being dropped.
+        let _ = self.events.send(EngineEvent::Started { number, pid: process.pid() });
+        let every = self.order.study.run.sample_every;
+        let mut watch = Watch::new(number, process.pid(), every, output, self.events);
+        let stop_file = folder.join(STOP_FILE);
+        let ended = supervise(&process, started, self.limits(&stop_file), &mut |elapsed| {
+            watch.tick(elapsed)
+        });
+        Ok((ended, watch))
+    }
+
+    fn limits<'a>(&'a self, stop_file: &'a Path) -> Limits<'a> {
+        let run = &self.order.study.run;
+        let stop = &self.surroundings.stop;
+        Limits { timeout: run.timeout, grace: run.grace, stop_file, stop }
+    }
+}
+
+/// An empty folder at `path`, whatever an earlier attempt left there; its absolute path.
+fn clean_folder(path: &Path) -> Result<PathBuf, EngineError> {
+    let create = || match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(path),
+        result => result,
+    };
+    match create() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_dir_all(path).map_err(EngineError::file("empty", path))?;
+            create().map_err(EngineError::file("create", path))?;
+        }
+        result => result.map_err(EngineError::file("create", path))?,
+    }
+    fs::canonicalize(path).map_err(EngineError::file("find", path))
+}
+
+fn create(path: &Path) -> Result<File, EngineError> {
+    File::create(path).map_err(EngineError::file("write", path))
+}
+
+/// Starts a process that leads its own group.
+fn start(
+    words: &[String],
+    launch: &Launch,
+    stdout: File,
+    stderr: File,
+) -> Result<Process, EngineError> {
+    let program = &words[0];
+    let child = Command::new(program)
+        .args(&words[1..])
+        .current_dir(&launch.workdir)
+        .envs(&launch.environment)
+        .stdin(Stdio::null())
+        .stdout(stdout)
+        .stderr(stderr)
+        .process_group(0)
+        .spawn()
+        .map_err(|source| EngineError::Start { program: program.clone(), source })?;
+    // The child is not reaped before `supervise` does it, so its number stays its own.
+    Process::open(child.id()).map_err(|source| {
+        let mut child = child;
+        // Whatever these say, the error to tell is the one that brought us here.
+        let _ = child.kill();
+        let _ = child.wait();
+        EngineError::Watch { program: program.clone(), source }
+    })
+}
+
+/// Milliseconds since 1970.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

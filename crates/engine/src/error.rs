@@ -1,0 +1,47 @@
+//! Why a trial could not be started, or a log not be tried.
+
+use std::path::PathBuf;
+
+use trainwright_study::JobError;
+
+/// Why a trial could not be started, or a log not be tried.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message documents its variant")]
+pub enum EngineError {
+    #[error("the study has neither a command nor a job to run")]
+    NoTask,
+    #[error("placeholder `{{{name}}}` has no value in trial {trial}")]
+    NoValue { name: String, trial: u32 },
+    #[error("the command of trial {trial} has no words")]
+    EmptyCommand { trial: u32 },
+    #[error(transparent)]
+    Job(#[from] JobError),
+    #[error("the path {path:?} is not UTF-8, so a command line cannot name it")]
+    NotUtf8 { path: PathBuf },
+    #[error("cannot {action} {path}: {source}")]
+    File { action: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("the working folder {path} is not there; create it or change `workdir`")]
+    NoWorkdir { path: PathBuf },
+    #[error("cannot start `{program}`: {source}; is it installed, and executable?")]
+    Start { program: String, source: std::io::Error },
+    #[error("cannot watch the process of `{program}`: {source}; Linux 5.3 or newer is needed")]
+    Watch { program: String, source: std::io::Error },
+    #[error("trial {trial} was submitted while all {slots} slots were busy")]
+    NoFreeSlot { trial: u32, slots: usize },
+    #[error("trial {trial} was submitted after the engine was told to stop")]
+    Stopping { trial: u32 },
+    #[error("cannot start a slot: {0}")]
+    Slot(#[source] std::io::Error),
+}
+
+impl EngineError {
+    /// For `map_err` after touching `path`.
+    pub(crate) fn file(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { action, path, source }
+    }
+}

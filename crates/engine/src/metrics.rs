@@ -1,0 +1,240 @@
+//! From the texts of a trial to measurements and learning curves.
+//!
+//! One file a channel: `reported.rs` (JSON lines and `::metric` lines), `pattern.rs`, `json.rs`,
+//! `table.rs` (CSV), `tensorboard.rs`, `formula.rs`. `missing.rs` explains a metric that was not
+//! found, `curve.rs` makes series.
+
+mod curve;
+mod formula;
+mod json;
+mod missing;
+mod near;
+mod pattern;
+pub(crate) mod reported;
+mod table;
+mod tensorboard;
+
+use std::path::Path;
+use std::rc::Rc;
+
+use trainwright_study::{
+    Configuration, Measurement, Metric, MetricSource, Pick, Series, Usage, seconds_per,
+};
+
+use crate::output::Output;
+use reported::{Form, Reported};
+
+pub(crate) use missing::{in_words, near_lines, text_in_words};
+
+/// One value of a metric as a text has it; NaN and infinity are values here.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Point {
+    /// Line of the text, or the number of the value where there are no lines.
+    pub(crate) line: usize,
+    pub(crate) text: Rc<str>,
+    pub(crate) value: f64,
+    pub(crate) step: Option<f64>,
+}
+
+/// What a rule found.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reading {
+    /// Name of the text.
+    pub(crate) place: String,
+    /// Values in the order of the text.
+    pub(crate) points: Vec<Point>,
+    /// What would have been a value but does not read as one; told when there is no other.
+    pub(crate) complaints: Vec<String>,
+}
+
+impl Reading {
+    fn new(path: &Path) -> Self {
+        Self { place: file_name(path), ..Self::default() }
+    }
+
+    /// Nothing found, for this reason.
+    fn nothing(reason: String) -> Self {
+        Self { complaints: vec![reason], ..Self::default() }
+    }
+
+    fn complain(&mut self, complaint: String) {
+        complain(&mut self.complaints, complaint);
+    }
+
+    /// The value that counts; nothing without values or where one is not finite.
+    pub(crate) fn picked(&self, pick: Pick) -> Option<f64> {
+        if self.points.iter().any(|point| !point.value.is_finite()) {
+            return None;
+        }
+        let values = || self.points.iter().map(|point| point.value);
+        match pick {
+            Pick::Last => values().next_back(),
+            Pick::First => values().next(),
+            Pick::Min => values().reduce(f64::min),
+            Pick::Max => values().reduce(f64::max),
+            Pick::Mean => {
+                let count = self.points.len();
+                (count > 0).then(|| values().sum::<f64>() / count as f64)
+            }
+        }
+    }
+
+    /// The first value that is NaN or infinite.
+    fn diverged(&self) -> Option<&Point> {
+        self.points.iter().find(|point| !point.value.is_finite())
+    }
+}
+
+/// Keeps the first few complaints; more would bury the message they end up in.
+fn complain(complaints: &mut Vec<String>, complaint: String) {
+    if complaints.len() < 5 {
+        complaints.push(complaint);
+    }
+}
+
+/// What the metrics of one trial come to.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    /// Finite values in the study's order.
+    pub(crate) measurements: Vec<Measurement>,
+    pub(crate) curves: Vec<Series>,
+    /// The first metric that was NaN or infinite, in words.
+    pub(crate) diverged: Option<String>,
+    /// Why each other metric has no value, in words.
+    pub(crate) missing: Vec<String>,
+}
+
+/// What a trial has been, for those who read its metrics.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Past<'a> {
+    pub(crate) metrics: &'a [Metric],
+    pub(crate) configuration: &'a Configuration,
+    pub(crate) output: &'a Output<'a>,
+    pub(crate) usage: &'a Usage,
+}
+
+/// Reads all metrics of a trial that has ended.
+pub(crate) fn gather(past: Past<'_>) -> Gathered {
+    let reports = Reports::read(past.output);
+    let mut gathered = Gathered::default();
+    for metric in past.metrics {
+        match &metric.source {
+            MetricSource::Expr { .. } => {}
+            MetricSource::Wall => gathered.add_wall(metric, past.usage.wall_s),
+            _ => {
+                let reading = read(metric, past.output, &reports);
+                gathered.add_reading(metric, &reading, past.output, &reports);
+            }
+        }
+    }
+    formula::add_formulas(past, &mut gathered);
+    let place = |name: &str| past.metrics.iter().position(|metric| metric.name == name);
+    gathered.measurements.sort_by_key(|measurement| place(&measurement.metric));
+    gathered.curves.extend(curve::of_other_keys(past.metrics, &reports, &gathered.curves));
+    gathered
+}
+
+/// The JSON that a trial reported, read once for all metrics.
+#[derive(Debug)]
+pub(crate) struct Reports {
+    pub(crate) file: Reported,
+    pub(crate) stdout: Reported,
+}
+
+impl Reports {
+    pub(crate) fn read(output: &Output<'_>) -> Self {
+        Self {
+            file: Reported::read(&output.metrics, Form::Lines),
+            stdout: Reported::read(&output.stdout, Form::Marked),
+        }
+    }
+}
+
+/// What a metric's rule finds; nothing for metrics that are not read from a text.
+pub(crate) fn read(metric: &Metric, output: &Output<'_>, reports: &Reports) -> Reading {
+    match &metric.source {
+        MetricSource::Reported { key } => {
+            let reading = reports.file.reading(key);
+            if reading.points.is_empty() {
+                let mut second = reports.stdout.reading(key);
+                second.complaints.splice(0..0, reading.complaints);
+                return second;
+            }
+            reading
+        }
+        MetricSource::Jsonl { key } => reports.file.reading(key),
+        MetricSource::Stdout { key } => reports.stdout.reading(key),
+        MetricSource::Regex { file, pattern } => match output.text(file) {
+            Ok(path) => pattern::read(&path, pattern),
+            Err(reason) => Reading::nothing(reason),
+        },
+        MetricSource::Json { file, pointer } => match output.file(file) {
+            Ok(path) => json::read(&path, pointer),
+            Err(reason) => Reading::nothing(reason),
+        },
+        MetricSource::Csv { file, column } => match output.file(file) {
+            Ok(path) => table::read(&path, column),
+            Err(reason) => Reading::nothing(reason),
+        },
+        MetricSource::Tensorboard { file, tag } => match output.event_files(file) {
+            Ok(files) => tensorboard::read(&files, tag),
+            Err(reason) => Reading::nothing(reason),
+        },
+        MetricSource::Wall | MetricSource::Expr { .. } => Reading::default(),
+    }
+}
+
+impl Gathered {
+    fn add_wall(&mut self, metric: &Metric, wall_s: f64) {
+        let unit = metric.unit.as_deref().unwrap_or("s");
+        match seconds_per(unit) {
+            Some(seconds) => self.add_value(metric, wall_s / seconds),
+            None => self.missing.push(format!(
+                "metric `{}`: `{unit}` is no unit of time; use us, ms, s, min or h",
+                metric.name
+            )),
+        }
+    }
+
+    fn add_reading(
+        &mut self,
+        metric: &Metric,
+        reading: &Reading,
+        output: &Output<'_>,
+        reports: &Reports,
+    ) {
+        self.curves.extend(curve::of_metric(metric, reading));
+        if let Some(point) = reading.diverged() {
+            let at = point.step.map_or_else(String::new, |step| format!(" at step {step}"));
+            let place = format!("line {} of {}", point.line, reading.place);
+            self.note_divergence(&metric.name, point.value, &format!("{at} ({place})"));
+        } else if let Some(value) = reading.picked(metric.pick) {
+            self.add_value(metric, value);
+        } else {
+            self.missing.push(missing::explain(metric, reading, output, reports));
+        }
+    }
+
+    fn add_value(&mut self, metric: &Metric, value: f64) {
+        let in_range = metric.range.is_none_or(|(low, high)| (low..=high).contains(&value));
+        self.measurements.push(Measurement { metric: metric.name.clone(), value, in_range });
+    }
+
+    fn note_divergence(&mut self, metric: &str, value: f64, place: &str) {
+        let word = if value.is_nan() { "NaN" } else { "infinite" };
+        self.diverged.get_or_insert_with(|| format!("metric `{metric}` was {word}{place}"));
+    }
+}
+
+/// Reads a number as programs print it, `nan` and `inf` included.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok()
+}
+
+/// The name of a file for messages.
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests;

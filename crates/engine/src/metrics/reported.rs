@@ -1,0 +1,243 @@
+//! JSON objects that a program reports: lines of the metrics file, `::metric` lines of its output.
+//!
+//! Python writes bare `NaN`, `Infinity` and `-Infinity`, which are not JSON; they are read all the
+//! same, and so are the texts `"nan"` and `"inf"`. Other texts are not numbers.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use super::{Point, Reading, complain, file_name};
+use crate::text::each_line;
+
+/// Starts a line of the standard output that holds metrics.
+const MARK: &str = "::metric";
+/// Keys that say where in the training a line belongs, best first.
+pub(crate) const STEP_KEYS: [&str; 2] = ["step", "epoch"];
+
+/// What each line of a text looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A JSON object.
+    Lines,
+    /// A JSON object after `::metric`; other lines are none of ours.
+    Marked,
+}
+
+/// Every number that a text reports, by key.
+#[derive(Debug, Default)]
+pub(crate) struct Reported {
+    place: String,
+    columns: BTreeMap<String, Vec<Point>>,
+    complaints: Vec<String>,
+    /// Keys whose values were not numbers, with the first such value.
+    not_numbers: BTreeMap<String, String>,
+}
+
+impl Reported {
+    /// Reads a text; one that is not there reports nothing.
+    pub(crate) fn read(path: &Path, form: Form) -> Self {
+        let mut reported = Self { place: file_name(path), ..Self::default() };
+        let read = each_line(path, |line, text| {
+            if let Some(object) = object_of(text, form) {
+                reported.add_line(line, text, object);
+            }
+        });
+        if let Err(error) = read
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            complain(&mut reported.complaints, format!("{}: {error}", path.display()));
+        }
+        reported
+    }
+
+    /// The values of one key.
+    pub(crate) fn reading(&self, key: &str) -> Reading {
+        let mut complaints = self.complaints.clone();
+        if let Some(value) = self.not_numbers.get(key) {
+            complain(&mut complaints, value.clone());
+        }
+        let points = self.columns.get(key).cloned().unwrap_or_default();
+        Reading { place: self.place.clone(), points, complaints }
+    }
+
+    /// Keys with numbers, and those numbers.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &[Point])> {
+        self.columns.iter().map(|(key, points)| (key.as_str(), points.as_slice()))
+    }
+
+    fn add_line(&mut self, line: usize, text: &str, object: Result<Map<String, Value>, String>) {
+        let object = match object {
+            Ok(object) => object,
+            Err(error) => {
+                let complaint = format!("line {line} of {}: {error}", self.place);
+                return complain(&mut self.complaints, complaint);
+            }
+        };
+        let step = STEP_KEYS.iter().find_map(|&key| number_of(object.get(key)?));
+        let step = step.filter(|step| step.is_finite());
+        let text: Rc<str> = text.trim().into();
+        for (key, value) in object {
+            match number_of(&value) {
+                Some(value) => {
+                    let point = Point { line, text: text.clone(), value, step };
+                    self.columns.entry(key).or_default().push(point);
+                }
+                None => {
+                    let place = &self.place;
+                    self.not_numbers.entry(key).or_insert_with_key(|key| {
+                        format!("line {line} of {place}: `{key}` is {value}, which is no number")
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The object in a line: nothing where the line is blank or none of ours.
+pub(crate) fn object_of(text: &str, form: Form) -> Option<Result<Map<String, Value>, String>> {
+    let text = text.trim();
+    let json = match form {
+        Form::Lines => text,
+        Form::Marked => text.strip_prefix(MARK)?.trim_start(),
+    };
+    (!json.is_empty()).then(|| parse_object(json))
+}
+
+fn parse_object(json: &str) -> Result<Map<String, Value>, String> {
+    match parse_lenient(json)? {
+        Value::Object(object) => Ok(object),
+        other => Err(format!("a JSON object belongs here, not {other}")),
+    }
+}
+
+/// Reads JSON that may hold bare `NaN` and `Infinity`.
+pub(crate) fn parse_lenient(json: &str) -> Result<Value, String> {
+    let strict = |json: &str| serde_json::from_str(json).map_err(|error| error.to_string());
+    match (strict(json), quote_bare_words(json)) {
+        (Err(_), Cow::Owned(quoted)) => strict(&quoted),
+        (result, _) => result,
+    }
+}
+
+/// The number that a JSON value stands for, NaN and infinity included.
+pub(crate) fn number_of(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => super::number(text).filter(|value| !value.is_finite()),
+        _ => None,
+    }
+}
+
+/// Puts quotes around `NaN`, `Infinity` and `-Infinity` outside of texts.
+fn quote_bare_words(json: &str) -> Cow<'_, str> {
+    const WORDS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+    let mut quoted = String::new();
+    let (mut copied, mut at) = (0, 0);
+    while at < json.len() {
+        let rest = &json[at..];
+        if rest.starts_with('"') {
+            at += text_length(rest);
+        } else if let Some(word) = WORDS.iter().find(|word| rest.starts_with(**word)) {
+            quoted.push_str(&json[copied..at]);
+            quoted.push_str(&format!("\"{word}\""));
+            at += word.len();
+            copied = at;
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    quoted.push_str(&json[copied..]);
+    Cow::Owned(quoted)
+}
+
+/// Bytes of the quoted text that `rest` starts with.
+fn text_length(rest: &str) -> usize {
+    let mut escaped = false;
+    for (index, c) in rest.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return index + 1,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, key: &str, expected: Option<f64>) {
+        let object = object_of(line, Form::Lines).unwrap().unwrap();
+        let number = object.get(key).and_then(number_of);
+        // Compared as text, where NaN equals itself.
+        assert_eq!(format!("{number:?}"), format!("{expected:?}"), "{line}");
+    }
+
+    #[test]
+    fn numbers_that_are_not_json_are_read() {
+        check(r#"{"a": 0.1}"#, "a", Some(0.1));
+        check(r#"{"a": NaN, "b": 1}"#, "a", Some(f64::NAN));
+        check(r#"{"a": NaN, "b": 1}"#, "b", Some(1.0));
+        check(r#"{"a": -Infinity}"#, "a", Some(f64::NEG_INFINITY));
+        check(r#"{"NaN": 3, "t": "is NaN \" NaN", "a": Infinity}"#, "NaN", Some(3.0));
+        check(r#"{"a": "nan"}"#, "a", Some(f64::NAN));
+        check(r#"{"a": "inf"}"#, "a", Some(f64::INFINITY));
+    }
+
+    #[test]
+    fn texts_and_truths_are_no_numbers() {
+        check(r#"{"a": "0.97"}"#, "a", None);
+        check(r#"{"a": true}"#, "a", None);
+        check(r#"{"a": null}"#, "a", None);
+    }
+
+    #[test]
+    fn only_marked_lines_of_the_output_count() {
+        assert!(object_of("loss 0.3", Form::Marked).is_none());
+        assert!(object_of("::metric {\"a\":1}", Form::Marked).unwrap().is_ok());
+        assert!(object_of("::metric{\"a\":1}", Form::Marked).unwrap().is_ok());
+        assert!(object_of("::metric a=1", Form::Marked).unwrap().is_err());
+        assert!(object_of("[1]", Form::Lines).unwrap().is_err());
+        assert!(object_of("  ", Form::Lines).is_none());
+    }
+
+    #[test]
+    fn a_number_keeps_every_bit() {
+        // A value that a fast parser misses by one bit.
+        let text = "122.416294033786585";
+        check(&format!(r#"{{"a": {text}}}"#), "a", Some(text.parse().unwrap()));
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_makes_the_reader_panic(line in "(?s)(::metric)?[{\":,}NaInfity\\\\-]{0,20}.{0,60}") {
+            let _ = object_of(&line, Form::Lines);
+            let _ = object_of(&line, Form::Marked);
+        }
+
+        #[test]
+        fn any_number_written_as_json_is_read_back(value in any::<f64>()) {
+            let json = match value {
+                v if v.is_nan() => "NaN".to_owned(),
+                v if v.is_infinite() => if v > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
+                v => serde_json::to_string(&v).unwrap(),
+            };
+            let object = parse_object(&format!("{{\"x\": {json}}}")).unwrap();
+            let read = number_of(&object["x"]).unwrap();
+            prop_assert!(read == value || (read.is_nan() && value.is_nan()));
+        }
+    }
+}

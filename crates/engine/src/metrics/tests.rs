@@ -1,0 +1,228 @@
+use std::fs;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+use trainwright_study::{Expression, Level, Pattern, TextFile};
+
+use super::*;
+
+/// A trial's folder with these files.
+fn trial(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn metric(name: &str, source: MetricSource) -> Metric {
+    Metric {
+        name: name.to_owned(),
+        source,
+        pick: Pick::Last,
+        unit: None,
+        range: Some((0.0, 1.0)),
+        objective: None,
+    }
+}
+
+fn reported(key: &str) -> MetricSource {
+    MetricSource::Reported { key: key.to_owned() }
+}
+
+fn matching(pattern: &str) -> MetricSource {
+    MetricSource::Regex { file: TextFile::Stdout, pattern: Pattern::parse(pattern).unwrap() }
+}
+
+fn formula(text: &str) -> MetricSource {
+    MetricSource::Expr { expr: Expression::parse(text).unwrap() }
+}
+
+fn gathered(folder: &TempDir, metrics: &[Metric]) -> Gathered {
+    let configuration = Configuration::new(vec![("batch".to_owned(), Level::Integer(32))]);
+    let usage = Usage { wall_s: 90.0, user_s: 2.0, system_s: 1.0, ..Usage::default() };
+    let output = Output::of_past_trial(folder.path());
+    gather(Past { metrics, configuration: &configuration, output: &output, usage: &usage })
+}
+
+/// Checks the only metric `m` of a trial with these files.
+#[track_caller]
+fn check(files: &[(&str, &str)], source: MetricSource, expected: f64) {
+    let gathered = gathered(&trial(files), &[metric("m", source)]);
+    assert_eq!((gathered.diverged, gathered.missing), (None, vec![]));
+    assert_eq!(gathered.measurements[0].value, expected);
+}
+
+/// Checks that metric `m` is missing, and that each part stands in the explanation.
+#[track_caller]
+fn check_missing(files: &[(&str, &str)], source: MetricSource, parts: &[&str]) {
+    let gathered = gathered(&trial(files), &[metric("m", source)]);
+    let [explanation] = &gathered.missing[..] else { panic!("{gathered:?}") };
+    for part in parts {
+        assert!(explanation.contains(part), "`{part}` not in:\n{explanation}");
+    }
+}
+
+#[test]
+fn reported_values_come_from_the_file_before_the_output() {
+    let file = ("metrics.jsonl", "{\"acc\": 0.5, \"step\": 1}\n\n{\"acc\": 0.7, \"step\": 2}\n");
+    let stdout = ("stdout", "hello\n::metric {\"acc\": 0.9}\n");
+    check(&[file, stdout], reported("acc"), 0.7);
+    check(&[stdout], reported("acc"), 0.9);
+    check(&[file, stdout], MetricSource::Stdout { key: "acc".into() }, 0.9);
+    check(&[file, stdout], MetricSource::Jsonl { key: "acc".into() }, 0.7);
+}
+
+#[test]
+fn a_line_cut_off_in_the_middle_is_passed_over_unless_it_is_all_there_is() {
+    check(&[("metrics.jsonl", "{\"acc\": 0.5}\n{\"ac")], reported("acc"), 0.5);
+    let parts = ["line 2 of metrics.jsonl: EOF", "keys reported: `loss`", "rule: key `acc`"];
+    check_missing(&[("metrics.jsonl", "{\"loss\": 0.5}\n{\"acc\": ")], reported("acc"), &parts);
+}
+
+#[test]
+fn text_that_looks_like_a_number_is_told() {
+    let parts = ["line 1 of metrics.jsonl: `acc` is \"0.9\", which is no number"];
+    check_missing(&[("metrics.jsonl", "{\"acc\": \"0.9\"}")], reported("acc"), &parts);
+}
+
+#[test]
+fn every_matching_line_counts() {
+    let log = "epoch 1 acc=0.25\nnoise\nepoch 2 acc=0.75\n";
+    let pattern = r"epoch (?P<step>\d+) acc=(?P<value>\S+)";
+    check(&[("stdout", log)], matching(pattern), 0.75);
+    let folder = trial(&[("stdout", log)]);
+    for (pick, expected) in [
+        (Pick::First, 0.25),
+        (Pick::Last, 0.75),
+        (Pick::Min, 0.25),
+        (Pick::Max, 0.75),
+        (Pick::Mean, 0.5),
+    ] {
+        let metric = Metric { pick, ..metric("m", matching(pattern)) };
+        let gathered = gathered(&folder, &[metric]);
+        assert_eq!(gathered.measurements[0].value, expected, "{pick:?}");
+        assert_eq!((&gathered.curves[0].at, &*gathered.curves[0].axis), (&vec![1.0, 2.0], "step"));
+    }
+}
+
+#[test]
+fn a_pattern_that_finds_nothing_shows_near_lines() {
+    let log = "start\nAccuracy = 0.91\nend\n";
+    let parts = ["lines of the standard output that match", "near: line 2 of stdout: Accuracy"];
+    check_missing(&[("stdout", log)], matching(r"accuracy: (?P<value>[\d.]+)"), &parts);
+    check_missing(
+        &[("stdout", "accuracy: 1,5\n")],
+        matching(r"accuracy: (?P<value>\S+)"),
+        &["line 1 of stdout: `1,5` is no number"],
+    );
+}
+
+#[test]
+fn json_files_are_read_by_pointer() {
+    let source = |pointer: &str| MetricSource::Json {
+        file: "eval.json".to_owned(),
+        pointer: pointer.to_owned(),
+    };
+    let file = ("eval.json", r#"{"eval": {"acc": [0.1, 0.9], "text": "0.5"}}"#);
+    check(&[file], source("/eval/acc/1"), 0.9);
+    check_missing(&[file], source("/eval/none"), &["has no `/eval/none`"]);
+    check_missing(&[file], source("/eval/text"), &["`/eval/text`", "\"0.5\", which is no number"]);
+    check_missing(&[], source("/a"), &["there is no file", "eval.json"]);
+    check_missing(&[("eval.json", "{")], source("/a"), &["eval.json: EOF"]);
+}
+
+#[test]
+fn csv_columns_are_read_by_name() {
+    let source = |column: &str| MetricSource::Csv { file: "log.csv".into(), column: column.into() };
+    let file = ("log.csv", "epoch, acc,loss\n1,0.5,\n2,0.6,x\n");
+    check(&[file], source("acc"), 0.6);
+    check_missing(&[file], source("accuracy"), &["no column `accuracy`", "epoch, acc, loss"]);
+    check_missing(&[file], source("loss"), &["line 3 of log.csv: `x` is no number"]);
+    let curves = gathered(&trial(&[file]), &[metric("m", source("acc"))]).curves;
+    assert_eq!((&curves[0].at, &curves[0].values), (&vec![1.0, 2.0], &vec![0.5, 0.6]));
+}
+
+#[test]
+fn wall_time_is_told_in_the_unit_of_the_metric() {
+    let minutes = Metric { unit: Some("min".into()), ..metric("time", MetricSource::Wall) };
+    let gathered = gathered(&trial(&[]), &[minutes]);
+    let time = &gathered.measurements[0];
+    assert_eq!((time.value, time.in_range), (1.5, false));
+}
+
+#[test]
+fn formulas_use_factors_metrics_and_the_kernels_figures_in_any_order() {
+    let metrics = [
+        metric("cost", formula("double * batch + wall_s + cpu_s")),
+        metric("double", formula("2 * acc")),
+        metric("acc", reported("acc")),
+    ];
+    let gathered = gathered(&trial(&[("metrics.jsonl", "{\"acc\": 0.5}")]), &metrics);
+    let names: Vec<&str> = gathered.measurements.iter().map(|m| m.metric.as_str()).collect();
+    assert_eq!(names, ["cost", "double", "acc"], "in the study's order");
+    assert_eq!(gathered.measurements[0].value, 32.0 + 90.0 + 3.0);
+}
+
+#[test]
+fn a_formula_without_its_metric_tells_only_the_cause() {
+    let metrics = [metric("cost", formula("1 / acc")), metric("acc", reported("acc"))];
+    let gathered = gathered(&trial(&[]), &metrics);
+    assert_eq!(gathered.missing.len(), 1);
+    assert!(gathered.missing[0].starts_with("metric `acc` was not found"));
+}
+
+#[test]
+fn what_is_not_finite_has_diverged() {
+    let files = [("metrics.jsonl", "{\"m\": 0.5, \"step\": 1}\n{\"m\": NaN, \"step\": 2}\n")];
+    let nan = gathered(&trial(&files), &[metric("m", reported("m"))]);
+    let words = "metric `m` was NaN at step 2 (line 2 of metrics.jsonl)";
+    assert_eq!(nan.diverged.as_deref(), Some(words));
+    assert!(nan.missing.is_empty() && nan.measurements.is_empty());
+
+    let zero = [metric("acc", reported("acc")), metric("cost", formula("1 / acc"))];
+    let divided = gathered(&trial(&[("metrics.jsonl", "{\"acc\": 0}")]), &zero);
+    assert_eq!(divided.diverged.as_deref(), Some("metric `cost` was infinite in `1 / acc`"));
+    assert_eq!(divided.measurements.len(), 1);
+}
+
+#[test]
+fn other_reported_keys_become_curves() {
+    let text = "{\"loss\": 3, \"acc\": 0.1, \"step\": 10}\n{\"loss\": 2, \"step\": 20}\n\
+                {\"loss\": NaN, \"step\": 30}\n{\"once\": 1}\n";
+    let gathered = gathered(&trial(&[("metrics.jsonl", text)]), &[metric("acc", reported("acc"))]);
+    let [loss] = &gathered.curves[..] else { panic!("{:?}", gathered.curves) };
+    assert_eq!((&*loss.name, &*loss.axis), ("metric.loss", "step"));
+    assert_eq!((&loss.at, &loss.values), (&vec![10.0, 20.0], &vec![3.0, 2.0]));
+    assert_eq!(gathered.diverged, None, "only metrics of the study decide");
+}
+
+#[test]
+fn values_without_steps_are_counted() {
+    let folder = trial(&[("stdout", "acc=0.1\nacc=0.2\n")]);
+    let curves = gathered(&folder, &[metric("acc", matching("acc=(?P<value>.*)"))]).curves;
+    assert_eq!((&curves[0].at, &*curves[0].axis), (&vec![1.0, 2.0], "report"));
+}
+
+proptest! {
+    // Each case writes five files.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_text_makes_a_channel_panic(text in "(?s)[\\x00-\\x7f\u{e9}]{0,120}") {
+        let names = ["metrics.jsonl", "stdout", "f.json", "f.csv", "events.tfevents.1"];
+        let folder = trial(&names.map(|name| (name, text.as_str())));
+        let file = |name: &str| PathBuf::from(name).to_string_lossy().into_owned();
+        let sources = [
+            reported("a"),
+            matching("(?P<value>.*)"),
+            MetricSource::Json { file: file("f.json"), pointer: "/a".into() },
+            MetricSource::Csv { file: file("f.csv"), column: "a".into() },
+            MetricSource::Tensorboard { file: file("."), tag: "a".into() },
+        ];
+        for source in sources {
+            let _ = gathered(&folder, &[metric("a", source)]);
+        }
+    }
+}

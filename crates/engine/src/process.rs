@@ -1,0 +1,130 @@
+//! Processes as the kernel sees them: waiting, signals, reaping. All that is Linux-only is here
+//! and in `leftovers.rs`.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+
+/// A process that can be waited for with a time limit.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: u32,
+    handle: OwnedFd,
+}
+
+/// How a process ended and what the kernel counted for it and the children it reaped.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reaped {
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    pub(crate) user_s: f64,
+    pub(crate) system_s: f64,
+    pub(crate) peak_memory_bytes: u64,
+    pub(crate) disk_read_bytes: u64,
+    pub(crate) disk_write_bytes: u64,
+}
+
+impl Process {
+    /// A handle on a process that cannot have been reaped yet, or is not ours to reap.
+    pub(crate) fn open(pid: u32) -> io::Result<Self> {
+        let id = raw(pid);
+        // SAFETY: pidfd_open takes two integers and returns a new descriptor or an error.
+        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, id, 0) };
+        let fd = i32::try_from(Errno::result(fd)?).expect("a descriptor fits an i32");
+        // SAFETY: the kernel has just given us this descriptor, and nothing else owns it.
+        Ok(Self { pid, handle: unsafe { OwnedFd::from_raw_fd(fd) } })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Waits until the process has ended, another descriptor stirs, or the time is over.
+    ///
+    /// Gives whether the process has ended.
+    pub(crate) fn wait(&self, others: &[BorrowedFd<'_>], limit: Option<Duration>) -> bool {
+        let mut fds = vec![PollFd::new(self.handle.as_fd(), PollFlags::POLLIN)];
+        fds.extend(others.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)));
+        match poll(&mut fds, timeout(limit)) {
+            Ok(_) => fds[0].any().unwrap_or(false),
+            Err(Errno::EINTR) => false,
+            Err(error) => panic!("poll on descriptors that we own failed: {error}"),
+        }
+    }
+
+    /// Sends a signal to the process group that the process leads.
+    ///
+    /// The process must not be reaped yet, so that its number is still its own.
+    pub(crate) fn signal_group(&self, signal: Signal) {
+        // The group may be gone already, and a set-user-id member may be out of reach.
+        if let Err(error) = killpg(Pid::from_raw(raw(self.pid)), signal)
+            && error != Errno::ESRCH
+        {
+            tracing::warn!(pid = self.pid, %signal, %error, "cannot signal the process group");
+        }
+    }
+
+    /// Takes the account of a process that has ended.
+    pub(crate) fn reap(&self) -> io::Result<Reaped> {
+        let mut status = 0;
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        loop {
+            // SAFETY: both pointers are valid for the whole call, and all-zero is a valid rusage.
+            let done = unsafe { libc::wait4(raw(self.pid), &mut status, 0, usage.as_mut_ptr()) };
+            match Errno::result(done) {
+                Ok(_) => break,
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // SAFETY: wait4 has filled it.
+        let usage = unsafe { usage.assume_init() };
+        Ok(Reaped {
+            exit_code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+            signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+            user_s: seconds(usage.ru_utime),
+            system_s: seconds(usage.ru_stime),
+            peak_memory_bytes: count(usage.ru_maxrss) * 1024,
+            // The kernel counts storage in blocks of 512 bytes, whatever the device does.
+            disk_read_bytes: count(usage.ru_inblock) * 512,
+            disk_write_bytes: count(usage.ru_oublock) * 512,
+        })
+    }
+
+    /// Whether a poll on `fd` would return at once.
+    pub(crate) fn is_ready(fd: BorrowedFd<'_>) -> bool {
+        let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
+        poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+    }
+}
+
+/// Whether a process group has no members left.
+pub(crate) fn group_is_gone(group: u32) -> bool {
+    kill(Pid::from_raw(-raw(group)), None) == Err(Errno::ESRCH)
+}
+
+/// Rounded up, so that a deadline has passed when the wait for it ends.
+fn timeout(limit: Option<Duration>) -> PollTimeout {
+    let Some(limit) = limit else { return PollTimeout::NONE };
+    let milliseconds = limit.as_nanos().div_ceil(1_000_000);
+    PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX)
+}
+
+fn raw(pid: u32) -> i32 {
+    i32::try_from(pid).expect("the kernel's process numbers fit an i32")
+}
+
+fn seconds(time: libc::timeval) -> f64 {
+    time.tv_sec as f64 + time.tv_usec as f64 * 1e-6
+}
+
+fn count(value: libc::c_long) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}

@@ -1,0 +1,11 @@
+//! Trials as real processes.
+#![expect(clippy::unwrap_used, reason = "this is test code, its helpers too")]
+
+mod lab;
+mod launching;
+mod leftovers;
+mod measuring;
+mod outcomes;
+mod rules;
+mod slots;
+mod stopping;

@@ -1,0 +1,44 @@
+//! Initial weights: uniform with a variance that keeps activations or gradients in scale.
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::Rng;
+
+/// Largest weight of He et al. (2015, section 2.2) for a layer that feeds a ReLU: variance
+/// `2 / inputs`, which for a uniform distribution is `limit^2 / 3`.
+pub(crate) fn he_limit(inputs: usize) -> f32 {
+    (6.0 / inputs as f64).sqrt() as f32
+}
+
+/// Largest weight of Glorot and Bengio (2010, equation 16) for a layer without ReLU.
+pub(crate) fn glorot_limit(inputs: usize, outputs: usize) -> f32 {
+    (6.0 / (inputs + outputs) as f64).sqrt() as f32
+}
+
+/// Fills with numbers between `-limit` and `limit`.
+pub(crate) fn fill_uniform(values: &mut [f32], limit: f32, random: &mut Pcg64) {
+    for value in values {
+        // The upper 24 bits as a fraction of 2^24 are exact in `f32`.
+        let unit = (random.next_u32() >> 8) as f32 / (1 << 24) as f32;
+        *value = limit * (2.0 * unit - 1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_pcg::rand_core::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn weights_have_the_stated_mean_and_variance() {
+        let mut values = vec![0.0; 100_000];
+        fill_uniform(&mut values, he_limit(50), &mut Pcg64::seed_from_u64(1));
+        let count = values.len() as f64;
+        let mean = values.iter().map(|&value| f64::from(value)).sum::<f64>() / count;
+        let variance = values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>() / count;
+        // Four standard errors: 0.2 / sqrt(1e5) for the mean, 0.9 * 0.04 / sqrt(1e5) for the
+        // variance.
+        assert!(mean.abs() < 4.0 * 0.2 / count.sqrt(), "{mean}");
+        assert!((variance - 0.04).abs() < 4.0 * 0.036 / count.sqrt(), "{variance}");
+    }
+}

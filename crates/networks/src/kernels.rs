@@ -1,0 +1,222 @@
+//! Loops over numbers that matter for speed, compiled for plain and for AVX2 processors.
+//!
+//! Each kernel is one body that the compiler vectorises twice; the program picks at run time. The
+//! bodies use no fused multiply-add, so that both give the same bits.
+
+use crate::exponential::exp_of_nonpositive;
+
+/// Defines a public kernel that dispatches to one of two compilations of the same body.
+macro_rules! kernels {
+    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $body:block)*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            pub(crate) fn $name($($argument: $kind),*) {
+                #[cfg(target_arch = "x86_64")]
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    // SAFETY: the processor has just said that it has AVX2.
+                    return unsafe { avx2::$name($($argument),*) };
+                }
+                portable::$name($($argument),*);
+            }
+        )*
+
+        mod portable {
+            use super::*;
+            $(
+                #[inline(always)]
+                pub(super) fn $name($($argument: $kind),*) $body
+            )*
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        mod avx2 {
+            use super::*;
+            $(
+                #[target_feature(enable = "avx2")]
+                pub(super) fn $name($($argument: $kind),*) {
+                    portable::$name($($argument),*);
+                }
+            )*
+        }
+    };
+}
+
+/// The numbers of one Adam step; see `adam.rs` for their meaning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AdamStep {
+    pub(crate) beta1: f32,
+    pub(crate) beta2: f32,
+    pub(crate) rate: f32,
+    pub(crate) second_scale: f32,
+    pub(crate) epsilon: f32,
+}
+
+/// The numbers of one step of descent with momentum.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MomentumStep {
+    pub(crate) rate: f32,
+    pub(crate) momentum: f32,
+}
+
+kernels! {
+    /// Replaces negative values by 0; NaN stays NaN.
+    fn relu(values: &mut [f32]) {
+        for value in values {
+            *value = if *value < 0.0 { 0.0 } else { *value };
+        }
+    }
+
+    /// Keeps a gradient only where the ReLU's output is above 0.
+    fn relu_backward(gradients: &mut [f32], outputs: &[f32]) {
+        for (gradient, &output) in gradients.iter_mut().zip(outputs) {
+            *gradient = if output > 0.0 { *gradient } else { 0.0 };
+        }
+    }
+
+    /// Sums the rows of a row-major matrix.
+    fn column_sums(matrix: &[f32], sums: &mut [f32]) {
+        sums.fill(0.0);
+        for row in matrix.chunks_exact(sums.len()) {
+            for (sum, &value) in sums.iter_mut().zip(row) {
+                *sum += value;
+            }
+        }
+    }
+
+    /// Replaces each value by `exp(value - largest)`.
+    fn shifted_exponentials(values: &mut [f32], largest: f32) {
+        for value in values {
+            *value = exp_of_nonpositive(*value - largest);
+        }
+    }
+
+    /// Multiplies each value.
+    fn scale(values: &mut [f32], factor: f32) {
+        for value in values {
+            *value *= factor;
+        }
+    }
+
+    /// One pass of Adam over parameters and moments.
+    fn adam(
+        parameters: &mut [f32],
+        moments: [&mut [f32]; 2],
+        gradients: &[f32],
+        step: AdamStep,
+    ) {
+        let [first, second] = moments;
+        let AdamStep { beta1, beta2, rate, second_scale, epsilon } = step;
+        let moments = first.iter_mut().zip(second);
+        for ((parameter, (m, v)), &g) in parameters.iter_mut().zip(moments).zip(gradients) {
+            *m = beta1 * *m + (1.0 - beta1) * g;
+            *v = beta2 * *v + (1.0 - beta2) * g * g;
+            *parameter -= rate * *m / (v.sqrt() * second_scale + epsilon);
+        }
+    }
+
+    /// One pass of plain gradient descent.
+    fn descend(parameters: &mut [f32], gradients: &[f32], rate: f32) {
+        for (parameter, &gradient) in parameters.iter_mut().zip(gradients) {
+            *parameter -= rate * gradient;
+        }
+    }
+
+    /// One pass of gradient descent with momentum.
+    fn descend_with_momentum(
+        parameters: &mut [f32],
+        velocity: &mut [f32],
+        gradients: &[f32],
+        step: MomentumStep,
+    ) {
+        let MomentumStep { rate, momentum } = step;
+        for ((parameter, v), &g) in parameters.iter_mut().zip(velocity).zip(gradients) {
+            *v = momentum * *v + g;
+            *parameter -= rate * *v;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn numbers() -> impl Strategy<Value = Vec<f32>> {
+        prop::collection::vec(-100.0_f32..100.0, 0..70)
+    }
+
+    /// Runs a kernel both ways on equal inputs and compares every bit of what it leaves.
+    fn check<S: Clone + AsRef<[Vec<f32>]>>(state: S, run: [&dyn Fn(&mut S); 2]) {
+        let [mut plain, mut dispatched] = [state.clone(), state];
+        run[0](&mut plain);
+        run[1](&mut dispatched);
+        let bits = |state: &S| -> Vec<u32> {
+            state.as_ref().iter().flatten().map(|value| value.to_bits()).collect()
+        };
+        assert_eq!(bits(&plain), bits(&dispatched));
+    }
+
+    #[test]
+    fn relu_lets_nan_through() {
+        let mut values = [-1.0, 0.0, 2.0, f32::NAN];
+        relu(&mut values);
+        assert_eq!(values[..3], [0.0, 0.0, 2.0]);
+        assert!(values[3].is_nan());
+    }
+
+    proptest! {
+        #[test]
+        fn both_compilations_agree_on_elementwise_kernels(values in numbers(), factor in -2.0_f32..2.0) {
+            check([values.clone()], [&|s| portable::relu(&mut s[0]), &|s| relu(&mut s[0])]);
+            check([values.clone()], [
+                &|s| portable::shifted_exponentials(&mut s[0], 100.0),
+                &|s| shifted_exponentials(&mut s[0], 100.0),
+            ]);
+            check([values.clone()], [
+                &|s| portable::scale(&mut s[0], factor),
+                &|s| scale(&mut s[0], factor),
+            ]);
+            let outputs: Vec<f32> = values.iter().rev().copied().collect();
+            check([values], [
+                &|s| portable::relu_backward(&mut s[0], &outputs),
+                &|s| relu_backward(&mut s[0], &outputs),
+            ]);
+        }
+
+        #[test]
+        fn both_compilations_agree_on_column_sums(values in numbers(), columns in 1..20_usize) {
+            let whole = &values[..values.len() / columns * columns];
+            check([vec![1.0; columns]], [
+                &|s| portable::column_sums(whole, &mut s[0]),
+                &|s| column_sums(whole, &mut s[0]),
+            ]);
+        }
+
+        #[test]
+        fn both_compilations_agree_on_updates(
+            values in prop::collection::vec(prop::array::uniform4(0.0_f32..10.0), 0..70),
+        ) {
+            let column = |index: usize| values.iter().map(|row| row[index]).collect::<Vec<f32>>();
+            let gradients: Vec<f32> = column(3).iter().map(|value| value - 5.0).collect();
+            let state = [column(0), column(1), column(2)];
+            let step = AdamStep {
+                beta1: 0.9, beta2: 0.999, rate: 0.01, second_scale: 3.0, epsilon: 1e-8,
+            };
+            check(state.clone(), [
+                &|[p, m, v]| portable::adam(p, [m, v], &gradients, step),
+                &|[p, m, v]| adam(p, [m, v], &gradients, step),
+            ]);
+            let heavy = MomentumStep { rate: 0.1, momentum: 0.9 };
+            check(state.clone(), [
+                &|[p, v, _]| portable::descend_with_momentum(p, v, &gradients, heavy),
+                &|[p, v, _]| descend_with_momentum(p, v, &gradients, heavy),
+            ]);
+            check(state, [
+                &|[p, _, _]| portable::descend(p, &gradients, 0.1),
+                &|[p, _, _]| descend(p, &gradients, 0.1),
+            ]);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! A slice cut into parts that the threads of a team write to, each part by one of them.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A mutable slice whose parts can be taken through a shared reference, each once.
+pub(crate) struct Parts<'a, T> {
+    values: *mut T,
+    cut: Cut<'a>,
+    length: usize,
+    /// One bit a part that has been taken.
+    taken: Vec<AtomicU64>,
+    borrowed: PhantomData<&'a mut [T]>,
+}
+
+/// Where a slice is cut.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cut<'a> {
+    /// Into parts of this length, the last of which may be shorter.
+    Every(usize),
+    /// At these rising places, of which the last is the slice's end.
+    At(&'a [usize]),
+}
+
+// SAFETY: a part is handed out once, so that threads never share a value of type `T`; they only
+// share the atomic bits.
+unsafe impl<T: Send> Sync for Parts<'_, T> {}
+
+impl<'a, T> Parts<'a, T> {
+    /// The parts of a slice.
+    pub(crate) fn new(values: &'a mut [T], cut: Cut<'a>) -> Self {
+        let length = values.len();
+        let count = match cut {
+            Cut::Every(part) => length.div_ceil(part),
+            Cut::At(places) => {
+                assert!(places.is_sorted(), "places of a cut rise");
+                assert_eq!(places.last().copied().unwrap_or(0), length, "a cut ends at the end");
+                places.len()
+            }
+        };
+        let taken = (0..count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        Self { values: values.as_mut_ptr(), cut, length, taken, borrowed: PhantomData }
+    }
+
+    /// Takes a part.
+    ///
+    /// # Panics
+    /// When it was taken before or does not exist.
+    #[expect(clippy::mut_from_ref, reason = "a part is handed out once")]
+    pub(crate) fn take(&self, part: usize) -> &mut [T] {
+        let bit = 1 << (part % 64);
+        let before = self.taken[part / 64].fetch_or(bit, Ordering::Relaxed);
+        assert_eq!(before & bit, 0, "part {part} is taken once");
+        let Range { start, end } = self.range(part);
+        assert!(start <= end && end <= self.length, "part {part} exists");
+        // SAFETY: the range lies inside the slice that was borrowed for `'a`, it overlaps no
+        // other part because the places of a cut rise, and the bit above lets it out only once.
+        unsafe { std::slice::from_raw_parts_mut(self.values.add(start), end - start) }
+    }
+
+    fn range(&self, part: usize) -> Range<usize> {
+        match self.cut {
+            Cut::Every(length) => part * length..self.length.min((part + 1) * length),
+            Cut::At(places) => part.checked_sub(1).map_or(0, |before| places[before])..places[part],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_the_slice_in_order() {
+        let mut values: Vec<usize> = (0..150).collect();
+        let parts = Parts::new(&mut values, Cut::Every(2));
+        let all: Vec<usize> = (0..75).flat_map(|part| parts.take(part).to_vec()).collect();
+        assert_eq!(all, (0..150).collect::<Vec<usize>>());
+        let parts = Parts::new(&mut values[..5], Cut::At(&[2, 2, 5]));
+        assert_eq!((parts.take(2), parts.take(1)), (&mut [2, 3, 4][..], &mut [][..]));
+        assert_eq!(parts.take(0), [0, 1]);
+        let parts = Parts::new(&mut values[..5], Cut::Every(4));
+        assert_eq!((&*parts.take(1), &*parts.take(0)), (&[4][..], &[0, 1, 2, 3][..]));
+    }
+
+    #[test]
+    #[should_panic(expected = "part 1 is taken once")]
+    fn a_part_is_not_handed_out_twice() {
+        let mut values = [0; 4];
+        let parts = Parts::new(&mut values, Cut::Every(2));
+        parts.take(1);
+        parts.take(1);
+    }
+
+    #[test]
+    #[should_panic(expected = "part 3 exists")]
+    fn a_part_beyond_the_end_is_refused() {
+        let mut values = [0; 4];
+        Parts::new(&mut values, Cut::Every(2)).take(3);
+    }
+}

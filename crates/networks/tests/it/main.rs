@@ -1,0 +1,4 @@
+//! Networks against slow and obvious versions of themselves.
+
+mod gradients;
+mod reference;

@@ -1,0 +1,134 @@
+//! Why bytes could not be read as records, messages or pictures.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What went wrong while reading, writing or fetching data.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message documents its variant")]
+pub enum RecordsError {
+    #[error("{}: {problem}", path.display())]
+    InFile { path: PathBuf, problem: Box<RecordsError> },
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+
+    #[error(
+        "record {record} (counting from 0) at byte {offset} is cut off: {found} of {expected} \
+         bytes of its {part} are there"
+    )]
+    TruncatedRecord { record: u64, offset: u64, part: RecordPart, expected: u64, found: u64 },
+    #[error(
+        "record {record} (counting from 0) at byte {offset} is damaged: its {part} has checksum \
+         {computed:08x}, the file says {stored:08x}"
+    )]
+    ChecksumMismatch { record: u64, offset: u64, part: RecordPart, stored: u32, computed: u32 },
+    #[error(
+        "record {record} (counting from 0) at byte {offset} claims {length} bytes, over the limit \
+         of {limit}"
+    )]
+    RecordTooLong { record: u64, offset: u64, length: u64, limit: u64 },
+    #[error("record {record} (counting from 0): {problem}")]
+    InRecord { record: u64, problem: Box<RecordsError> },
+
+    #[error("message `{message}` is cut off at byte {offset}")]
+    MessageTruncated { message: &'static str, offset: usize },
+    #[error("message `{message}` has a number longer than 64 bits at byte {offset}")]
+    MessageNumber { message: &'static str, offset: usize },
+    #[error("message `{message}` has a field with number {number} at byte {offset}")]
+    MessageField { message: &'static str, offset: usize, number: u64 },
+    #[error("message `{message}` has unknown wire type {wire_type} at byte {offset}")]
+    MessageWireType { message: &'static str, offset: usize, wire_type: u8 },
+    #[error("field {number} of message `{message}` is not stored as {expected}")]
+    MessageFieldType { message: &'static str, number: u32, expected: &'static str },
+    #[error("field {number} of message `{message}` is not UTF-8 text")]
+    MessageText { message: &'static str, number: u32 },
+
+    #[error("feature `{feature}` is missing")]
+    FeatureMissing { feature: &'static str },
+    #[error("feature `{feature}` does not hold exactly one {expected}")]
+    FeatureShape { feature: &'static str, expected: &'static str },
+    #[error("scalar `{tag}` at step {step} holds {values} values where 1 is needed")]
+    ScalarShape { tag: String, step: i64, values: usize },
+
+    #[error("not an IDX file: it starts with {start:02x?}, expected [00, 00, 08, dimensions]")]
+    IdxMagic { start: [u8; 4] },
+    #[error("IDX file ends inside its header")]
+    IdxHeader,
+    #[error("IDX file has {found} dimensions where {expected} are needed")]
+    IdxDimensions { expected: usize, found: usize },
+    #[error("IDX dimensions {dimensions:?} are beyond what this machine can address")]
+    IdxTooLarge { dimensions: Vec<u32> },
+    #[error("IDX file is cut off: {found} of {expected} bytes after the header are there")]
+    IdxTruncated { expected: u64, found: u64 },
+    #[error("IDX file goes on after its {expected} bytes of values")]
+    IdxTrailing { expected: u64 },
+
+    #[error("{images} images but {labels} labels")]
+    LabelCount { images: usize, labels: usize },
+    #[error("{bytes} bytes of pixels are no whole number of {rows} x {columns} images")]
+    PixelCount { bytes: usize, rows: usize, columns: usize },
+    #[error("label {label} of example {example} is not below the {classes} classes")]
+    LabelRange { example: usize, label: u64, classes: usize },
+    #[error("the data set has no examples")]
+    NoExamples,
+    #[error(
+        "training images are {} x {}, test images {} x {}",
+        train.0, train.1, test.0, test.1
+    )]
+    SplitShape { train: (usize, usize), test: (usize, usize) },
+
+    #[error(
+        "`{name}` is neither a data set ({}) nor a folder with the four IDX files",
+        known.join(", ")
+    )]
+    UnknownData { name: String, known: Vec<&'static str> },
+    #[error("data set `{name}` is not in {}; {advice}", list(searched))]
+    DataNotFound { name: &'static str, searched: Vec<PathBuf>, advice: &'static str },
+    #[error("{} has no `{file}` (plain or .gz)", folder.display())]
+    FileMissing { folder: PathBuf, file: &'static str },
+
+    #[error(
+        "{origin}: SHA-256 of the unpacked content is {computed}, that of the published file \
+         is {expected}"
+    )]
+    WrongContent { origin: String, expected: String, computed: String },
+    #[error("cannot download {url}: {source}")]
+    Download { url: String, source: Box<ureq::Error> },
+    #[error("no cache folder: set TRAINWRIGHT_CACHE, XDG_CACHE_HOME or HOME")]
+    NoCacheFolder,
+}
+
+impl RecordsError {
+    /// The same error, with the file it happened in.
+    pub fn in_file(self, path: impl Into<PathBuf>) -> Self {
+        Self::InFile { path: path.into(), problem: Box::new(self) }
+    }
+
+    /// The same error, with the record it happened in.
+    pub(crate) fn in_record(self, record: u64) -> Self {
+        Self::InRecord { record, problem: Box::new(self) }
+    }
+}
+
+/// The part of a framed record that an error is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordPart {
+    /// Length and its checksum, the first 12 bytes.
+    Header,
+    /// Payload and its checksum.
+    Data,
+}
+
+impl fmt::Display for RecordPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Header => "header",
+            Self::Data => "data",
+        })
+    }
+}
+
+fn list(folders: &[PathBuf]) -> String {
+    folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,176 @@
+//! Charts as ECharts options, one file a chart.
+//!
+//! An option is data: `assets/report.js` replaces colour names such as `$accent` by those of the
+//! reader's theme, adds tooltips from the key `tips` and draws. `$s0` to `$s7` are the series
+//! colours.
+
+mod half_normal;
+mod interactions;
+mod learning_curves;
+mod main_effects;
+mod pareto;
+mod quantiles;
+mod residuals;
+mod resources;
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use crate::escape::{escape, script_json};
+use crate::figure::for_chart;
+
+pub(crate) use half_normal::half_normal;
+pub(crate) use interactions::interaction;
+pub(crate) use learning_curves::learning_curve;
+pub(crate) use main_effects::main_effect;
+pub(crate) use pareto::{MOST_BARS, pareto};
+pub(crate) use quantiles::quantiles;
+pub(crate) use residuals::{MOST_POINTS, against_fitted, against_order};
+pub(crate) use resources::{channel, channels, timelines};
+
+/// Colours of series; `report.css` gives them their values.
+const SERIES_COLOURS: usize = 8;
+
+/// A chart and what it says.
+#[derive(Debug, Clone)]
+pub(crate) struct Chart {
+    /// What is drawn.
+    pub(crate) option: Value,
+    /// One sentence for those who cannot see it.
+    pub(crate) summary: String,
+    /// Height in CSS pixels.
+    pub(crate) height: usize,
+}
+
+/// The charts of a report and the data that its script reads.
+#[derive(Debug, Default)]
+pub(crate) struct Charts {
+    options: Map<String, Value>,
+    resources: Vec<Value>,
+}
+
+impl Charts {
+    /// Registers a chart and gives its place in the page.
+    pub(crate) fn place(&mut self, id: &str, chart: Chart) -> String {
+        let Chart { option, summary, height } = chart;
+        self.options.insert(id.to_owned(), option);
+        let (id, summary) = (escape(id), escape(&summary));
+        format!(
+            "<div class=\"chart\" id=\"{id}\" data-chart role=\"img\" aria-label=\"{summary}\" \
+             style=\"height:{height}px\"></div>\n"
+        )
+    }
+
+    /// Registers the timelines of one trial.
+    pub(crate) fn add_resources(&mut self, trial: Value) {
+        self.resources.push(trial);
+    }
+
+    /// The data block.
+    pub(crate) fn script(&self) -> String {
+        let data = json!({ "charts": self.options, "resources": self.resources });
+        let mut out = String::new();
+        let _ = writeln!(
+            out,
+            "<script type=\"application/json\" id=\"report-data\">{}</script>",
+            script_json(&data)
+        );
+        out
+    }
+}
+
+/// The series colour of an index, starting again after the last.
+fn series_colour(index: usize) -> String {
+    format!("$s{}", index % SERIES_COLOURS)
+}
+
+/// Line styles tell apart series of the same colour.
+fn dash(index: usize) -> &'static str {
+    ["solid", "dashed", "dotted"][index / SERIES_COLOURS % 3]
+}
+
+/// An axis of numbers that need not start at zero.
+fn value_axis(name: &str) -> Value {
+    json!({ "type": "value", "name": name, "scale": true })
+}
+
+/// An axis with the same ends in several charts.
+fn shared_axis(low: f64, high: f64) -> Value {
+    let hidden = json!({ "showMinLabel": false, "showMaxLabel": false });
+    json!({ "type": "value", "min": for_chart(low), "max": for_chart(high), "axisLabel": hidden })
+}
+
+/// Smallest and largest of some values, with a margin.
+fn range(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let low = values.clone().reduce(f64::min).unwrap_or(0.0);
+    let high = values.reduce(f64::max).unwrap_or(1.0);
+    let margin = if high > low { 0.06 * (high - low) } else { 0.5 * high.abs().max(1.0) };
+    (low - margin, high + margin)
+}
+
+/// Steps across a line's span to which its points are rounded; charts have fewer pixels.
+const PACKED_STEPS: f64 = 2_000.0;
+
+/// Points of a line as whole steps from its lowest values: half the room of decimal numbers.
+/// The script unpacks them.
+fn packed(line: &[(f64, f64)]) -> Value {
+    let span = |pick: fn(&(f64, f64)) -> f64| {
+        let low = line.iter().map(pick).fold(f64::INFINITY, f64::min);
+        let high = line.iter().map(pick).fold(f64::NEG_INFINITY, f64::max);
+        if high > low { (low, (high - low) / PACKED_STEPS) } else { (low, 1.0) }
+    };
+    if line.is_empty() {
+        return json!({ "from": [0, 0], "step": [1, 1], "at": [] });
+    }
+    let ((x, x_step), (y, y_step)) = (span(|point| point.0), span(|point| point.1));
+    let at: Vec<i64> = line
+        .iter()
+        .flat_map(|point| [(point.0 - x) / x_step, (point.1 - y) / y_step])
+        .map(|steps| steps.round() as i64)
+        .collect();
+    json!({
+        "from": [for_chart(x), for_chart(y)], "step": [for_chart(x_step), for_chart(y_step)],
+        "at": at,
+    })
+}
+
+/// A panel's heading.
+fn title(text: &str) -> Value {
+    json!({ "text": text })
+}
+
+/// A metric's name with its unit, for an axis.
+pub(crate) fn with_unit(name: &str, unit: Option<&str>) -> String {
+    match unit {
+        Some(unit) => format!("{name} ({unit})"),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn packed_points_read_back_within_a_step(
+            line in prop::collection::vec((0f64..1e4, -1e3f64..1e3), 1..50),
+        ) {
+            let packed = packed(&line);
+            let number = |key: &str, axis: usize| packed[key][axis].as_f64().unwrap();
+            for axis in 0..2 {
+                let own = |index: usize| if axis == 0 { line[index].0 } else { line[index].1 };
+                // Half a step of rounding, and six digits of the origin and the step.
+                let allowed = 0.6 * number("step", axis) + 2e-5 * number("from", axis).abs();
+                for index in 0..line.len() {
+                    let steps = packed["at"][2 * index + axis].as_f64().unwrap();
+                    let back = number("from", axis) + number("step", axis) * steps;
+                    prop_assert!((back - own(index)).abs() <= allowed, "{back}");
+                }
+            }
+        }
+    }
+}

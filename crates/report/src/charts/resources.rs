@@ -1,0 +1,108 @@
+//! What one trial used over time; the reader chooses the trial.
+
+use serde_json::{Map, Value, json};
+use trainwright_study::Series;
+
+use super::{Chart, packed, title, value_axis};
+use crate::thin::thin;
+
+/// A kind of resource with its own chart.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    /// Key in the data block and in the chart's id.
+    pub(crate) key: &'static str,
+    heading: &'static str,
+    axis: &'static str,
+    /// Divides the values of a series.
+    divisor: f64,
+    /// Names of its series and what to call them.
+    series: &'static [(&'static str, &'static str)],
+}
+
+const MIB: f64 = 1024.0 * 1024.0;
+
+const CHANNELS: [Channel; 4] = [
+    Channel {
+        key: "cpu",
+        heading: "CPU of the trial's processes",
+        axis: "cores",
+        divisor: 1.0,
+        series: &[("cpu.user", "user"), ("cpu.system", "kernel")],
+    },
+    Channel {
+        key: "memory",
+        heading: "Memory of the trial's processes",
+        axis: "MiB",
+        divisor: MIB,
+        series: &[("memory", "resident")],
+    },
+    Channel {
+        key: "disk",
+        heading: "Disk traffic of the trial's processes",
+        axis: "MiB/s",
+        divisor: MIB,
+        series: &[("disk.read", "read"), ("disk.write", "write")],
+    },
+    Channel {
+        key: "network",
+        heading: "Network traffic of the machine",
+        axis: "MiB/s",
+        divisor: MIB,
+        series: &[("network.received", "received"), ("network.sent", "sent")],
+    },
+];
+
+impl Channel {
+    /// Whether a series belongs to this channel.
+    pub(crate) fn holds(&self, series: &Series) -> bool {
+        self.series.iter().any(|(name, _)| *name == series.name)
+    }
+
+    /// The lines of one trial.
+    fn lines(&self, series: &[Series], most_points: usize) -> Value {
+        self.series
+            .iter()
+            .filter_map(|(name, shown)| {
+                let own = series.iter().find(|own| own.name == *name)?;
+                let values: Vec<f64> =
+                    own.values.iter().map(|value| value / self.divisor).collect();
+                Some(json!([shown, packed(&thin(&own.at, &values, most_points))]))
+            })
+            .collect()
+    }
+}
+
+/// The channels that have a chart.
+pub(crate) fn channels() -> &'static [Channel] {
+    &CHANNELS
+}
+
+/// The empty chart of a channel; the script fills it with the chosen trial.
+pub(crate) fn channel(channel: &Channel) -> Chart {
+    let mut vertical = value_axis(channel.axis);
+    vertical["scale"] = json!(false);
+    vertical["min"] = json!(0);
+    Chart {
+        option: json!({
+            "title": title(channel.heading),
+            "channel": channel.key,
+            "tips": { "x": "s", "y": channel.axis },
+            "legend": { "top": 24, "left": 0, "itemStyle": { "opacity": 0 } },
+            "grid": { "top": 52 },
+            "xAxis": value_axis("seconds since the start"),
+            "yAxis": vertical,
+            "series": [],
+        }),
+        summary: format!("{} over the time of the chosen trial.", channel.heading),
+        height: 240,
+    }
+}
+
+/// The timelines of one trial, by channel.
+pub(crate) fn timelines(number: u32, series: &[Series], most_points: usize) -> Value {
+    let mut lines = Map::new();
+    for channel in &CHANNELS {
+        lines.insert(channel.key.to_owned(), channel.lines(series, most_points));
+    }
+    json!({ "trial": number, "channels": lines })
+}

@@ -1,0 +1,145 @@
+//! The best configuration, how it compares and how far to trust it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use trainwright_analysis::{Analysis, Best, Severity};
+use trainwright_study::{Configuration, Direction, TrialState};
+
+use crate::charts::with_unit;
+use crate::escape::escape;
+use crate::figure::{count, figure, significant, to_spread};
+use crate::input::{ReportInput, ReportTrial};
+use crate::ranking::told_once;
+
+/// The card that answers the study's question.
+pub(super) fn best_card(input: &ReportInput<'_>) -> String {
+    match input.analysis {
+        Some(analysis) => match &analysis.best {
+            Some(best) => measured(input, analysis, best) + &trust(analysis),
+            None => "<h3>Best configuration</h3><p>The study asks for no direction, so no \
+                     configuration is best.</p>"
+                .to_owned(),
+        },
+        None => best_so_far(input),
+    }
+}
+
+fn measured(input: &ReportInput<'_>, analysis: &Analysis, best: &Best) -> String {
+    let unit = input.study.response().unit.as_deref();
+    let unit = unit.map_or_else(String::new, |unit| format!(" {unit}"));
+    let wish = match best.direction {
+        Direction::Minimize => "Smallest",
+        Direction::Maximize => "Largest",
+    };
+    let (mean, interval) = mean_in_words(best, analysis.alpha);
+    format!(
+        "<h3>Best configuration measured</h3>{}<p class=\"big\" title=\"{}\">{mean}<span>{}</span>\
+         </p><p>{wish} mean {} of all rows, {interval} from {}.</p>{}",
+        chips(&best.configuration),
+        best.mean,
+        escape(&unit),
+        escape(&analysis.response),
+        count(best.n, "trial"),
+        compared(input, analysis, best)
+    )
+}
+
+/// The mean and its interval in words.
+fn mean_in_words(best: &Best, alpha: f64) -> (String, String) {
+    match (best.ci_low, best.ci_high) {
+        (Some(low), Some(high)) => {
+            let [mean, from, to] = [best.mean, low, high].map(|value| to_spread(value, low, high));
+            let level = figure(100.0 * (1.0 - alpha));
+            (mean, format!("{level} % interval <b>{from} to {to}</b>,"))
+        }
+        _ => (figure(best.mean), "without an interval,".to_owned()),
+    }
+}
+
+/// The best against the mean of all trials and the worst row.
+fn compared(input: &ReportInput<'_>, analysis: &Analysis, best: &Best) -> String {
+    let mut rows: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for trial in input.trials.iter().filter(|trial| trial.state == TrialState::Finished) {
+        if let (Some(row), Some(value)) = (trial.row, trial.value(&analysis.response)) {
+            rows.entry(row).or_default().push(value);
+        }
+    }
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let means = rows.values().map(|values| mean(values));
+    let worst = match best.direction {
+        Direction::Minimize => means.reduce(f64::max),
+        Direction::Maximize => means.reduce(f64::min),
+    };
+    let Some(worst) = worst.filter(|_| rows.len() > 1) else { return String::new() };
+    let all: Vec<f64> = rows.values().flatten().copied().collect();
+    let shown = |value: f64| {
+        let ratio = value / best.mean;
+        let times = if ratio.is_finite() && ratio > 0.0 {
+            format!(", {} times the best", significant(ratio, 2))
+        } else {
+            String::new()
+        };
+        format!("<span title=\"{value}\">{}</span>{times}", significant(value, 3))
+    };
+    super::facts(&[
+        ("mean of all trials", shown(mean(&all))),
+        ("mean of the worst row", shown(worst)),
+    ])
+}
+
+/// What to mind before relying on the answer.
+fn trust(analysis: &Analysis) -> String {
+    let of = |severity| told_once(analysis).filter(|own| own.severity == severity).count();
+    let (serious, warnings) = (of(Severity::Serious), of(Severity::Warning));
+    let checked = analysis.checks.iter().filter(|check| check.holds.is_some()).count();
+    let holding = analysis.checks.iter().filter(|check| check.holds == Some(true)).count();
+    let mut words = match (serious, warnings) {
+        (0, 0) => "No warnings".to_owned(),
+        (0, _) => count(warnings, "warning"),
+        (_, 0) => count(serious, "serious finding"),
+        _ => format!("{} and {}", count(serious, "serious finding"), count(warnings, "warning")),
+    };
+    if serious + warnings > 0 {
+        words = format!("<a href=\"#findings\">{words}</a>");
+    }
+    let class = match (serious, warnings) {
+        (0, 0) => "holds",
+        (0, _) => "warning",
+        _ => "serious",
+    };
+    let _ = write!(words, "; {holding} of {checked} checks hold.");
+    format!("<p class=\"trust {class}\"><span class=\"tag\">trust</span><span>{words}</span></p>")
+}
+
+fn best_so_far(input: &ReportInput<'_>) -> String {
+    let response = input.study.response();
+    let finished = input.trials.iter().filter(|trial| trial.state == TrialState::Finished);
+    let measured = finished.filter_map(|trial| Some((trial, trial.value(&response.name)?)));
+    let best: Option<(&ReportTrial, f64)> = match input.study.direction() {
+        Direction::Minimize => measured.min_by(|a, b| a.1.total_cmp(&b.1)),
+        Direction::Maximize => measured.max_by(|a, b| a.1.total_cmp(&b.1)),
+    };
+    let Some((trial, value)) = best else {
+        return "<h3>Best trial so far</h3><p>No trial has finished yet.</p>".to_owned();
+    };
+    format!(
+        "<h3>Best trial so far</h3>{}<p class=\"big\" title=\"{value}\">{}</p>\
+         <p>{} of trial {}: one measurement, so nobody knows yet how much of it is luck.</p>",
+        chips(&trial.configuration),
+        figure(value),
+        escape(&with_unit(&response.name, response.unit.as_deref())),
+        trial.number
+    )
+}
+
+fn chips(configuration: &Configuration) -> String {
+    let chips: String = configuration
+        .iter()
+        .map(|(factor, level)| {
+            let level = level.to_string();
+            format!("<li><span>{}</span> {}</li>", escape(factor), escape(&level))
+        })
+        .collect();
+    format!("<ul class=\"chips\">{chips}</ul>")
+}

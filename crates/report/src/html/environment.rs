@@ -1,0 +1,73 @@
+//! What is needed to run the study again.
+
+use std::fmt::Write;
+
+use trainwright_study::Machine;
+
+use super::{facts, folded, note};
+use crate::escape::escape;
+use crate::figure::{bytes, count};
+use crate::input::ReportInput;
+
+/// Machines that are described.
+const MOST_MACHINES: usize = 20;
+
+/// Machines, program, commit, seed, study file and command line.
+pub(super) fn section(input: &ReportInput<'_>) -> String {
+    let mut out = facts(&[
+        ("report by", escape(input.program).to_string()),
+        ("written", escape(input.written_at).to_string()),
+        ("seed", input.study.seed.value().to_string()),
+        ("study file", escape(&input.study.source.path.display().to_string()).to_string()),
+    ]);
+    if input.machines.is_empty() {
+        out += &note("No trial has recorded the machine it ran on.");
+    }
+    for machine in input.machines.iter().take(MOST_MACHINES) {
+        let _ = write!(out, "<h3>{}</h3>\n{}", escape(&machine.host), described(machine));
+    }
+    if input.machines.len() > MOST_MACHINES {
+        let all = count(input.machines.len(), "machine");
+        out += &note(&format!("The first {MOST_MACHINES} of {all}."));
+    }
+    if let Some(trial) = input.trials.iter().find(|trial| !trial.command.is_empty()) {
+        let words: Vec<String> = trial.command.iter().map(|word| quoted(word)).collect();
+        let _ = write!(
+            out,
+            "<h3>Command line</h3>\n<p class=\"look\">As trial {} ran it.</p>\n\
+             <pre class=\"command\">{}</pre>\n",
+            trial.number,
+            escape(&words.join(" "))
+        );
+    }
+    let text = format!("<pre>{}</pre>", escape(&input.study.source.text));
+    out + "<h3>Study file</h3>\n" + &folded("Show its text", &text)
+}
+
+fn described(machine: &Machine) -> String {
+    let commit = match (&machine.git_commit, machine.git_dirty) {
+        (None, _) => "not a git checkout".to_owned(),
+        (Some(commit), Some(true)) => {
+            format!("<code>{}</code> with uncommitted changes", escape(commit))
+        }
+        (Some(commit), _) => format!("<code>{}</code>", escape(commit)),
+    };
+    facts(&[
+        ("processor", escape(&machine.cpu).to_string()),
+        ("cores", machine.cores.to_string()),
+        ("memory", bytes(machine.memory_bytes)),
+        ("system", escape(&machine.system).to_string()),
+        ("trials run by", escape(&machine.trainwright).to_string()),
+        ("commit of the study", commit),
+    ])
+}
+
+/// A word as a shell would need it.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "-_./=:,@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

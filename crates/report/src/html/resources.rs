@@ -1,0 +1,97 @@
+//! What each trial used over time.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use trainwright_study::Series;
+
+use super::note;
+use crate::charts::{Charts, channel, channels, timelines};
+use crate::escape::escape;
+use crate::figure::{count, list};
+use crate::input::{ReportInput, ReportTrial};
+
+/// Points of all timelines together; at about nine bytes a point, 220 kB.
+const MOST_POINTS: usize = 24_000;
+
+/// Trials to choose from.
+const MOST_TRIALS: usize = 100;
+
+/// Points below which a timeline is not thinned further.
+const LEAST_POINTS: usize = 10;
+
+/// Timelines of the trial that the reader chooses.
+pub(super) fn section(input: &ReportInput<'_>, charts: &mut Charts) -> String {
+    let drawn = |series: &Series| channels().iter().any(|channel| channel.holds(series));
+    let measured: Vec<&ReportTrial> =
+        input.trials.iter().filter(|trial| trial.series.iter().any(drawn)).collect();
+    if measured.is_empty() {
+        return note("No trial was sampled while it ran, so there are no resource timelines.");
+    }
+    let shown = &measured[..measured.len().min(MOST_TRIALS)];
+    let all_series = || shown.iter().flat_map(|trial| &trial.series);
+    let lines = all_series().filter(|series| drawn(series)).count();
+    let most_points = (MOST_POINTS / lines).max(LEAST_POINTS);
+    let mut out = String::from(
+        "<h3>Resources</h3>\n<p class=\"look\">What one trial used over time. A flat line near the \
+         machine's limit is a bottleneck.</p>\n<p class=\"choose\"><label for=\"resource-trial\">Trial\
+         </label> <select id=\"resource-trial\">",
+    );
+    for trial in shown {
+        charts.add_resources(timelines(trial.number, &trial.series, most_points));
+        let _ = write!(
+            out,
+            "<option value=\"{}\">{}: {}</option>",
+            trial.number,
+            trial.number,
+            escape(&trial.configuration.to_string())
+        );
+    }
+    out += "</select></p>\n<div class=\"panels broad\">";
+    for own in channels().iter().filter(|own| all_series().any(|series| own.holds(series))) {
+        out += &charts.place(&format!("resource-{}", own.key), channel(own));
+    }
+    out += "</div>\n";
+    if measured.len() > MOST_TRIALS {
+        out += &note(&format!(
+            "The first {MOST_TRIALS} of {} in run order.",
+            count(measured.len(), "trial")
+        ));
+    }
+    let lengths = all_series().filter(|series| drawn(series)).map(|series| series.values.len());
+    out += &cut_in_words("timelines", lengths, most_points);
+    out + &not_drawn(all_series().filter(|series| !drawn(series)))
+}
+
+/// Says how much thinning left out, if it did.
+pub(super) fn cut_in_words(
+    what: &str,
+    lengths: impl Iterator<Item = usize>,
+    most_points: usize,
+) -> String {
+    let lengths: Vec<usize> = lengths.collect();
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    if longest <= most_points {
+        return String::new();
+    }
+    let thinned = lengths.iter().filter(|length| **length > most_points).count();
+    note(&format!(
+        "{thinned} of {} {what} are thinned to at most {most_points} points each (the longest has \
+         {longest}); both ends are kept, and the highest and lowest value of each \
+         stretch between.",
+        lengths.len()
+    ))
+}
+
+/// Names the telemetry that has no chart.
+fn not_drawn<'a>(series: impl Iterator<Item = &'a Series>) -> String {
+    let names: BTreeSet<&str> = series
+        .map(|series| series.name.as_str())
+        .filter(|name| !name.starts_with("metric."))
+        .collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = names.into_iter().map(ToOwned::to_owned).collect();
+    note(&format!("Measured and kept, but not drawn: {}.", list(&names)))
+}

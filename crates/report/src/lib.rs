@@ -1,0 +1,23 @@
+//! What a study found, shown: one self-contained HTML file, and text for a terminal.
+//!
+//! Read `html.rs` first: it puts the page together from one file a section in `html/`; `terminal.rs`
+//! words the verdict at the end of a run. Charts are
+//! ECharts options built in `charts/`, one small file a chart; `assets/report.js` draws them.
+//! Everything here returns text. Nothing prints, opens the store or looks at the clock.
+
+mod assets;
+mod charts;
+mod escape;
+mod figure;
+mod html;
+mod input;
+mod next_steps;
+mod ranking;
+mod table;
+mod terminal;
+mod thin;
+
+pub use figure::figure;
+pub use html::html;
+pub use input::{ReportInput, ReportTrial};
+pub use terminal::{Colour, analysis_text, verdict};

@@ -1,0 +1,82 @@
+//! What the reader can do after reading.
+
+use trainwright_study::TrialState;
+
+use crate::figure::count;
+use crate::input::ReportInput;
+
+/// Steps as text with commands in backticks, the most useful first; never empty.
+pub(crate) fn next_steps(input: &ReportInput<'_>) -> Vec<String> {
+    let path = input.study.source.path.display();
+    let mut steps = Vec::new();
+    let left = [TrialState::Planned, TrialState::Running, TrialState::Stopped]
+        .into_iter()
+        .map(|state| input.count(state))
+        .sum::<usize>();
+    if left > 0 && input.study.task.is_some() {
+        steps.push(format!("Finish {}: `trainwright run {path}`", count(left, "trial")));
+    }
+    let failed = input.count(TrialState::Failed);
+    if failed > 0 {
+        steps.push(format!(
+            "See why {} failed, mend the cause, then `trainwright run {path} --retry-failed`",
+            count(failed, "trial")
+        ));
+    }
+    steps.extend(by_finding(input));
+    if steps.is_empty() {
+        steps.push(
+            "Nothing needs doing: use the best configuration above, or study new levels around it"
+                .to_owned(),
+        );
+    }
+    steps
+}
+
+fn by_finding(input: &ReportInput<'_>) -> Vec<String> {
+    let response = &input.study.analysis.response;
+    let steps = [
+        (
+            "sign-table-misprint",
+            "Correct the table of the design in the study file, then run the wrong row again"
+                .to_owned(),
+        ),
+        (
+            "log-scale",
+            format!(
+                "Analyse the logarithm too: add a metric with `expr = \"log({response})\"` and \
+                 make it the response"
+            ),
+        ),
+        (
+            "no-replication",
+            "Raise `replications` to at least 2, which keeps the trials already run: only repeats \
+             tell effects from noise"
+                .to_owned(),
+        ),
+        (
+            "overlapping-timing",
+            "Measure times with `slots = 1`, since trials that overlap slow each other down"
+                .to_owned(),
+        ),
+        (
+            "lack-of-fit",
+            "Give the equation more terms, such as `terms = \"main + 2fi\"`, or a factor more \
+             levels"
+                .to_owned(),
+        ),
+        (
+            "outlier",
+            "Look at the outlying trials' output before believing or dropping them".to_owned(),
+        ),
+        (
+            "optimum-at-edge",
+            "The best levels lie at the edge of what was tried: study levels beyond them"
+                .to_owned(),
+        ),
+    ];
+    let found = |id: &str| {
+        input.analysis.is_some_and(|own| own.findings.iter().any(|finding| finding.id == id))
+    };
+    steps.into_iter().filter(|(id, _)| found(id)).map(|(_, step)| step).collect()
+}

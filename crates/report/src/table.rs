@@ -1,0 +1,160 @@
+//! HTML tables that scroll inside their own box and can be sorted.
+
+use std::fmt::Write;
+
+use crate::escape::escape;
+use crate::figure::{figure, p_value, percent};
+
+/// Rows from which a table scrolls up and down in its box.
+const TALL_ROWS: usize = 25;
+
+/// A table under construction.
+pub(crate) struct Table {
+    label: String,
+    sorting: Sorting,
+    head: Vec<String>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// Whether a click on a header sorts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sorting {
+    /// By any column.
+    ByHeader,
+    /// The order has a meaning of its own.
+    Fixed,
+}
+
+/// One cell, already escaped; sorting goes by the title where there is one.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    markup: String,
+    class: &'static str,
+    title: Option<String>,
+}
+
+impl Table {
+    /// An empty table with a name for those who cannot see it.
+    pub(crate) fn new(label: &str, sorting: Sorting, head: &[&str]) -> Self {
+        let head = head.iter().map(|&text| text.to_owned()).collect();
+        Self { label: label.to_owned(), sorting, head, rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub(crate) fn push(&mut self, row: Vec<Cell>) {
+        debug_assert_eq!(row.len(), self.head.len(), "a cell a column");
+        self.rows.push(row);
+    }
+
+    /// The markup; a column of numbers is aligned to the right.
+    pub(crate) fn html(&self) -> String {
+        let mut out = String::new();
+        let label = escape(&self.label);
+        let tall = if self.rows.len() > TALL_ROWS { " tall" } else { "" };
+        let sortable = if self.sorting == Sorting::ByHeader { " data-sortable" } else { "" };
+        let _ = write!(
+            out,
+            "<div class=\"scroll{tall}\" role=\"region\" tabindex=\"0\" aria-label=\"{label}\">\
+             <table{sortable}><thead><tr>"
+        );
+        for (column, head) in self.head.iter().enumerate() {
+            let numeric = self.rows.first().is_some_and(|row| row[column].class.contains("num"));
+            let class = if numeric { " class=\"num\"" } else { "" };
+            let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escape(head));
+        }
+        out.push_str("</tr></thead><tbody>\n");
+        for row in &self.rows {
+            out.push_str("<tr>");
+            row.iter().for_each(|cell| cell.write(&mut out));
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div>\n");
+        out
+    }
+}
+
+impl Cell {
+    /// Plain text.
+    pub(crate) fn text(text: &str) -> Self {
+        Self::markup(escape(text).to_string())
+    }
+
+    /// Markup that the caller has escaped.
+    pub(crate) fn markup(markup: String) -> Self {
+        Self { markup, class: "", title: None }
+    }
+
+    /// A whole number.
+    pub(crate) fn count(number: usize) -> Self {
+        Self { class: "num", ..Self::markup(number.to_string()) }
+    }
+
+    /// A number with few digits; the full ones appear on hovering.
+    pub(crate) fn number(value: f64) -> Self {
+        Self::shown(figure(value), value)
+    }
+
+    /// A number in words of the caller's choice, sorted by its value.
+    pub(crate) fn shown(text: String, value: f64) -> Self {
+        Self { markup: escape(&text).to_string(), class: "num", title: Some(value.to_string()) }
+    }
+
+    /// A number that may be undefined.
+    pub(crate) fn optional(value: Option<f64>) -> Self {
+        value.map_or_else(Self::missing, Self::number)
+    }
+
+    /// A p-value, set in bold where it is evidence.
+    pub(crate) fn p(value: Option<f64>, alpha: f64) -> Self {
+        let Some(p) = value else { return Self::missing() };
+        let class = if p <= alpha { "num strong" } else { "num" };
+        Self { class, ..Self::shown(p_value(p), p) }
+    }
+
+    /// A share in percent.
+    pub(crate) fn percent(value: Option<f64>) -> Self {
+        value.map_or_else(Self::missing, |share| Self::shown(percent(share), share))
+    }
+
+    /// Nothing to show.
+    pub(crate) fn missing() -> Self {
+        Self {
+            markup: "\u{2013}".to_owned(),
+            class: "num",
+            title: Some("not available".to_owned()),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str("<td");
+        for (name, value) in [
+            ("class", Some(self.class).filter(|class| !class.is_empty())),
+            ("title", self.title.as_deref()),
+        ] {
+            if let Some(value) = value {
+                let _ = write!(out, " {name}=\"{}\"", escape(value));
+            }
+        }
+        let _ = write!(out, ">{}</td>", self.markup);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_escape_text_and_keep_full_precision_aside() {
+        let mut table = Table::new("a \"b\"", Sorting::ByHeader, &["<name>", "value", "p"]);
+        table.push(vec![Cell::text("<i>"), Cell::number(0.123_456_789), Cell::p(Some(0.04), 0.05)]);
+        table.push(vec![Cell::text("x"), Cell::missing(), Cell::p(None, 0.05)]);
+        let html = table.html();
+        assert!(html.contains("aria-label=\"a &quot;b&quot;\""));
+        assert!(
+            html.contains("<th scope=\"col\">&lt;name&gt;</th><th scope=\"col\" class=\"num\">")
+        );
+        assert!(html.contains("<td>&lt;i&gt;</td>"));
+        assert!(html.contains("title=\"0.123456789\">0.1235</td>"));
+        assert!(html.contains("class=\"num strong\" title=\"0.04\""));
+    }
+}

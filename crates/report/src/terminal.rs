@@ -1,0 +1,228 @@
+//! The verdict as plain text: the answer, what matters, what to trust, what to do next.
+
+use std::fmt::Write;
+
+use trainwright_analysis::{Analysis, AnovaTable, Best, Finding, Severity};
+use trainwright_study::TrialState;
+
+use crate::figure::{count, figure, p_value, percent, to_spread};
+use crate::input::ReportInput;
+use crate::next_steps::next_steps;
+use crate::ranking::{Standing, in_words, ranked, standing, told_once};
+
+/// Whether a text may use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colour {
+    /// Plain letters only.
+    Never,
+    /// ANSI colours.
+    Ansi,
+}
+
+impl Colour {
+    fn paint(self, code: &str, text: &str) -> String {
+        match self {
+            Self::Never => text.to_owned(),
+            Self::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+
+    fn heading(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+}
+
+/// What a study found, for a terminal.
+pub fn verdict(input: &ReportInput<'_>, colour: Colour) -> String {
+    let mut text = format!("\n{}\n", counts(input));
+    match (input.analysis, &input.analysis_refused) {
+        (Some(analysis), _) => {
+            put_best(&mut text, input, analysis, colour);
+            put_effects(&mut text, input, analysis, colour);
+            put_findings(&mut text, analysis, colour);
+            put_checks(&mut text, analysis, colour);
+        }
+        (None, Some(reason)) => put(&mut text, &format!("\nNo analysis yet: {reason}")),
+        (None, None) => {}
+    }
+    put_failures(&mut text, input, colour);
+    put(&mut text, &format!("\n{}", colour.heading("Next")));
+    for step in next_steps(input) {
+        put(&mut text, &format!("  - {step}"));
+    }
+    text
+}
+
+/// What an analysis says by itself, for a terminal: tables first, then words.
+pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
+    let mut text = format!(
+        "{}   n = {}, {} explained\n",
+        colour.heading(&analysis.formula),
+        analysis.n,
+        percent(100.0 * analysis.fit.r2)
+    );
+    for table in &analysis.anova {
+        put_anova(&mut text, table, colour);
+    }
+    put_findings(&mut text, analysis, colour);
+    put_checks(&mut text, analysis, colour);
+    text
+}
+
+fn put(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn counts(input: &ReportInput<'_>) -> String {
+    let states = [
+        TrialState::Finished,
+        TrialState::Diverged,
+        TrialState::Failed,
+        TrialState::Stopped,
+        TrialState::Running,
+        TrialState::Planned,
+    ];
+    let words: Vec<String> = states
+        .into_iter()
+        .map(|state| (state, input.count(state)))
+        .filter(|(_, number)| *number > 0)
+        .map(|(state, number)| format!("{number} {state}"))
+        .collect();
+    format!("{}: {}, {}", input.study.name, count(input.trials.len(), "trial"), words.join(", "))
+}
+
+fn put_best(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, colour: Colour) {
+    let Some(best) = &analysis.best else { return };
+    let unit = input.study.response().unit.as_deref();
+    let unit = unit.map(|unit| format!(" {unit}")).unwrap_or_default();
+    put(text, &format!("\n{}", colour.heading("Best configuration measured")));
+    put(text, &format!("  {}", colour.paint("1;32", &best.configuration.to_string())));
+    put(
+        text,
+        &format!(
+            "  {} {}{unit}, mean of {}",
+            analysis.response,
+            with_interval(best, analysis.alpha),
+            count(best.n, "trial")
+        ),
+    );
+}
+
+fn with_interval(best: &Best, alpha: f64) -> String {
+    match (best.ci_low, best.ci_high) {
+        (Some(low), Some(high)) => {
+            let [mean, from, to] = [best.mean, low, high].map(|value| to_spread(value, low, high));
+            format!("{mean} ({} % interval {from} to {to})", figure(100.0 * (1.0 - alpha)))
+        }
+        _ => figure(best.mean),
+    }
+}
+
+fn put_effects(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, colour: Colour) {
+    put(text, &format!("\n{}", colour.heading("What matters, by share of the variation")));
+    let ranked = ranked(analysis);
+    let width = ranked.iter().map(|effect| effect.term.len()).max().unwrap_or(0);
+    let mut noise = Vec::new();
+    for effect in ranked {
+        let share = effect.percent.map(percent).unwrap_or_default();
+        let p = effect.p.map(|p| format!(" (p = {})", p_value(p))).unwrap_or_default();
+        match standing(analysis, effect) {
+            Standing::Noise => noise.push(effect.term.as_str()),
+            _ => {
+                let words = in_words(input.study, analysis, effect);
+                put(text, &format!("  {:<width$}  {share:>7}  {words}{p}", effect.term));
+            }
+        }
+    }
+    if !noise.is_empty() {
+        put(text, &format!("  could be noise: {}", noise.join(", ")));
+    }
+}
+
+fn put_findings(text: &mut String, analysis: &Analysis, colour: Colour) {
+    let mut findings: Vec<&Finding> = told_once(analysis).collect();
+    if findings.is_empty() {
+        return;
+    }
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    put(text, &format!("\n{}", colour.heading("Findings")));
+    for finding in findings {
+        let tag = match finding.severity {
+            Severity::Serious => colour.paint("1;31", "serious"),
+            Severity::Warning => colour.paint("33", "warning"),
+            Severity::Info => "note   ".to_owned(),
+        };
+        put(text, &format!("  {tag}  {}", finding.text));
+    }
+}
+
+fn put_checks(text: &mut String, analysis: &Analysis, colour: Colour) {
+    if analysis.checks.is_empty() {
+        return;
+    }
+    put(text, &format!("\n{}", colour.heading("Can the figures be trusted?")));
+    for check in &analysis.checks {
+        let tag = match check.holds {
+            Some(true) => colour.paint("32", "yes"),
+            Some(false) => colour.paint("33", "no "),
+            None => "?  ".to_owned(),
+        };
+        put(text, &format!("  {tag}  {}: {}", check.name.replace('-', " "), check.verdict));
+    }
+}
+
+/// Most failed trials whose last lines are shown.
+const MOST_FAILURES: usize = 3;
+
+fn put_failures(text: &mut String, input: &ReportInput<'_>, colour: Colour) {
+    let failed: Vec<_> =
+        input.trials.iter().filter(|trial| trial.state == TrialState::Failed).collect();
+    if failed.is_empty() {
+        return;
+    }
+    put(text, &format!("\n{}", colour.heading("Failed trials")));
+    for trial in failed.iter().take(MOST_FAILURES) {
+        let reason = trial.reason.as_deref().unwrap_or("no reason kept");
+        put(text, &format!("  trial {} ({}):", trial.number, trial.configuration));
+        for line in reason.lines() {
+            put(text, &format!("    {line}"));
+        }
+    }
+    if failed.len() > MOST_FAILURES {
+        put(text, &format!("  and {} more", failed.len() - MOST_FAILURES));
+    }
+}
+
+fn put_anova(text: &mut String, table: &AnovaTable, colour: Colour) {
+    put(
+        text,
+        &format!("\n{} {}", colour.heading("Analysis of variance, type"), u8::from(table.kind)),
+    );
+    let width = table.rows.iter().map(|row| row.term.len()).max().unwrap_or(0);
+    let head = ["df", "sum of sq", "F", "p", "share"];
+    let mut line = format!("  {:<width$}", "term");
+    for name in head {
+        write!(line, "  {name:>10}").expect("writing to memory cannot fail");
+    }
+    put(text, &line);
+    for row in &table.rows {
+        let shown =
+            |value: Option<f64>, form: fn(f64) -> String| value.map(form).unwrap_or_default();
+        let mut line = format!("  {:<width$}", row.term);
+        let cells = [
+            row.df.to_string(),
+            shown(row.sum_sq, figure),
+            shown(row.f, figure),
+            shown(row.p, p_value),
+            shown(row.percent, percent),
+        ];
+        for cell in cells {
+            write!(line, "  {cell:>10}").expect("writing to memory cannot fail");
+        }
+        if row.aliased {
+            line.push_str("  aliased with other terms");
+        }
+        put(text, line.trim_end());
+    }
+}

@@ -1,0 +1,4 @@
+//! Whole reports of simulated studies.
+
+mod html;
+mod simulated;

@@ -1,0 +1,103 @@
+//! The verb `check`: everything that can be said about a study before a minute is spent.
+
+use std::path::Path;
+
+use serde::Serialize;
+use trainwright_analysis::Formula;
+use trainwright_design::{Design, plan};
+use trainwright_engine::render;
+use trainwright_study::{PlannedTrial, Study, TrialState};
+
+use crate::planned::design_of;
+use crate::{Error, Place, Results};
+
+/// What a study will do.
+#[derive(Debug, Serialize)]
+pub struct Preview {
+    /// The design, with its aliases.
+    pub design: Design,
+    /// Trials in run order.
+    pub trials: Vec<PlannedTrial>,
+    /// Trials thrown away at the start.
+    pub warmup: u32,
+    /// The command line of the first trial; nothing for results measured elsewhere.
+    pub first_command: Option<Vec<String>>,
+    /// How long all trials take together, and why that is thought.
+    pub hours: Option<Hours>,
+    /// Price of those hours, where the study names one.
+    pub price: Option<f64>,
+}
+
+/// An estimate of the time that a study takes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Hours {
+    /// Hours on all slots together.
+    pub hours: f64,
+    /// What the estimate rests on.
+    pub from: HoursFrom,
+}
+
+/// What an estimate of time rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HoursFrom {
+    /// The mean of the trials that have run.
+    FinishedTrials,
+    /// The timeout, so that it is the most it can take.
+    Timeout,
+}
+
+/// Checks a study to the end and tells what it will do.
+///
+/// # Errors
+/// Every fault of the study, its design and its formula, at its place in the file.
+pub fn check(study: &Study, store: Option<&Path>, program: &Path) -> Result<Preview, Error> {
+    let design = design_of(study)?;
+    check_terms(study)?;
+    let trials = plan(study, &design);
+    let first_command = match (&study.task, trials.first()) {
+        (Some(_), Some(first)) => {
+            let folder = Place::of(study, store).trial(first.number);
+            Some(render(study, first, &folder, program)?.command)
+        }
+        _ => None,
+    };
+    let hours = hours(study, store, trials.len());
+    let price = hours.and_then(|estimate| Some(estimate.hours * study.budget.price_per_hour?));
+    Ok(Preview { design, trials, warmup: study.run.warmup, first_command, hours, price })
+}
+
+/// The analysis must be possible before its trials are worth running.
+fn check_terms(study: &Study) -> Result<(), Error> {
+    let fault = |message: String| {
+        let names: Vec<&str> = study.factors.iter().map(|factor| factor.name.as_str()).collect();
+        let help = format!("write `main + 2fi`, or a formula of {}", names.join(", "));
+        Error::from(study.fault_at(&["analysis", "terms"], message, Some(help)))
+    };
+    let names: Vec<String> = study.factors.iter().map(|factor| factor.name.clone()).collect();
+    let formula = Formula::from_terms(&study.analysis.response, &study.analysis.terms, &names)
+        .map_err(|error| fault(error.to_string()))?;
+    match formula.variables.iter().find(|name| !names.contains(name)) {
+        Some(name) => Err(fault(format!("`{name}` is no factor"))),
+        None => Ok(()),
+    }
+}
+
+fn hours(study: &Study, store: Option<&Path>, trials: usize) -> Option<Hours> {
+    let measured: Vec<f64> = match Results::read(study, store) {
+        Ok(results) => results
+            .trials
+            .iter()
+            .filter(|trial| trial.state == TrialState::Finished)
+            .filter_map(|trial| trial.usage.as_ref().map(|usage| usage.wall_s))
+            .collect(),
+        Err(_) => Vec::new(),
+    };
+    let (seconds, from) = if measured.is_empty() {
+        (study.run.timeout?.as_secs_f64(), HoursFrom::Timeout)
+    } else {
+        (measured.iter().sum::<f64>() / measured.len() as f64, HoursFrom::FinishedTrials)
+    };
+    let all = trials + study.run.warmup as usize;
+    Some(Hours { hours: seconds * all as f64 / 3600.0 / f64::from(study.run.slots), from })
+}

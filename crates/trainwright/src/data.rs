@@ -1,0 +1,52 @@
+//! The verb `data`: getting data sets.
+
+use std::path::{Path, PathBuf};
+
+use trainwright_records::{
+    FetchProgress, FetchSource, PUBLISHED_URL, RecordsError, cache_folder, fetch_fashion_mnist,
+};
+
+use crate::Error;
+
+/// Where `data fetch` may look.
+#[derive(Debug, Clone, Default)]
+pub struct FetchRequest {
+    /// A folder that holds the files.
+    pub folder: Option<PathBuf>,
+    /// A server to download from.
+    pub url: Option<String>,
+    /// Where to keep them, instead of the cache.
+    pub into: Option<PathBuf>,
+}
+
+/// Gets the whole Fashion-MNIST set: from the folder or server named, else from the Debian
+/// package's folder, else from where its authors publish it.
+///
+/// # Errors
+/// No source has the right files, or they cannot be written.
+pub fn fetch(
+    request: &FetchRequest,
+    progress: &mut dyn FnMut(&FetchProgress<'_>),
+) -> Result<PathBuf, Error> {
+    let cache = match &request.into {
+        Some(folder) => folder.clone(),
+        None => cache_folder()?,
+    };
+    let fetch = |source: &FetchSource, progress: &mut dyn FnMut(&FetchProgress<'_>)| {
+        fetch_fashion_mnist(source, Path::new(&cache), progress)
+    };
+    if let Some(folder) = &request.folder {
+        return Ok(fetch(&FetchSource::Folder(folder.clone()), progress)?);
+    }
+    if let Some(base_url) = &request.url {
+        return Ok(fetch(&FetchSource::Http { base_url: base_url.clone() }, progress)?);
+    }
+    let installed: Result<PathBuf, RecordsError> = fetch(&FetchSource::DebianPackage, progress);
+    match installed {
+        Ok(folder) => Ok(folder),
+        Err(_) => {
+            let source = FetchSource::Http { base_url: PUBLISHED_URL.to_owned() };
+            Ok(fetch(&source, progress)?)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Why a verb could not do its work, and the exit code that says so.
+
+use std::io;
+use std::path::PathBuf;
+
+use trainwright_analysis::AnalysisError;
+use trainwright_engine::EngineError;
+use trainwright_records::RecordsError;
+use trainwright_store::StoreError;
+use trainwright_study::{FaultyFile, StudyError};
+use trainwright_train::TrainError;
+
+/// Why a verb could not do its work.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message documents its variant")]
+pub enum Error {
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    #[error(transparent)]
+    Faulty(#[from] FaultyFile),
+    #[error("the study `{study}` has changed since its trials ran; go back, or give it another name or --store\n{}", differences.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"))]
+    Changed { study: String, differences: Vec<String> },
+    #[error(
+        "the study `{study}` has no [job] and no command: it can only take results with `trainwright import`"
+    )]
+    NothingToRun { study: String },
+    #[error("the study `{study}` is being run by {}; wait for it, or end it with `trainwright stop`", process(*pid))]
+    AlreadyRunning { study: String, pid: Option<u32> },
+    #[error("no runner is working on the study `{study}`")]
+    NotRunning { study: String },
+    #[error("the study `{study}` has no results in {store}; run it with `trainwright run`", store = store.display())]
+    NoResults { study: String, store: PathBuf },
+    #[error("the study `{study}` already has results in {store}; import into another --store", store = store.display())]
+    HasResults { study: String, store: PathBuf },
+    #[error("the study `{study}` has no trial {trial}; it has 1 to {last}")]
+    NoSuchTrial { study: String, trial: u32, last: u32 },
+    #[error("the folder {folder} of the store is not there; create it, or choose another place with --store", folder = folder.display())]
+    NoStoreFolder { folder: PathBuf },
+    #[error("{path} exists already; choose another name, or delete it first", path = path.display())]
+    Exists { path: PathBuf },
+    #[error("cannot import {file}: {message}", file = file.display())]
+    Import { file: PathBuf, message: String },
+    #[error("{0}")]
+    Request(String),
+    #[error("cannot read {path}: {source}", path = path.display())]
+    Input { path: PathBuf, source: io::Error },
+    #[error("cannot write {path}: {source}", path = path.display())]
+    Folder { path: PathBuf, source: io::Error },
+    #[error("cannot analyse: {0}")]
+    Analysis(#[from] AnalysisError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Data(#[from] RecordsError),
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
+impl Error {
+    /// The exit code: 2 for bad input, 3 for the environment.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Study(_)
+            | Self::Faulty(_)
+            | Self::Changed { .. }
+            | Self::NothingToRun { .. }
+            | Self::NoResults { .. }
+            | Self::HasResults { .. }
+            | Self::NoSuchTrial { .. }
+            | Self::Exists { .. }
+            | Self::Import { .. }
+            | Self::Request(_)
+            | Self::Input { .. }
+            | Self::Analysis(_) => 2,
+            Self::AlreadyRunning { .. }
+            | Self::NoStoreFolder { .. }
+            | Self::NotRunning { .. }
+            | Self::Folder { .. }
+            | Self::Engine(_)
+            | Self::Store(_)
+            | Self::Data(_)
+            | Self::Train(_) => 3,
+        }
+    }
+}
+
+fn process(pid: Option<u32>) -> String {
+    match pid {
+        Some(pid) => format!("process {pid}"),
+        None => "another process".to_owned(),
+    }
+}

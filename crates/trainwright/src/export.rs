@@ -1,0 +1,62 @@
+//! The verb `export`: one row a planned trial.
+
+use std::io::Write;
+
+use serde_json::{Map, Value, json};
+use trainwright_store::StoredTrial;
+use trainwright_study::Study;
+
+use crate::{Error, Results};
+
+/// The trials as a CSV text: `trial, row, replicate, state, attempts`, factors, metrics.
+///
+/// # Errors
+/// The text cannot be written.
+pub fn export_csv(study: &Study, results: &Results, output: impl Write) -> Result<(), Error> {
+    let failed = |error: csv::Error| Error::Request(format!("cannot write CSV: {error}"));
+    let mut writer = csv::Writer::from_writer(output);
+    writer.write_record(header(study)).map_err(failed)?;
+    for trial in &results.trials {
+        let cells = row(study, trial).into_iter().map(|(_, value)| match value {
+            Value::Null => String::new(),
+            Value::String(text) => text,
+            other => other.to_string(),
+        });
+        writer.write_record(cells).map_err(failed)?;
+    }
+    writer.flush().map_err(|error| failed(error.into()))
+}
+
+/// The trials as JSON: an object with one entry of `rows` a trial.
+pub fn export_json(study: &Study, results: &Results) -> Value {
+    let rows: Vec<Value> =
+        results.trials.iter().map(|trial| Value::Object(row(study, trial))).collect();
+    json!({ "schema": "trainwright/export/1", "study": study.name, "rows": rows })
+}
+
+fn header(study: &Study) -> impl Iterator<Item = &str> {
+    ["trial", "row", "replicate", "state", "attempts"]
+        .into_iter()
+        .chain(study.factors.iter().map(|factor| factor.name.as_str()))
+        .chain(study.metrics.iter().map(|metric| metric.name.as_str()))
+}
+
+fn row(study: &Study, trial: &StoredTrial) -> Map<String, Value> {
+    let mut cells = Map::new();
+    let mut put = |name: &str, value: Value| {
+        cells.insert(name.to_owned(), value);
+    };
+    put("trial", trial.number.into());
+    put("row", trial.row.into());
+    put("replicate", trial.replicate.into());
+    put("state", trial.state.word().into());
+    put("attempts", trial.attempts.into());
+    for factor in &study.factors {
+        put(&factor.name, json!(trial.configuration.get(&factor.name)));
+    }
+    for metric in &study.metrics {
+        let measured = trial.measurements.iter().find(|own| own.metric == metric.name);
+        put(&metric.name, json!(measured.map(|own| own.value)));
+    }
+    cells
+}

@@ -1,0 +1,264 @@
+//! The verb `import`: results measured elsewhere, checked against the design.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+use trainwright_design::Design;
+use trainwright_store::{Durability, ImportedTrial, StoredTrial};
+use trainwright_study::{
+    Configuration, Level, Measurement, Metric, MetricSource, Study, TrialState, Value,
+};
+
+use crate::lock::Lock;
+use crate::planned::{design_of, planned};
+use crate::{Error, Place};
+
+/// What an import kept and what it could not place.
+#[derive(Debug, Default, PartialEq)]
+pub struct Imported {
+    /// Results kept.
+    pub kept: usize,
+    /// Lines without a value for the response, which were left out.
+    pub without_response: Vec<u64>,
+    /// Results whose configuration is no row of the design.
+    pub outside_design: Vec<Configuration>,
+    /// Rows of the design without any result, with their configurations.
+    pub missing_rows: Vec<(u32, Configuration)>,
+    /// Rows with fewer results than planned: row, results, planned.
+    pub short_rows: Vec<(u32, u32, u32)>,
+}
+
+/// Keeps the results in a CSV file as trials of a study.
+///
+/// `columns` maps a factor or metric to the column that holds it where the names differ.
+///
+/// # Errors
+/// The file does not read, a cell is no level or no number, a row has more results than the
+/// study plans, or the study already has results.
+pub fn import(
+    study: &Study,
+    file: &Path,
+    columns: &BTreeMap<String, String>,
+    store: Option<&Path>,
+) -> Result<Imported, Error> {
+    let input = std::fs::File::open(file)
+        .map_err(|source| Error::Input { path: file.to_owned(), source })?;
+    let refused = |message: String| Error::Import { file: file.to_owned(), message };
+    let design = design_of(study)?;
+    let lines = read_lines(study, input, columns).map_err(refused)?;
+    let place = Place::of(study, store).made()?;
+    let _lock = Lock::take(&place.trials, &study.name)?;
+    let mut store = place.open(Durability::Flushed)?;
+    let (id, trials) = planned(&mut store, study, &design)?;
+    if trials.iter().any(|trial| trial.state != TrialState::Planned) {
+        return Err(Error::HasResults { study: study.name.clone(), store: place.store });
+    }
+    let (found, imported) = place_lines(study, &design, &trials, lines).map_err(refused)?;
+    store.import(id, &found)?;
+    Ok(imported)
+}
+
+struct Line {
+    number: u64,
+    configuration: Configuration,
+    measurements: Option<Vec<Measurement>>,
+}
+
+fn read_lines(
+    study: &Study,
+    input: impl Read,
+    columns: &BTreeMap<String, String>,
+) -> Result<Vec<Line>, String> {
+    let mut reader = csv::Reader::from_reader(input);
+    let header = reader.headers().map_err(|error| error.to_string())?.clone();
+    let names: Vec<&str> = header.iter().map(str::trim).collect();
+    let known = |name: &str| study.factor(name).is_some() || study.metric(name).is_some();
+    for (name, column) in columns {
+        if !known(name) {
+            return Err(format!("`{name}` is no factor and no metric of the study"));
+        }
+        if !names.contains(&column.as_str()) {
+            return Err(format!("there is no column `{column}`; there are {}", names.join(", ")));
+        }
+    }
+    let find = |name: &str| {
+        let column = columns.get(name).map_or(name, String::as_str);
+        names.iter().position(|own| *own == column)
+    };
+    let factors = study
+        .factors
+        .iter()
+        .map(|factor| match find(&factor.name) {
+            Some(index) => Ok(index),
+            None => Err(format!(
+                "there is no column for the factor `{}`; name it with --column {}=COLUMN",
+                factor.name, factor.name
+            )),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let metrics: Vec<Option<usize>> =
+        study.metrics.iter().map(|metric| find(&metric.name)).collect();
+    let mut lines = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| error.to_string())?;
+        let number = record.position().map_or(0, csv::Position::line);
+        let configuration = configuration(study, &record, &factors)
+            .map_err(|message| format!("line {number}: {message}"))?;
+        let measurements = measurements(study, &record, &metrics, &configuration)
+            .map_err(|message| format!("line {number}: {message}"))?;
+        lines.push(Line { number, configuration, measurements });
+    }
+    if lines.is_empty() {
+        return Err("it has no rows".to_owned());
+    }
+    Ok(lines)
+}
+
+fn configuration(
+    study: &Study,
+    record: &csv::StringRecord,
+    columns: &[usize],
+) -> Result<Configuration, String> {
+    let mut pairs = Vec::new();
+    for (factor, &column) in study.factors.iter().zip(columns) {
+        let cell = &record[column];
+        if cell.trim().is_empty() && factor.when.is_some() {
+            continue;
+        }
+        let level = factor.level(&Level::parse(cell)).ok_or_else(|| {
+            let levels: Vec<String> = factor.levels.iter().map(Level::to_string).collect();
+            format!("`{cell}` is no level of `{}`, which has {}", factor.name, levels.join(", "))
+        })?;
+        pairs.push((factor.name.clone(), level.clone()));
+    }
+    Ok(Configuration::new(pairs))
+}
+
+/// The metrics of a line; nothing where the response has no value.
+fn measurements(
+    study: &Study,
+    record: &csv::StringRecord,
+    columns: &[Option<usize>],
+    configuration: &Configuration,
+) -> Result<Option<Vec<Measurement>>, String> {
+    let mut values: BTreeMap<&str, f64> = BTreeMap::new();
+    for (metric, column) in study.metrics.iter().zip(columns) {
+        let Some(cell) = column.map(|column| record[column].trim()) else { continue };
+        if cell.is_empty() {
+            continue;
+        }
+        match cell.parse::<f64>() {
+            Ok(value) if value.is_finite() => {
+                values.insert(&metric.name, value);
+            }
+            _ => return Err(format!("`{cell}` is no finite number for `{}`", metric.name)),
+        }
+    }
+    derive(study, configuration, &mut values)?;
+    if !values.contains_key(study.analysis.response.as_str()) {
+        let column = study.metrics.iter().position(|m| m.name == study.analysis.response);
+        let response = &study.metrics[column.expect("a checked study has its response")];
+        let derived = matches!(response.source, MetricSource::Expr { .. });
+        if columns[column.unwrap_or(0)].is_none() && !derived {
+            return Err(format!(
+                "there is no column for the metric `{0}`; name it with --column {0}=COLUMN",
+                response.name
+            ));
+        }
+        return Ok(None);
+    }
+    let measured = |metric: &Metric| {
+        let value = *values.get(metric.name.as_str())?;
+        let in_range = metric.range.is_none_or(|(low, high)| (low..=high).contains(&value));
+        Some(Measurement { metric: metric.name.clone(), value, in_range })
+    };
+    Ok(Some(study.metrics.iter().filter_map(measured).collect()))
+}
+
+/// Computes formulas whose inputs are there, until no more can be.
+fn derive<'s>(
+    study: &'s Study,
+    configuration: &Configuration,
+    values: &mut BTreeMap<&'s str, f64>,
+) -> Result<(), String> {
+    loop {
+        let before = values.len();
+        for metric in &study.metrics {
+            let MetricSource::Expr { expr } = &metric.source else { continue };
+            let scope = |name: &str| {
+                let value = values.get(name).map(|value| Value::Number(*value));
+                value.or_else(|| configuration.get(name).map(Value::from))
+            };
+            let ready = expr.names().into_iter().all(|name| scope(name).is_some());
+            if !ready || values.contains_key(metric.name.as_str()) {
+                continue;
+            }
+            let value = expr.number(&scope).map_err(|error| error.to_string())?;
+            if !value.is_finite() {
+                return Err(format!("`{}` is {value}", metric.name));
+            }
+            values.insert(&metric.name, value);
+        }
+        if values.len() == before {
+            return Ok(());
+        }
+    }
+}
+
+/// Gives every line the planned trial it fills, replicates in the order of the file.
+fn place_lines(
+    study: &Study,
+    design: &Design,
+    trials: &[StoredTrial],
+    lines: Vec<Line>,
+) -> Result<(Vec<ImportedTrial>, Imported), String> {
+    let planned: BTreeMap<(u32, u32), u32> = trials
+        .iter()
+        .filter_map(|trial| Some(((trial.row?, trial.replicate), trial.number)))
+        .collect();
+    let most = study.design.replications;
+    let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut imported = Imported::default();
+    let mut found = Vec::new();
+    for line in lines {
+        let Some(measurements) = line.measurements else {
+            imported.without_response.push(line.number);
+            continue;
+        };
+        let rows = (1..).zip(design.rows()).filter(|(_, row)| row.same_as(&line.configuration));
+        let rows: Vec<u32> = rows.map(|(row, _)| row).collect();
+        // A row listed twice takes its results one after the other.
+        let free = rows.iter().find(|row| counts.get(row).copied().unwrap_or(0) < most);
+        let (fills, replicate) = match (rows.first(), free) {
+            (Some(row), None) => {
+                return Err(format!(
+                    "line {}: row {row} ({}) has more than the {most} results that the study plans; raise `replications`",
+                    line.number, line.configuration
+                ));
+            }
+            (_, Some(row)) => {
+                let count = counts.entry(*row).or_default();
+                *count += 1;
+                (planned.get(&(*row, *count)).copied(), *count)
+            }
+            (None, None) => {
+                let same = imported.outside_design.iter();
+                let earlier = same.filter(|other| other.same_as(&line.configuration)).count();
+                imported.outside_design.push(line.configuration.clone());
+                (None, u32::try_from(earlier).unwrap_or(u32::MAX - 1) + 1)
+            }
+        };
+        let configuration = line.configuration;
+        found.push(ImportedTrial { fills, configuration, replicate, measurements });
+    }
+    imported.kept = found.len();
+    for (row, configuration) in (1..).zip(design.rows()) {
+        match counts.get(&row) {
+            None => imported.missing_rows.push((row, configuration.clone())),
+            Some(&count) if count < most => imported.short_rows.push((row, count, most)),
+            Some(_) => {}
+        }
+    }
+    Ok((found, imported))
+}

@@ -1,0 +1,104 @@
+//! The verb `job`: what a trial of the built-in trainer runs.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use trainwright_study::JobSpec;
+use trainwright_train::{Flow, TrainEvent, TrainOutcome, train};
+
+use crate::{Error, Wish};
+
+/// How a job talks to what started it.
+#[derive(Debug, Clone, Default)]
+pub struct JobChannels {
+    /// JSON-lines file for metrics.
+    pub metrics: Option<PathBuf>,
+    /// The job stops when this file appears.
+    pub stop_file: Option<PathBuf>,
+}
+
+/// Steps between two looks at the stop file.
+const LOOK_EVERY: u64 = 50;
+
+/// Reads a job file, trains, and reports every epoch as a line of the metrics file.
+///
+/// # Errors
+/// The file does not read, or training cannot start.
+pub fn job(
+    spec: &Path,
+    channels: &JobChannels,
+    wish: &dyn Fn() -> Wish,
+    on_event: &mut dyn FnMut(&TrainEvent),
+) -> Result<TrainOutcome, Error> {
+    let text = fs::read_to_string(spec)
+        .map_err(|source| Error::Input { path: spec.to_owned(), source })?;
+    let job: JobSpec = serde_json::from_str(&text)
+        .map_err(|error| Error::Request(format!("{}: {error}", spec.display())))?;
+    let mut metrics = match &channels.metrics {
+        Some(path) => Some(Lines::open(path)?),
+        None => None,
+    };
+    let mut failure = None;
+    let outcome = train(&job, &mut |event| {
+        on_event(event);
+        if let Some(lines) = &mut metrics
+            && let Err(error) = lines.tell(event)
+        {
+            failure = Some(error);
+            return Flow::Stop;
+        }
+        let looks = match event {
+            TrainEvent::Step(step) => step.step % LOOK_EVERY == 0,
+            _ => true,
+        };
+        let asked = channels.stop_file.as_ref().is_some_and(|file| looks && file.exists());
+        if asked || wish() != Wish::GoOn { Flow::Stop } else { Flow::Continue }
+    })?;
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(outcome),
+    }
+}
+
+struct Lines {
+    path: PathBuf,
+    file: File,
+}
+
+impl Lines {
+    fn open(path: &Path) -> Result<Self, Error> {
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = file.map_err(|source| Error::Folder { path: path.to_owned(), source })?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    fn tell(&mut self, event: &TrainEvent) -> Result<(), Error> {
+        let line = match event {
+            TrainEvent::Epoch(epoch) => json!({
+                "step": epoch.epoch,
+                "accuracy": epoch.test_accuracy,
+                "loss": epoch.test_loss,
+                "train_accuracy": epoch.train_accuracy,
+                "train_loss": epoch.train_loss,
+                "epoch_s": epoch.seconds,
+            })
+            .to_string(),
+            TrainEvent::Done(done) => json!({
+                "train_time": done.time_s,
+                "examples_per_s": done.examples_per_s,
+            })
+            .to_string(),
+            // JSON has no NaN; the spelling is the one that Python writes and readers know.
+            TrainEvent::Diverged(at) => format!(
+                "{{\"step\":{}, \"accuracy\":NaN, \"loss\":NaN, \"train_accuracy\":NaN, \
+                 \"train_loss\":NaN, \"train_time\":NaN, \"examples_per_s\":NaN}}",
+                at.epoch
+            ),
+            TrainEvent::Step(_) | TrainEvent::Stopped(_) => return Ok(()),
+        };
+        writeln!(self.file, "{line}")
+            .map_err(|source| Error::Folder { path: self.path.clone(), source })
+    }
+}

@@ -1,0 +1,35 @@
+//! What Trainwright does: one function a verb. Front ends parse arguments and print; these
+//! functions join the crates that think, do and keep.
+//!
+//! Read `run.rs` first: it is the life of a study.
+
+mod analyze;
+mod check;
+mod data;
+mod error;
+mod export;
+mod import;
+mod init;
+mod job;
+mod lock;
+mod place;
+mod planned;
+mod report;
+mod results;
+mod run;
+mod stop;
+
+pub use analyze::analyze;
+pub use check::{Hours, HoursFrom, Preview, check};
+pub use data::{FetchRequest, fetch};
+pub use error::Error;
+pub use export::{export_csv, export_json};
+pub use import::{Imported, import};
+pub use init::{init, init_from_csv};
+pub use job::{JobChannels, job};
+pub use place::Place;
+pub use planned::design_of;
+pub use report::{report, verdict};
+pub use results::Results;
+pub use run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
+pub use stop::stop;

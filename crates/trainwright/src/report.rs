@@ -1,0 +1,78 @@
+//! The verbs `report` and the verdict at the end of `run`: everything about a study, shown.
+
+use trainwright_analysis::Analysis;
+use trainwright_report::{Colour, ReportInput, ReportTrial};
+use trainwright_store::StoredTrial;
+use trainwright_study::{Series, Study};
+
+use crate::{Error, Results, analyze};
+
+/// The report of a study as HTML.
+///
+/// A study without enough finished trials still has a report, which says what is missing.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<String, Error> {
+    let analysis = analyze(study, results);
+    let mut trials = Vec::with_capacity(results.trials.len());
+    for trial in &results.trials {
+        let series = results.store.series(results.study_id, trial.number)?;
+        trials.push(shown(trial, series));
+    }
+    let machines = results.store.machines(results.study_id)?;
+    let input = ReportInput {
+        machines: &machines,
+        written_at,
+        ..bare_input(study, results, &analysis, &trials)
+    };
+    Ok(trainwright_report::html(&input))
+}
+
+/// What a study found, as text for a terminal.
+pub fn verdict(
+    study: &Study,
+    results: &Results,
+    analysis: &Result<Analysis, Error>,
+    colour: Colour,
+) -> String {
+    let trials: Vec<ReportTrial> =
+        results.trials.iter().map(|trial| shown(trial, Vec::new())).collect();
+    trainwright_report::verdict(&bare_input(study, results, analysis, &trials), colour)
+}
+
+fn bare_input<'a>(
+    study: &'a Study,
+    results: &'a Results,
+    analysis: &'a Result<Analysis, Error>,
+    trials: &'a [ReportTrial],
+) -> ReportInput<'a> {
+    ReportInput {
+        study,
+        design: &results.design,
+        analysis: analysis.as_ref().ok(),
+        analysis_refused: analysis.as_ref().err().map(ToString::to_string),
+        trials,
+        machines: &[],
+        program: concat!("trainwright ", env!("CARGO_PKG_VERSION")),
+        written_at: "",
+    }
+}
+
+fn shown(trial: &StoredTrial, series: Vec<Series>) -> ReportTrial {
+    ReportTrial {
+        number: trial.number,
+        row: trial.row,
+        replicate: trial.replicate,
+        configuration: trial.configuration.clone(),
+        state: trial.state,
+        attempts: trial.attempts,
+        started_ms: trial.started_ms,
+        measurements: trial.measurements.clone(),
+        usage: trial.usage.clone(),
+        reason: trial.reason.clone(),
+        output_end: trial.output_end.clone(),
+        command: trial.command.clone(),
+        series,
+    }
+}

@@ -1,0 +1,65 @@
+//! Reading a study's trials back: what `status`, `logs`, `export`, `analyze` and `report` share.
+
+use std::path::Path;
+
+use trainwright_design::Design;
+use trainwright_store::{Store, StoredTrial};
+use trainwright_study::{Observation, Study, TrialState};
+
+use crate::lock::Lock;
+use crate::planned::design_of;
+use crate::{Error, Place};
+
+/// A study with its design and what the store holds of it.
+pub struct Results {
+    /// The design.
+    pub design: Design,
+    /// Trials in run order.
+    pub trials: Vec<StoredTrial>,
+    /// Where they are kept.
+    pub place: Place,
+    pub(crate) store: Store,
+    pub(crate) study_id: i64,
+}
+
+impl Results {
+    /// Reads the results of a study.
+    ///
+    /// # Errors
+    /// There are none, or the store cannot be read.
+    pub fn read(study: &Study, store: Option<&Path>) -> Result<Self, Error> {
+        let design = design_of(study)?;
+        let place = Place::of(study, store);
+        let none = || Error::NoResults { study: study.name.clone(), store: place.store.clone() };
+        let store = place.open_for_reading()?.ok_or_else(none)?;
+        let study_id = store.study(&study.name)?.ok_or_else(none)?.id;
+        let trials = store.trials(study_id)?;
+        Ok(Self { design, trials, place, store, study_id })
+    }
+
+    /// The trials reduced to what analysis needs.
+    pub fn observations(&self) -> Vec<Observation> {
+        self.trials.iter().map(StoredTrial::observation).collect()
+    }
+
+    /// Number of trials in a state.
+    pub fn count(&self, state: TrialState) -> usize {
+        self.trials.iter().filter(|trial| trial.state == state).count()
+    }
+
+    /// The process that runs the study at this moment.
+    pub fn runner(&self) -> Option<u32> {
+        Lock::holder(&self.place.trials)
+    }
+
+    /// The trial of that number.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn trial(&self, study: &Study, number: u32) -> Result<&StoredTrial, Error> {
+        self.trials.iter().find(|trial| trial.number == number).ok_or_else(|| {
+            let last = self.trials.iter().map(|trial| trial.number).max().unwrap_or(0);
+            Error::NoSuchTrial { study: study.name.clone(), trial: number, last }
+        })
+    }
+}
