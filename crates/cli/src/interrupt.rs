@@ -16,7 +16,8 @@ pub(crate) struct Interrupt {
 impl Interrupt {
     pub(crate) fn listen() -> anyhow::Result<Self> {
         let requests = Arc::new(AtomicUsize::new(0));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let hangup = (!hangups_are_ignored()).then_some(SIGHUP);
+        for signal in [SIGINT, SIGTERM].into_iter().chain(hangup) {
             let requests = Arc::clone(&requests);
             // SAFETY: the action only adds to an atomic number, which a signal handler may do.
             unsafe {
@@ -39,6 +40,16 @@ impl Interrupt {
             _ => Wish::StopNow,
         }
     }
+}
+
+/// Whether the program was started by `nohup`, to outlive its terminal.
+///
+/// `/proc/self/status` lists ignored signals as a mask, proc(5).
+fn hangups_are_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (SIGHUP - 1) & 1 == 1)
 }
 
 /// A write past the file size limit should fail with a message instead of ending the program.

@@ -29,7 +29,8 @@ const SECTIONS: [(&str, &str, &str); 7] = [
     (
         "design",
         "Design",
-        "What was planned. Look at the aliases: effects that share a line cannot be told apart.",
+        "What was planned. Look for rows that lack trials and for aliases: effects that cannot be \
+         told apart.",
     ),
     (
         "effects",

@@ -1,5 +1,6 @@
 //! Opening a store and keeping studies in it.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -62,7 +63,18 @@ impl Store {
         if !path.exists() {
             return Ok(None);
         }
-        // A store in WAL mode on a read-only place can still be read without its helper files.
+        let store = match Self::open_shared(path) {
+            Err(StoreError::ReadOnly { .. } | StoreError::Open { .. }) if !has_journal(path) => {
+                Self::open_unchanging(path)?
+            }
+            opened => opened?,
+        };
+        let empty = store.read(|connection| version(connection))? == 0;
+        Ok((!empty).then_some(store))
+    }
+
+    /// Opens a store that others may write meanwhile.
+    fn open_shared(path: &Path) -> Result<Self, StoreError> {
         let open = |flags| Connection::open_with_flags(path, flags);
         let connection = open(OpenFlags::SQLITE_OPEN_READ_WRITE)
             .or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
@@ -70,8 +82,18 @@ impl Store {
         let store = Self { connection, path: path.to_owned() };
         store.wait_for_others().map_err(|source| StoreError::from_sqlite(path, source))?;
         store.check_version()?;
-        let empty = store.read(|connection| version(connection))? == 0;
-        Ok((!empty).then_some(store))
+        Ok(store)
+    }
+
+    /// Opens a store in a folder where SQLite cannot put the helper files that sharing needs.
+    fn open_unchanging(path: &Path) -> Result<Self, StoreError> {
+        let uri = format!("file:{}?immutable=1", percent_encoded(path));
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(uri, flags)
+            .map_err(|source| StoreError::Open { path: path.to_owned(), source })?;
+        let store = Self { connection, path: path.to_owned() };
+        store.check_version()?;
+        Ok(store)
     }
 
     fn wait_for_others(&self) -> rusqlite::Result<()> {
@@ -198,6 +220,22 @@ impl Store {
         })?;
         Ok(texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect())
     }
+}
+
+/// Whether changes wait beside a store, which reading the file alone would miss.
+fn has_journal(path: &Path) -> bool {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-wal");
+    std::fs::metadata(journal).is_ok_and(|journal| journal.len() > 0)
+}
+
+/// A path for a URI: all but plain letters, digits and slashes as `%XX`.
+fn percent_encoded(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    let bytes = path.as_os_str().as_bytes().iter();
+    bytes
+        .map(|&byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") })
+        .collect()
 }
 
 /// Milliseconds since 1970.

@@ -1,11 +1,9 @@
 //! Folders that are missing, read-only or full: a clear message, exit code 3, nothing damaged.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
-
-use nix::unistd::geteuid;
 
 use crate::program::{End, Lab, shell_study};
 
@@ -26,26 +24,43 @@ fn a_store_in_a_missing_folder_is_refused_and_makes_nothing() {
     assert!(!lab.path("trainwright.db").exists());
 }
 
-#[test]
-fn a_folder_that_cannot_be_written_is_told() {
-    let lab = Lab::with_study(&shell_study("[1, 2]", "echo $x", ""));
-    // The superuser may write everywhere, so the program runs as somebody else.
+/// Runs the program in a folder that it may only read; the superuser does so as somebody else.
+fn run_reading_only(lab: &Lab, words: &[&str]) -> End {
     let program = lab.path("trainwright");
-    fs::copy(env!("CARGO_BIN_EXE_trainwright"), &program).unwrap();
+    if !program.exists() {
+        fs::copy(env!("CARGO_BIN_EXE_trainwright"), &program).unwrap();
+    }
     let protect = |mode| {
         fs::set_permissions(lab.folder(), fs::Permissions::from_mode(mode)).unwrap();
     };
-    protect(0o555);
     let mut command = Command::new(&program);
-    command.args(["run", "study.toml"]).current_dir(lab.folder());
-    if geteuid().is_root() {
+    command.args(words).current_dir(lab.folder());
+    if fs::metadata(lab.folder()).unwrap().uid() == 0 {
         command.uid(65534).gid(65534);
     }
+    protect(0o555);
     let end = End::of(command);
     protect(0o755);
+    end
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    let lab = Lab::with_study(&shell_study("[1, 2]", "echo $x", ""));
+    let end = run_reading_only(&lab, &["run", "study.toml"]);
     assert_eq!(end.code, Some(3), "{end:?}");
     end.says(&["cannot write", "trainwright.trials", "Permission denied"]);
     lab.expect(0, &["run", "study.toml"]);
+}
+
+#[test]
+fn results_in_a_folder_that_cannot_be_written_can_be_read() {
+    let lab = Lab::with_study(&shell_study("[1, 2]", "echo $x", ""));
+    lab.expect(0, &["run", "study.toml", "--store", "50% of it?.db"]);
+    let words = ["export", "study.toml", "--store", "50% of it?.db"];
+    let open = lab.expect(0, &words);
+    let end = run_reading_only(&lab, &words);
+    assert_eq!((end.code, &end.stdout), (Some(0), &open.stdout), "{end:?}");
 }
 
 #[test]

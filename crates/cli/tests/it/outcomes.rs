@@ -1,8 +1,10 @@
 //! How trials end, and what `run` says about it.
 
+use std::fs;
+
 use serde_json::json;
 
-use crate::program::{Lab, shell_study};
+use crate::program::{End, Lab, is_alive, shell_study};
 
 fn reason(lab: &Lab, trial: usize) -> String {
     let status = lab.json(&["status", "study.toml", "--json"]);
@@ -56,7 +58,7 @@ fn a_trial_over_its_timeout_fails_and_is_gone() {
     lab.expect(1, &["run", "study.toml"]).says(&["took longer than its timeout of 0.2 s"]);
     assert_eq!(lab.states(), [("failed".to_owned(), 1), ("finished".to_owned(), 1)].into());
     let pid = lab.lines("pid")[0][0].parse().unwrap();
-    assert!(!crate::program::is_alive(pid));
+    assert!(!is_alive(pid));
 }
 
 #[test]
@@ -131,4 +133,22 @@ fn the_protocol_and_the_placeholders_agree() {
     lab.expect(0, &["run", "study.toml"]);
     let rows = lab.rows();
     assert!(rows.iter().all(|row| row["y"].as_f64() == row["x"].as_f64()), "{rows:?}");
+}
+
+#[test]
+fn a_study_runs_in_its_own_folder_wherever_it_is_called_from() {
+    let lab = Lab::new();
+    lab.write("my süße 'study'/study.toml", shell_study("[1, 2]", "cat here", ""));
+    lab.write("my süße 'study'/here", "found");
+    fs::create_dir(lab.path("elsewhere")).unwrap();
+    let study = "../my süße 'study'/study.toml";
+    for words in [["run", study].as_slice(), &["status", study], &["logs", study, "2"]] {
+        let mut command = lab.command(words);
+        command.current_dir(lab.path("elsewhere"));
+        let end = End::of(command);
+        assert_eq!(end.code, Some(0), "{words:?}: {end:?}");
+        assert_eq!(end.stdout == "found", words[0] == "logs", "{end:?}");
+    }
+    assert!(lab.path("my süße 'study'/trainwright.db").exists());
+    assert_eq!(fs::read_dir(lab.path("elsewhere")).unwrap().count(), 0);
 }

@@ -1,8 +1,10 @@
 //! Ctrl-C, `stop`, and a second runner.
 
+use std::process::Stdio;
+
 use nix::sys::signal::Signal;
 
-use crate::program::{Lab, is_alive, shell_study, until};
+use crate::program::{Lab, is_alive, send, shell_study, until};
 
 /// Trials hang until `go` is there; one that is asked to stop notes it.
 fn patient(trap: &str, more: &str) -> Lab {
@@ -82,6 +84,39 @@ fn stop_asks_and_stop_now_kills() {
     assert!(!is_alive(pid));
     lab.expect(3, &["stop", "study.toml"]).says(&["no runner", "demo"]);
     check_it_goes_on(&lab);
+}
+
+#[test]
+fn a_hangup_stops_the_study_unless_it_was_started_to_outlive_its_terminal() {
+    let lab = patient(POLITE, "");
+    let mut runner = lab.start(&["run", "study.toml"]);
+    hanging_pid(&lab);
+    runner.signal(Signal::SIGHUP);
+    assert_eq!(runner.end().code(), Some(130));
+    let mut command = lab.limited("trap '' HUP", &["run", "study.toml"]);
+    let mut runner = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("a trial hangs again", || lab.lines("pids").len() == 2);
+    send(runner.id(), Signal::SIGHUP);
+    lab.write("go", "");
+    send(lab.lines("pids")[1][0].parse().unwrap(), Signal::SIGKILL);
+    // The trial that was killed has failed, and the others went on.
+    assert_eq!(runner.wait().unwrap().code(), Some(1));
+    assert_eq!(lab.states(), [("failed".to_owned(), 1), ("finished".to_owned(), 2)].into());
+}
+
+#[test]
+fn of_many_runners_at_once_one_runs() {
+    let script = "echo $TRAINWRIGHT_TRIAL >> ran; until [ -e go ]; do sleep 0.01; done";
+    let lab = Lab::with_study(&shell_study("[1, 2, 3]", script, ""));
+    let mut runners: Vec<_> = (0..6).map(|_| lab.start(&["run", "study.toml"])).collect();
+    until("all but one give up", || {
+        runners.iter_mut().map(|runner| usize::from(runner.has_ended())).sum::<usize>() == 5
+    });
+    lab.write("go", "");
+    let mut codes: Vec<_> = runners.iter_mut().map(|runner| runner.end().code()).collect();
+    codes.sort();
+    assert_eq!(codes, [Some(0), Some(3), Some(3), Some(3), Some(3), Some(3)]);
+    assert_eq!(lab.lines("ran").len(), 3);
 }
 
 #[test]

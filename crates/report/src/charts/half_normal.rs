@@ -44,7 +44,13 @@ pub(crate) fn half_normal(analysis: &Analysis) -> Option<Chart> {
         series("within the noise", "$muted", false),
     ];
     all.extend(noise_line(points, active));
+    let mut vertical = json!({ "type": "value", "name": "size of the effect", "min": 0 });
     if let Some(lenth) = &analysis.lenth {
+        // A margin above all effects must still be in sight.
+        if points.iter().all(|point| point.effect < lenth.sme) {
+            vertical["max"] = json!(for_chart(1.1 * lenth.sme));
+            vertical["axisLabel"] = json!({ "showMaxLabel": false });
+        }
         all[1]["markLine"] = json!({
             "symbol": "none", "silent": true,
             "lineStyle": { "color": "$s1", "type": "dashed" },
@@ -57,7 +63,7 @@ pub(crate) fn half_normal(analysis: &Analysis) -> Option<Chart> {
             "legend": { "top": 4 },
             "grid": { "top": 30 },
             "xAxis": { "type": "value", "name": "half-normal quantile", "min": 0 },
-            "yAxis": { "type": "value", "name": "size of the effect", "min": 0 },
+            "yAxis": vertical,
             "series": all,
         }),
         summary: format!(

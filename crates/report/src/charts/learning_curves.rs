@@ -29,7 +29,10 @@ pub(crate) fn learning_curve(
     Chart {
         option: json!({
             "tips": { "x": axis, "y": name },
-            "legend": { "top": 4, "type": "scroll", "itemStyle": { "opacity": 0 } },
+            "legend": {
+                "top": 0, "padding": [2, 0], "itemHeight": 14, "type": "scroll",
+                "itemStyle": { "opacity": 0 },
+            },
             "grid": { "top": 32 },
             "xAxis": value_axis(axis_name),
             "yAxis": value_axis(&with_unit(name, unit)),

@@ -11,8 +11,8 @@ use crate::escape::escape;
 use crate::figure::count;
 use crate::input::{ReportInput, ReportTrial};
 
-/// Points of all learning curves together; at about nine bytes a point, 220 kB.
-const MOST_POINTS: usize = 24_000;
+/// Points of all learning curves together; at about ten bytes a point, 200 kB.
+const MOST_POINTS: usize = 20_000;
 
 /// Trials drawn in one chart.
 const MOST_TRIALS: usize = 200;

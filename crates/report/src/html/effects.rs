@@ -101,17 +101,29 @@ fn interactions(analysis: &Analysis, response: &str, charts: &mut Charts) -> Str
             effect.term == format!("{}:{}", own.a, own.b)
                 || effect.term == format!("{}:{}", own.b, own.a)
         };
-        order.iter().position(named).unwrap_or(order.len())
+        order.iter().position(named)
     };
-    let mut sorted: Vec<&Interaction> = analysis.interactions.iter().collect();
-    sorted.sort_by_key(|own| rank(own));
+    let mut sorted: Vec<(usize, &Interaction)> =
+        analysis.interactions.iter().filter_map(|own| Some((rank(own)?, own))).collect();
+    sorted.sort_by_key(|(rank, _)| *rank);
+    let hidden = analysis.interactions.len() - sorted.len();
+    let hidden = match hidden {
+        0 => String::new(),
+        _ => note(&format!(
+            "Not drawn: {}, which this design cannot tell from other terms.",
+            count(hidden, "interaction")
+        )),
+    };
+    if sorted.is_empty() {
+        return hidden;
+    }
     let mut out = format!(
         "<h3>Interactions</h3>\n<p class=\"look\">Mean {} by two factors at a time, the strongest \
          interaction first, on one vertical scale. Parallel lines mean that the two act \
          independently.</p>\n<div class=\"panels\">",
         escape(response)
     );
-    for (index, own) in sorted.iter().take(MOST_INTERACTIONS).enumerate() {
+    for (index, (_, own)) in sorted.iter().take(MOST_INTERACTIONS).enumerate() {
         let chart = interaction(analysis, own, response);
         out += &charts.place(&format!("interaction-{}", index + 1), chart);
     }
@@ -120,5 +132,5 @@ fn interactions(analysis: &Analysis, response: &str, charts: &mut Charts) -> Str
         let all = count(sorted.len(), "interaction");
         out += &note(&format!("The {MOST_INTERACTIONS} strongest of {all}."));
     }
-    out
+    out + &hidden
 }

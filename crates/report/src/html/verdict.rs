@@ -136,7 +136,7 @@ fn rest_in_words(analysis: &Analysis, standing_out: usize, left_out: usize) -> S
 
 fn findings<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     let mut sorted: Vec<&Finding> = findings.collect();
-    sorted.sort_by(|a, b| b.severity.cmp(&a.severity));
+    sorted.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     if sorted.is_empty() {
         return String::new();
     }

@@ -29,7 +29,7 @@ fn check_sound(page: &str) {
         assert!(!own.contains(outside), "{outside}");
     }
     let data = data_block(page);
-    let charts = data["charts"].as_object().unwrap();
+    let charts = data["charts"].as_object().expect("charts are listed by id");
     assert_eq!(own.matches(" data-chart ").count(), charts.len());
     for (id, option) in charts {
         assert_eq!(own.matches(&format!("id=\"{id}\"")).count(), 1, "{id}");
@@ -76,7 +76,7 @@ fn a_hundred_trials_with_long_series_stay_small_and_say_what_was_thinned() {
     let page = html(&simulated.input());
     check_sound(&page);
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
-    assert!(page.contains("96 of 96 curves are thinned to at most 125 points each"));
+    assert!(page.contains("96 of 96 curves are thinned to at most 104 points each"));
     assert!(page.contains("(the longest has 2000)"));
     assert!(page.contains(",-3.25],\"step\""), "a lone dip survives");
 }
@@ -133,6 +133,47 @@ fn a_study_without_replication_renders() {
     let simulated = Simulated::new(1, 10);
     assert!(simulated.analysis.is_some());
     check_sound(&html(&simulated.input()));
+}
+
+#[test]
+fn other_designs_render() {
+    for (design, word) in [
+        ("type = \"full\"", "full factorial"),
+        ("type = \"one-factor\"", "one factor at a time"),
+        ("type = \"fractional\"\nruns = 8", "main effects are aliased with two-factor"),
+    ] {
+        let simulated = Simulated::designed(design, 2, 10);
+        assert!(simulated.analysis.is_some(), "{design}");
+        let page = html(&simulated.input());
+        check_sound(&page);
+        assert!(page.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn an_interaction_in_words_is_the_difference_of_cell_means() {
+    let simulated = Simulated::new(3, 10);
+    let page = html(&simulated.input());
+    let (_, rest) = page.split_once("lr changes cost by ").expect("the interaction stands out");
+    let (sentence, _) = rest.split_once(',').unwrap();
+    let (shown, _) = sentence.split_once(" at batch = 32").expect("its low level comes first");
+    let mean = |lr: f64| {
+        let here = |trial: &&ReportTrial| {
+            let level = |name| trial.configuration.get(name).and_then(Level::number);
+            level("lr") == Some(lr) && level("batch") == Some(32.0)
+        };
+        let costs: Vec<f64> = simulated
+            .trials
+            .iter()
+            .filter(here)
+            .flat_map(|trial| trial.measurements.iter().find(|own| own.metric == "cost"))
+            .map(|own| own.value)
+            .collect();
+        costs.iter().sum::<f64>() / costs.len() as f64
+    };
+    // Half a unit of the last of the digits shown.
+    let expected = mean(0.01) - mean(0.001);
+    assert!((shown.parse::<f64>().unwrap() - expected).abs() < 6e-7, "{shown} for {expected}");
 }
 
 #[test]

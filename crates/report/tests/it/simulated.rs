@@ -32,9 +32,7 @@ kind = "system"
 levels = [1, 2]
 
 [design]
-type = "fractional"
-runs = 16
-resolution = 5
+DESIGN
 replications = REPLICATIONS
 order = "randomized"
 
@@ -71,7 +69,13 @@ pub(crate) struct Simulated {
 impl Simulated {
     /// Sixteen rows, each run this often; each series has so many points.
     pub(crate) fn new(replications: u32, points: usize) -> Self {
-        let text = TEXT.replace("REPLICATIONS", &replications.to_string());
+        Self::designed("type = \"fractional\"\nruns = 16\nresolution = 5", replications, points)
+    }
+
+    /// The same with lines of one's own in the section `design`.
+    pub(crate) fn designed(design: &str, replications: u32, points: usize) -> Self {
+        let text =
+            TEXT.replace("REPLICATIONS", &replications.to_string()).replace("DESIGN", design);
         let study = Study::from_text(&text).expect("the sample study is right");
         let design = Design::of(&study).expect("the sample design exists");
         let trials = plan(&study, &design).iter().map(|own| trial(own, points)).collect();

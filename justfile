@@ -1,0 +1,24 @@
+# Everyday commands; `just` lists them.
+default:
+    @just --list
+
+# The quick start: a real study, its verdict and its report.
+start:
+    cargo run --release -- run examples/quickstart/study.toml --report report.html
+
+# Format and lints, in seconds after a build.
+check:
+    cargo fmt --all --check
+    cargo clippy --release --workspace --all-targets -- -D warnings
+
+# Everything that must pass.
+test:
+    bash scripts/test.sh
+
+# Everything that must pass, and what takes longer: benchmarks against peers.
+full: test
+    bash bench/bookkeeping/run.sh
+
+# Where the build time goes.
+timings:
+    cargo build --release --timings

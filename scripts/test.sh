@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Everything that must pass: format, lints, tests of all crates, and the report in a real browser.
+# Installs what it needs where it can; says loudly what it had to leave out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo -n "$@"; else return 1; fi
+}
+
+find_chromium() {
+  for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome; do
+    if [ -n "$name" ] && command -v "$name" >/dev/null; then command -v "$name"; return; fi
+  done
+}
+
+install_packages() {
+  command -v apt-get >/dev/null || return 1
+  as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null
+}
+
+step() { printf '\n== %s\n' "$*"; }
+
+step "format"
+cargo fmt --all --check
+
+step "lints"
+cargo clippy --release --workspace --all-targets --quiet -- -D warnings
+
+step "full Fashion-MNIST for the accuracy test"
+if [ ! -d /usr/share/datasets/fashion-mnist ]; then
+  install_packages dataset-fashion-mnist || echo "SKIPPED: dataset-fashion-mnist cannot be installed here; tests that need the full set say so"
+fi
+
+step "tests of all crates"
+cargo test --release --workspace
+
+step "report in a browser"
+[ -n "$(find_chromium)" ] || install_packages chromium || true
+chromium=$(find_chromium)
+if [ -z "$chromium" ] || ! command -v npm >/dev/null; then
+  echo "SKIPPED: the browser tests need Chromium and npm, and they cannot be installed here"
+  exit 0
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cargo build --release
+target/release/trainwright run examples/quickstart/study.toml --store "$work/trainwright.db" --report "$work/report.html"
+(cd crates/report/browser && npm ci --silent --no-audit --no-fund)
+CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/report.html" "$work"
