@@ -37,7 +37,7 @@ pub fn analyze_study(
     let problem = Problem {
         response: formula.response_name(),
         logarithmic: false,
-        formula: formula.text.clone(),
+        formula: format!("{} ~ {}", spec.response, formula.term_names().join(" + ")),
         y: responses(&finished, &spec.response)?,
         variables: variables(study, &finished)?,
         terms: place_terms(&formula, &factors, &spec.terms)?,
@@ -68,7 +68,10 @@ fn responses(finished: &[&Observation], metric: &str) -> Result<Vec<f64>, Analys
     finished.iter().map(value).collect()
 }
 
-fn variables(study: &Study, finished: &[&Observation]) -> Result<Vec<Variable>, AnalysisError> {
+pub(crate) fn variables(
+    study: &Study,
+    finished: &[&Observation],
+) -> Result<Vec<Variable>, AnalysisError> {
     let of_factor = |factor: &trainwright_study::Factor| {
         let observed: Vec<_> =
             finished.iter().map(|o| (o.trial, o.configuration.get(&factor.name))).collect();
@@ -78,7 +81,7 @@ fn variables(study: &Study, finished: &[&Observation]) -> Result<Vec<Variable>, 
 }
 
 /// Terms as positions in the study's list of factors.
-fn place_terms(
+pub(crate) fn place_terms(
     formula: &Formula,
     factors: &[String],
     terms: &str,

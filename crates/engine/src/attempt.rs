@@ -35,12 +35,15 @@ pub(crate) struct Surroundings {
     pub(crate) overlap: Overlap,
 }
 
-/// Runs one trial; whatever goes wrong is in the record.
+/// Runs one trial; whatever goes wrong with it is in the record.
+///
+/// # Errors
+/// There is no room to write, which is no fault of the trial.
 pub(crate) fn run(
     order: &TrialOrder,
     surroundings: &Surroundings,
     events: &Sender<EngineEvent>,
-) -> TrialRecord {
+) -> Result<TrialRecord, EngineError> {
     let mut record = TrialRecord {
         outcome: Outcome::Stopped,
         measurements: Vec::new(),
@@ -52,13 +55,15 @@ pub(crate) fn run(
         output_end: String::new(),
     };
     if surroundings.stop.asked(Stop::Politely) {
-        return record;
+        return Ok(record);
     }
     let attempt = Attempt { order, surroundings, events };
-    if let Err(error) = attempt.run(&mut record) {
-        record.outcome = Outcome::Failed { reason: error.to_string() };
+    match attempt.run(&mut record) {
+        Ok(()) => {}
+        Err(error) if error.is_no_room() => return Err(error),
+        Err(error) => record.outcome = Outcome::Failed { reason: error.to_string() },
     }
-    record
+    Ok(record)
 }
 
 struct Attempt<'a> {

@@ -1,5 +1,6 @@
 //! Why a trial could not be started, or a log not be tried.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use trainwright_study::JobError;
@@ -36,6 +37,18 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// Whether no trial could be started now, whatever it runs: there is no room to write.
+    pub(crate) fn is_no_room(&self) -> bool {
+        let Self::File { source, .. } = self else { return false };
+        matches!(
+            source.kind(),
+            ErrorKind::StorageFull
+                | ErrorKind::QuotaExceeded
+                | ErrorKind::ReadOnlyFilesystem
+                | ErrorKind::FileTooLarge
+        )
+    }
+
     /// For `map_err` after touching `path`.
     pub(crate) fn file(
         action: &'static str,

@@ -45,6 +45,13 @@ pub enum EngineEvent {
         /// The last value it reported of each key, by name.
         latest: Vec<(String, f64)>,
     },
+    /// A trial could not start because there is no room to write; no other one could.
+    NoRoom {
+        /// Number of the trial.
+        number: u32,
+        /// What could not be written, and why.
+        reason: String,
+    },
     /// A trial has ended, however it did.
     Ended {
         /// Number of the trial.
@@ -158,7 +165,7 @@ impl LocalEngine {
     pub fn next_event(&mut self, timeout: Duration) -> Option<EngineEvent> {
         match self.events.recv_timeout(timeout) {
             Ok(event) => {
-                if matches!(event, EngineEvent::Ended { .. }) {
+                if matches!(event, EngineEvent::Ended { .. } | EngineEvent::NoRoom { .. }) {
                     self.busy -= 1;
                 }
                 Some(event)
@@ -198,9 +205,14 @@ fn serve(
     while let Ok(order) = next() {
         let number = order.trial.number;
         let _span = tracing::info_span!("trial", trial = number).entered();
-        let record = Box::new(run(&order, surroundings, events));
-        tracing::info!(state = %record.outcome.state(), "trial ended");
+        let event = match run(&order, surroundings, events) {
+            Ok(record) => {
+                tracing::info!(state = %record.outcome.state(), "trial ended");
+                EngineEvent::Ended { number, record: Box::new(record) }
+            }
+            Err(error) => EngineEvent::NoRoom { number, reason: error.to_string() },
+        };
         // Nobody listens any more when the engine is being dropped.
-        let _ = events.send(EngineEvent::Ended { number, record });
+        let _ = events.send(event);
     }
 }

@@ -57,13 +57,9 @@ impl UsageStart {
 ///
 /// Linux counts the starting program's own peak into `ru_maxrss` of whatever it starts, because
 /// the new process shares its memory until `exec`. A figure above our own peak is the trial's; one
-/// below may be ours. A trial too short to be looked at has that figure as an upper bound.
-fn peak(kernel: u64, seen: Option<u64>, own: impl FnOnce() -> u64) -> u64 {
-    match seen {
-        None => kernel,
-        Some(seen) if kernel > own() => seen.max(kernel),
-        Some(seen) => seen,
-    }
+/// below may be ours and says nothing.
+fn peak(kernel: u64, seen: Option<u64>, own: impl FnOnce() -> u64) -> Option<u64> {
+    if kernel > own() { seen.max(Some(kernel)) } else { seen }
 }
 
 /// Our own largest memory so far.
@@ -76,16 +72,17 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_peak(kernel: u64, seen: Option<u64>, expected: u64) {
+    fn check_peak(kernel: u64, seen: Option<u64>, expected: Option<u64>) {
         assert_eq!(peak(kernel, seen, || 100), expected);
     }
 
     #[test]
     fn memory_of_the_runner_is_not_blamed_on_the_trial() {
-        check_peak(100, Some(7), 7);
-        check_peak(150, Some(7), 150);
-        check_peak(150, Some(200), 200);
-        check_peak(100, None, 100);
+        check_peak(100, Some(7), Some(7));
+        check_peak(150, Some(7), Some(150));
+        check_peak(150, Some(200), Some(200));
+        check_peak(150, None, Some(150));
+        check_peak(100, None, None);
     }
 
     #[test]

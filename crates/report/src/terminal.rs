@@ -39,7 +39,9 @@ pub fn verdict(input: &ReportInput<'_>, colour: Colour) -> String {
         (Some(analysis), _) => {
             put_best(&mut text, input, analysis, colour);
             put_effects(&mut text, input, analysis, colour);
-            put_findings(&mut text, analysis, colour);
+            // The ranking stands just above, in more words.
+            let others = told_once(analysis).filter(|own| own.id != "effect-ranking");
+            put_findings(&mut text, others.collect(), colour);
             put_checks(&mut text, analysis, colour);
         }
         (None, Some(reason)) => put(&mut text, &format!("\nNo analysis yet: {reason}")),
@@ -64,7 +66,7 @@ pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
     for table in &analysis.anova {
         put_anova(&mut text, table, colour);
     }
-    put_findings(&mut text, analysis, colour);
+    put_findings(&mut text, told_once(analysis).collect(), colour);
     put_checks(&mut text, analysis, colour);
     text
 }
@@ -140,8 +142,7 @@ fn put_effects(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, 
     }
 }
 
-fn put_findings(text: &mut String, analysis: &Analysis, colour: Colour) {
-    let mut findings: Vec<&Finding> = told_once(analysis).collect();
+fn put_findings(text: &mut String, mut findings: Vec<&Finding>, colour: Colour) {
     if findings.is_empty() {
         return;
     }

@@ -69,7 +69,7 @@ impl Store {
             }
             opened => opened?,
         };
-        let empty = store.read(|connection| version(connection))? == 0;
+        let empty = store.read(version)? == 0;
         Ok((!empty).then_some(store))
     }
 
@@ -112,7 +112,7 @@ impl Store {
     }
 
     fn check_version(&self) -> Result<(), StoreError> {
-        let found = self.read(|connection| version(connection))?;
+        let found = self.read(version)?;
         if found > VERSION {
             return Err(StoreError::TooNew { path: self.path.clone(), found, known: VERSION });
         }

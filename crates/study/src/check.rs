@@ -80,6 +80,7 @@ impl Checker<'_> {
         let budget = self.budget(&draft.budget);
         // Faulty metrics would only bring more faults in their wake.
         let metrics = self.metrics(draft.metrics, &factors)?;
+        self.shared_files(&metrics, slots);
         let analysis = self.analysis(draft.analysis, &metrics);
         Some(Study {
             name,

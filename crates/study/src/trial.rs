@@ -127,8 +127,9 @@ pub struct Usage {
     pub user_s: f64,
     /// CPU seconds in kernel mode, process tree.
     pub system_s: f64,
-    /// Largest resident memory of the process tree that was seen.
-    pub peak_memory_bytes: u64,
+    /// Largest resident memory of the process tree that was seen; absent for a trial that was
+    /// over before anyone could look and used no more than the runner.
+    pub peak_memory_bytes: Option<u64>,
     /// Bytes read from storage by the process tree, where the kernel tells.
     pub disk_read_bytes: Option<u64>,
     /// Bytes written to storage by the process tree, where the kernel tells.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use trainwright_analysis::Formula;
+use trainwright_analysis::{PlannedPower, planned_power};
 use trainwright_design::{Design, plan};
 use trainwright_engine::render;
 use trainwright_study::{PlannedTrial, Study, TrialState};
@@ -22,6 +22,8 @@ pub struct Preview {
     pub warmup: u32,
     /// The command line of the first trial; nothing for results measured elsewhere.
     pub first_command: Option<Vec<String>>,
+    /// What it will be able to find.
+    pub power: PlannedPower,
     /// How long all trials take together, and why that is thought.
     pub hours: Option<Hours>,
     /// Price of those hours, where the study names one.
@@ -53,7 +55,11 @@ pub enum HoursFrom {
 /// Every fault of the study, its design and its formula, at its place in the file.
 pub fn check(study: &Study, store: Option<&Path>, program: &Path) -> Result<Preview, Error> {
     let design = design_of(study)?;
-    check_terms(study)?;
+    let power = planned_power(study, &design).map_err(|error| {
+        let names: Vec<&str> = study.factors.iter().map(|factor| factor.name.as_str()).collect();
+        let help = format!("write `main + 2fi`, or a formula of {}", names.join(", "));
+        Error::from(study.fault_at(&["analysis", "terms"], error.to_string(), Some(help)))
+    })?;
     let trials = plan(study, &design);
     let first_command = match (&study.task, trials.first()) {
         (Some(_), Some(first)) => {
@@ -64,23 +70,7 @@ pub fn check(study: &Study, store: Option<&Path>, program: &Path) -> Result<Prev
     };
     let hours = hours(study, store, trials.len());
     let price = hours.and_then(|estimate| Some(estimate.hours * study.budget.price_per_hour?));
-    Ok(Preview { design, trials, warmup: study.run.warmup, first_command, hours, price })
-}
-
-/// The analysis must be possible before its trials are worth running.
-fn check_terms(study: &Study) -> Result<(), Error> {
-    let fault = |message: String| {
-        let names: Vec<&str> = study.factors.iter().map(|factor| factor.name.as_str()).collect();
-        let help = format!("write `main + 2fi`, or a formula of {}", names.join(", "));
-        Error::from(study.fault_at(&["analysis", "terms"], message, Some(help)))
-    };
-    let names: Vec<String> = study.factors.iter().map(|factor| factor.name.clone()).collect();
-    let formula = Formula::from_terms(&study.analysis.response, &study.analysis.terms, &names)
-        .map_err(|error| fault(error.to_string()))?;
-    match formula.variables.iter().find(|name| !names.contains(name)) {
-        Some(name) => Err(fault(format!("`{name}` is no factor"))),
-        None => Ok(()),
-    }
+    Ok(Preview { design, trials, warmup: study.run.warmup, first_command, power, hours, price })
 }
 
 fn hours(study: &Study, store: Option<&Path>, trials: usize) -> Option<Hours> {

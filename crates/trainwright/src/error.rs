@@ -37,6 +37,8 @@ pub enum Error {
     NoSuchTrial { study: String, trial: u32, last: u32 },
     #[error("the folder {folder} of the store is not there; create it, or choose another place with --store", folder = folder.display())]
     NoStoreFolder { folder: PathBuf },
+    #[error("{reason}; free some space and run again, finished trials are kept")]
+    NoRoom { reason: String },
     #[error("{path} exists already; choose another name, or delete it first", path = path.display())]
     Exists { path: PathBuf },
     #[error("cannot import {file}: {message}", file = file.display())]
@@ -77,6 +79,7 @@ impl Error {
             | Self::Analysis(_) => 2,
             Self::AlreadyRunning { .. }
             | Self::NoStoreFolder { .. }
+            | Self::NoRoom { .. }
             | Self::NotRunning { .. }
             | Self::Folder { .. }
             | Self::Engine(_)

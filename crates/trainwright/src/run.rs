@@ -229,6 +229,9 @@ impl<'a> Runner<'a> {
             loop {
                 match self.engine.next_event(PATIENCE) {
                     Some(EngineEvent::Ended { .. }) => break,
+                    Some(EngineEvent::NoRoom { reason, .. }) => {
+                        return Err(Error::NoRoom { reason });
+                    }
                     _ => self.pass_on(wish()),
                 }
             }
@@ -255,6 +258,8 @@ impl<'a> Runner<'a> {
                 Some(EngineEvent::Ended { number, record }) => {
                     self.ended(number, &record, wish, on_event)?;
                 }
+                // The trials under way end with the engine and run again next time.
+                Some(EngineEvent::NoRoom { reason, .. }) => return Err(Error::NoRoom { reason }),
                 Some(EngineEvent::Progress { number, elapsed, latest }) => {
                     on_event(RunEvent::Progress { number, elapsed, latest: &latest });
                 }

@@ -14,8 +14,8 @@ const INFLATED: f64 = 5.0;
 /// Inflation up to which columns count as nearly orthogonal.
 const NEARLY_ORTHOGONAL: f64 = 1.5;
 
-/// Inflation that many people call collinearity.
-const CALLED_COLLINEAR: f64 = 10.0;
+/// Inflation that everybody calls collinearity; from 10 on many do.
+const CALLED_COLLINEAR: f64 = 20.0;
 
 pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
     let fitted = evidence.fitted;

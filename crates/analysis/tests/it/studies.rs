@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use trainwright_analysis::{Analysis, AnovaType, analyze_study};
+use trainwright_analysis::{Analysis, AnovaType, analyze_study, planned_power};
 use trainwright_design::Design;
 use trainwright_study::{Configuration, Level, Observation, Study, TrialState};
 
@@ -293,4 +293,14 @@ fn the_first_of_aliased_terms_stands_for_all() {
     assert_eq!((effect("c:d").effect, effect("c:d").percent), (None, None));
     assert!(finding(&analysis, "aliased-terms").unwrap().contains("c:d (mixed with a:b)"));
     assert!(finding(&analysis, "effect-ranking").unwrap().starts_with("a:b matters most"));
+}
+
+#[test]
+fn power_follows_from_the_number_of_observations_and_terms() {
+    // 320 observations less 11 coefficients; noncentrality n d^2 / 4 = 7.897935 for power 0.8 by
+    // scipy 1.17.1, brentq over ncf.sf(f.isf(0.05, 1, 309), 1, 309, x), hence d below.
+    let study = report_d(false);
+    let power = planned_power(&study, &Design::of(&study).unwrap()).unwrap();
+    assert_eq!((power.n, power.df_residual), (320, 309));
+    close("smallest effect", power.smallest_effect.unwrap(), 0.314_204_054_4, 1e-8);
 }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use anyhow::Context;
 use serde_json::{Value, json};
 use trainwright::{HoursFrom, Preview};
+use trainwright_analysis::PlannedPower;
 use trainwright_design::Design;
 use trainwright_study::Study;
 
@@ -33,6 +34,7 @@ fn as_json(study: &Study, preview: &Preview) -> Value {
         "trials": preview.trials,
         "warmup": preview.warmup,
         "first_command": preview.first_command,
+        "power": preview.power,
         "hours": preview.hours,
         "price": preview.price,
         "notes": preview.design.notes().iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -58,6 +60,9 @@ fn as_text(study: &Study, preview: &Preview) -> String {
         put(format!("{} warm-up trials come first and do not count", preview.warmup));
     }
     match preview.hours {
+        _ if study.task.is_none() => {
+            put("nothing to run: results come with `trainwright import`".to_owned());
+        }
         Some(estimate) => {
             let from = match estimate.from {
                 HoursFrom::FinishedTrials => "by the trials that have run",
@@ -73,12 +78,27 @@ fn as_text(study: &Study, preview: &Preview) -> String {
     if let Some(command) = &preview.first_command {
         put(format!("first command: {}", command.join(" ")));
     }
+    put(power(&preview.power));
     for note in preview.design.notes() {
         put(format!("note: {note}"));
     }
     put(aliases(&preview.design));
     put(row_table(&preview.design));
     text
+}
+
+fn power(power: &PlannedPower) -> String {
+    let chance = 100.0 * power.power;
+    match (power.smallest_effect, power.df_residual) {
+        (Some(effect), df) => format!(
+            "power: an effect of {effect:.2} residual standard deviations, low to high, is found \
+             with {chance:.0} % probability ({df} degrees of freedom for the noise)"
+        ),
+        (None, 0) => "power: none, no degrees of freedom are left to measure the noise; add \
+                      replications or leave out terms"
+            .to_owned(),
+        (None, df) => format!("{df} degrees of freedom measure the noise"),
+    }
 }
 
 fn duration(hours: f64) -> String {

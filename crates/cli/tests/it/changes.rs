@@ -4,7 +4,8 @@ use crate::program::{Lab, shell_study};
 
 fn study() -> String {
     let more = "[metrics.y]\nobjective = \"minimize\"\nkey = \"y\"";
-    let script = "echo $TRAINWRIGHT_TRIAL >> ran; echo \"::metric {\\\"y\\\": $x$TRAINWRIGHT_REPLICATE}\"";
+    let script =
+        "echo $TRAINWRIGHT_TRIAL >> ran; echo \"::metric {\\\"y\\\": $x$TRAINWRIGHT_REPLICATE}\"";
     shell_study("[1, 2, 3]", script, more)
         .replace("type = \"full\"", "type = \"full\"\nreplications = 2")
 }

@@ -7,8 +7,24 @@ use serde_json::Value;
 use crate::program::{End, Lab, shell_study};
 
 const VERBS: [&str; 19] = [
-    "init", "check", "run", "status", "logs", "stop", "export", "import", "analyze", "design",
-    "report", "data", "data fetch", "train", "job", "metrics", "metrics test", "schema",
+    "init",
+    "check",
+    "run",
+    "status",
+    "logs",
+    "stop",
+    "export",
+    "import",
+    "analyze",
+    "design",
+    "report",
+    "data",
+    "data fetch",
+    "train",
+    "job",
+    "metrics",
+    "metrics test",
+    "schema",
     "completions",
 ];
 
@@ -103,7 +119,10 @@ fn check_tells_what_will_run_and_touches_nothing() {
         + "[budget]\nprice_per_hour = 2.0\n";
     let lab = Lab::with_study(&text);
     let preview = lab.json(&["check", "study.toml", "--json"]);
-    check_keys(&preview, &["study", "design", "trials", "first_command", "hours", "price", "notes"]);
+    check_keys(
+        &preview,
+        &["study", "design", "trials", "first_command", "hours", "price", "notes"],
+    );
     assert_eq!(preview["trials"].as_array().unwrap().len(), 3);
     assert_eq!(preview["first_command"][0], "sh");
     assert_eq!(preview["hours"]["hours"], 2.0);
@@ -141,8 +160,14 @@ fn a_fractional_design_is_that_of_the_books() {
     let lab = Lab::new();
     let design = lab.json(&words);
     let wanted = [
-        "factors", "rows", "generators", "defining_relation", "resolution",
-        "word_length_pattern", "clear_two_factor", "aliases",
+        "factors",
+        "rows",
+        "generators",
+        "defining_relation",
+        "resolution",
+        "word_length_pattern",
+        "clear_two_factor",
+        "aliases",
     ];
     check_keys(&design, &wanted);
     assert_eq!(design["resolution"], 6);
@@ -150,11 +175,13 @@ fn a_fractional_design_is_that_of_the_books() {
     assert_eq!(design["defining_relation"][0], "ABCDEF");
     assert_eq!(design["word_length_pattern"]["6"], 1);
     for row in design["rows"].as_array().unwrap() {
-        let product: i64 = row.as_array().unwrap().iter().map(|sign| sign.as_i64().unwrap()).product();
+        let product: i64 =
+            row.as_array().unwrap().iter().map(|sign| sign.as_i64().unwrap()).product();
         assert_eq!(product, 1, "{row}");
     }
     let by_runs = lab.json(&["design", "fractional", "--factors", "9", "--runs", "32", "--json"]);
-    let letters: Vec<&str> = by_runs["factors"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
+    let letters: Vec<&str> =
+        by_runs["factors"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
     assert_eq!(letters.concat(), "ABCDEFGHJ", "I stands for the identity");
     assert_eq!(by_runs["resolution"], 4);
     lab.expect(2, &["design", "fractional", "--factors", "6", "--runs", "33"]).says(&["33"]);

@@ -104,7 +104,11 @@ fn check_anova(found: &Value, kind: u64, expected: &Value) {
     for (row, right) in rows.iter().zip(expected) {
         for (ours, theirs) in [("sum_sq", "ss"), ("f", "F"), ("p", "p")] {
             let (Some(a), Some(b)) = (row[ours].as_f64(), right[theirs].as_f64()) else { continue };
-            assert!((a - b).abs() <= 1e-6 * b.abs(), "type {kind}, {}: {ours} {a}, not {b}", row["term"]);
+            assert!(
+                (a - b).abs() <= 1e-6 * b.abs(),
+                "type {kind}, {}: {ours} {a}, not {b}",
+                row["term"]
+            );
         }
     }
 }
@@ -115,8 +119,8 @@ fn check_report_d(column: &str, expected: &str) -> Value {
     let column = format!("cost={column}");
     lab.expect(0, &["import", "results.csv", "--study", "study.toml", "--column", &column]);
     let found = lab.json(&["analyze", "study.toml", "--json"]);
-    let vectors = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../analysis/tests/data/report_d_expected.json");
+    let vectors =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/tests/data/report_d_expected.json");
     let vectors: Value = serde_json::from_str(&fs::read_to_string(vectors).unwrap()).unwrap();
     for kind in 1..=3 {
         let name = format!("anova_type{kind}_patsy_order");

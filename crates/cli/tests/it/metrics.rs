@@ -52,8 +52,10 @@ fn marked_lines_of_the_output_count() {
 #[test]
 fn a_pattern_picks_the_value_asked_for() {
     let script = "for k in 3 1 5 7; do echo loss: $((k * x)); done; echo loss: none";
-    for (pick, factor) in [("last", 7.0), ("first", 3.0), ("min", 1.0), ("max", 7.0), ("mean", 4.0)] {
-        let metric = format!("from = \"regex\"\nmatch = 'loss: (?P<value>[0-9]+)'\npick = \"{pick}\"");
+    for (pick, factor) in [("last", 7.0), ("first", 3.0), ("min", 1.0), ("max", 7.0), ("mean", 4.0)]
+    {
+        let metric =
+            format!("from = \"regex\"\nmatch = 'loss: (?P<value>[0-9]+)'\npick = \"{pick}\"");
         check(script, &metric, factor);
     }
     let metric = "from = \"regex\"\nfile = \"stderr\"\nmatch = 'loss: (?P<value>[0-9]+)'";
@@ -65,7 +67,11 @@ fn a_pattern_picks_the_value_asked_for() {
 #[test]
 fn a_json_file_is_read_at_its_pointer() {
     let metric = "from = \"json\"\nfile = \"out.json\"\npointer = \"/eval/1/acc\"";
-    check("echo \"{\\\"eval\\\": [0, {\\\"acc\\\": $x}]}\" > $TRAINWRIGHT_DIR/out.json", metric, 1.0);
+    check(
+        "echo \"{\\\"eval\\\": [0, {\\\"acc\\\": $x}]}\" > $TRAINWRIGHT_DIR/out.json",
+        metric,
+        1.0,
+    );
 }
 
 #[test]

@@ -74,14 +74,16 @@ fn only_listed_exit_codes_get_another_attempt() {
         .map(|row| json!([row["x"], row["state"], row["attempts"]]).to_string())
         .collect();
     seen.sort();
-    let expected = ["[1,\"failed\",3]", "[2,\"failed\",1]", "[3,\"finished\",3]", "[4,\"finished\",1]"];
+    let expected =
+        ["[1,\"failed\",3]", "[2,\"failed\",1]", "[3,\"finished\",3]", "[4,\"finished\",1]"];
     assert_eq!(seen, expected);
     assert_eq!(lab.lines("ran").len(), 8);
 }
 
 #[test]
 fn warm_ups_run_first_and_are_nowhere_in_the_results() {
-    let lab = Lab::with_study(&shell_study("[1, 2]", "echo $TRAINWRIGHT_TRIAL >> ran", "warmup = 3"));
+    let lab =
+        Lab::with_study(&shell_study("[1, 2]", "echo $TRAINWRIGHT_TRIAL >> ran", "warmup = 3"));
     lab.expect(0, &["run", "study.toml"]).says(&["warm-up 3 of 3"]);
     let ran: Vec<String> = lab.lines("ran").concat();
     assert_eq!(ran, ["0", "0", "0", "1", "2"]);
@@ -129,7 +131,8 @@ fn the_protocol_and_the_placeholders_agree() {
         [ $TRAINWRIGHT_STUDY = demo ] && [ ! -e $TRAINWRIGHT_STOP_FILE ] && \
         grep -q \"\\\"x\\\": *$x\" $TRAINWRIGHT_PARAMS && \
         echo '{\"y\": {x}}' >> $TRAINWRIGHT_METRICS";
-    let lab = Lab::with_study(&shell_study("[1, 2]", script, "[metrics.y]\nobjective = \"minimize\""));
+    let lab =
+        Lab::with_study(&shell_study("[1, 2]", script, "[metrics.y]\nobjective = \"minimize\""));
     lab.expect(0, &["run", "study.toml"]);
     let rows = lab.rows();
     assert!(rows.iter().all(|row| row["y"].as_f64() == row["x"].as_f64()), "{rows:?}");

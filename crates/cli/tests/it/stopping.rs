@@ -166,8 +166,12 @@ fn two_studies_of_one_store_run_side_by_side() {
 
 #[test]
 fn a_finished_study_tells_its_verdict_again_and_runs_nothing() {
-    let study = shell_study("[1, 2]", "echo $x >> ran; echo '::metric {\"y\": '$x'}'", "[metrics.y]\nobjective = \"maximize\"")
-        .replace("type = \"full\"", "type = \"full\"\nreplications = 2");
+    let study = shell_study(
+        "[1, 2]",
+        "echo $x >> ran; echo '::metric {\"y\": '$x'}'",
+        "[metrics.y]\nobjective = \"maximize\"",
+    )
+    .replace("type = \"full\"", "type = \"full\"\nreplications = 2");
     let lab = Lab::with_study(&study);
     let first = lab.expect(0, &["run", "study.toml"]);
     assert!(first.stdout.contains("4 finished"), "{first:?}");

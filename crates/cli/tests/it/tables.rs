@@ -91,7 +91,8 @@ fn an_analysis_has_the_fields_of_the_contract() {
     let lab = Lab::new();
     lab.write("results.csv", results().replace("learning rate", "learning.rate"));
     let formula = "y ~ learning.rate*size";
-    let words = ["analyze", "--data", "results.csv", "--formula", formula, "--type", "1,3", "--json"];
+    let words =
+        ["analyze", "--data", "results.csv", "--formula", formula, "--type", "1,3", "--json"];
     let analysis = lab.json(&words);
     assert_eq!(analysis["schema"], "trainwright/analyze/1");
     let has = |value: &Value, names: &str| {

@@ -25,7 +25,8 @@ fn installed() -> Option<&'static Path> {
 #[test]
 fn training_is_told_in_json_lines_and_repeats_itself() {
     let lab = Lab::new();
-    let words = ["train", "--neurons", "8", "--batch", "500", "--epochs", "2", "--seed", "3", "--json"];
+    let words =
+        ["train", "--neurons", "8", "--batch", "500", "--epochs", "2", "--seed", "3", "--json"];
     let first = lab.expect(0, &words);
     let lines: Vec<Value> =
         first.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -34,8 +35,17 @@ fn training_is_told_in_json_lines_and_repeats_itself() {
     let done = lines.last().unwrap();
     assert_eq!(done["event"], "done");
     let fields = [
-        "time_s", "train_accuracy", "train_loss", "test_accuracy", "test_loss", "examples_per_s",
-        "steps", "strategy", "replicas", "bytes_sent", "parameters_hash",
+        "time_s",
+        "train_accuracy",
+        "train_loss",
+        "test_accuracy",
+        "test_loss",
+        "examples_per_s",
+        "steps",
+        "strategy",
+        "replicas",
+        "bytes_sent",
+        "parameters_hash",
     ];
     for field in fields {
         assert!(!done[field].is_null(), "no `{field}` in {done}");
@@ -123,7 +133,11 @@ fn answer(mut stream: TcpStream, folder: Option<&Path>) -> std::io::Result<()> {
         None => b"something else".to_vec(),
         Some(folder) => fs::read(folder.join(name))?,
     };
-    write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len())?;
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    )?;
     stream.write_all(&body)
 }
 

@@ -68,13 +68,13 @@ fn values<'a>(past: Past<'a>, gathered: &Gathered) -> BTreeMap<&'a str, Value> {
 }
 
 fn built_ins(usage: &Usage) -> impl Iterator<Item = (&'static str, f64)> {
-    let disk = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
+    let number = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
     [
         ("wall_s", Some(usage.wall_s)),
         ("cpu_s", Some(usage.user_s + usage.system_s)),
-        ("peak_memory_bytes", Some(usage.peak_memory_bytes as f64)),
-        ("disk_read_bytes", disk(usage.disk_read_bytes)),
-        ("disk_write_bytes", disk(usage.disk_write_bytes)),
+        ("peak_memory_bytes", number(usage.peak_memory_bytes)),
+        ("disk_read_bytes", number(usage.disk_read_bytes)),
+        ("disk_write_bytes", number(usage.disk_write_bytes)),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))

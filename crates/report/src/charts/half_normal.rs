@@ -36,7 +36,9 @@ pub(crate) fn half_normal(analysis: &Analysis) -> Option<Chart> {
         json!({
             "type": "scatter", "name": name, "data": data, "symbolSize": 9,
             "itemStyle": { "color": colour },
-            "label": { "formatter": "{b}", "position": "left", "width": 150, "overflow": "truncate" },
+            "label": {
+                "formatter": "{b}", "position": "left", "width": 150, "overflow": "truncate",
+            },
         })
     };
     let mut all = vec![

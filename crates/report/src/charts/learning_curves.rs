@@ -52,5 +52,8 @@ fn line(trial: &ReportTrial, own: &Series, index: usize, most_points: usize) -> 
     let label = format!("trial {}: {}", trial.number, trial.configuration);
     let name = trial.row.map_or_else(|| "no row".to_owned(), |row| format!("row {row}"));
     let points = packed(&thin(&own.at, &own.values, most_points));
-    json!({ "name": name, "label_of_line": label, "packed": points, "color": colour, "dash": dash(index) })
+    json!({
+        "name": name, "label_of_line": label, "packed": points, "color": colour,
+        "dash": dash(index),
+    })
 }

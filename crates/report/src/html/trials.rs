@@ -137,8 +137,8 @@ fn measurement(trial: &ReportTrial, metric: &Metric) -> Cell {
 }
 
 fn memory(trial: &ReportTrial) -> Cell {
-    let Some(usage) = &trial.usage else { return Cell::missing() };
-    Cell::shown(bytes(usage.peak_memory_bytes), usage.peak_memory_bytes as f64)
+    let peak = trial.usage.as_ref().and_then(|usage| usage.peak_memory_bytes);
+    peak.map_or_else(Cell::missing, |peak| Cell::shown(bytes(peak), peak as f64))
 }
 
 fn started(trial: &ReportTrial) -> Cell {

@@ -149,8 +149,7 @@ fn findings<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
         };
         let _ = write!(
             out,
-            "<li class=\"{class}\" id=\"finding-{}\"><span class=\"tag\">{word}</span><p>{}</p></li>",
-            escape(finding.id),
+            "<li class=\"{class}\"><span class=\"tag\">{word}</span><p>{}</p></li>",
             escape(&finding.text)
         );
     }

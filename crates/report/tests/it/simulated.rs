@@ -162,7 +162,7 @@ fn usage(time: f64) -> Usage {
         wall_s: time,
         user_s: 1.7 * time,
         system_s: 0.1 * time,
-        peak_memory_bytes: 310 << 20,
+        peak_memory_bytes: Some(310 << 20),
         disk_read_bytes: Some(11 << 20),
         disk_write_bytes: Some(4096),
         network: Some(NetworkUsage {

@@ -4,7 +4,8 @@ use super::{Checker, at};
 use crate::draft::{EchoDraft, MetricDraft, MetricFrom};
 use crate::ordered::Ordered;
 use crate::{
-    Echo, EvaluateError, Factor, Metric, MetricSource, Pattern, Pick, TextFile, Value, seconds_per,
+    Echo, EvaluateError, Factor, Metric, MetricSource, Pattern, Pick, Template, TextFile, Value,
+    seconds_per,
 };
 
 /// Names of quantities that mean nothing without a unit.
@@ -205,6 +206,22 @@ impl Checker<'_> {
             };
             if let Err(error @ EvaluateError::WrongKind { .. }) = expr.number(&scope) {
                 self.fault(place, error.to_string(), None);
+            }
+        }
+    }
+
+    /// Trials that run at the same time must not read each other's results.
+    pub(super) fn shared_files(&mut self, metrics: &[Metric], slots: u32) {
+        for metric in metrics {
+            let file = match &metric.source {
+                MetricSource::Json { file, .. } | MetricSource::Csv { file, .. } => file,
+                MetricSource::Regex { file: TextFile::Path(file), .. } => file,
+                _ => continue,
+            };
+            if slots > 1 && Template::parse(file).names().next().is_none() {
+                let message = format!("{slots} trials at a time would share the file `{file}`");
+                let help = "put {trial.dir} or {trial} in its name, and in the command's";
+                self.fault(at!["metrics", &metric.name, "file"], message, Some(help));
             }
         }
     }

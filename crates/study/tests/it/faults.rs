@@ -187,6 +187,19 @@ fn metrics_need_units_patterns_and_a_response() {
 }
 
 #[test]
+fn trials_at_the_same_time_may_not_share_a_result_file() {
+    let text = COMMAND_STUDY
+        .replace("from = \"regex\"", "from = \"regex\"\nfile = \"out.log\"")
+        .replace("[metrics.time]", "[engine]\nslots = 2\n[metrics.time]");
+    let error = Study::from_text(&text).unwrap_err().to_string();
+    let expected = "study.toml:23:8: 2 trials at a time would share the file `out.log` \
+                    (put {trial.dir} or {trial} in its name, and in the command's)";
+    assert_eq!(error, expected);
+    let own = text.replace("out.log", "{trial.dir}/out.log");
+    assert!(Study::from_text(&own).is_ok());
+}
+
+#[test]
 fn later_engines_designs_and_strategies_are_refused_for_now() {
     check_command(
         "type = \"full\"",
