@@ -17,6 +17,7 @@ test:
 
 # Everything that must pass, and what takes longer: benchmarks against peers.
 full: test
+    cargo test --release -p trainwright --features parquet
     bash bench/bookkeeping/run.sh
 
 # Where the build time goes.

@@ -67,6 +67,8 @@ pub(crate) enum Verb {
     /// Train one network with the built-in trainer.
     #[command(after_help = "Example:\n  trainwright train --network mlp \
         --data fashion-mnist-sample --epochs 3 --lr 0.001")]
+    // So that -1 reaches the check that explains what is wrong with it.
+    #[command(allow_negative_numbers = true)]
     Train(TrainArguments),
     /// Run one training job from a file: what a trial of the built-in trainer does.
     #[command(after_help = "Example:\n  trainwright job job.json")]
@@ -168,6 +170,8 @@ pub(crate) struct ExportArguments {
 pub(crate) enum ExportFormat {
     Csv,
     Json,
+    /// In builds with the cargo feature `parquet`.
+    Parquet,
 }
 
 #[derive(Debug, Args)]
@@ -335,7 +339,7 @@ pub(crate) struct TrainArguments {
     #[arg(long, default_value_t = 1)]
     pub epochs: i64,
     /// Learning rate.
-    #[arg(long, default_value_t = 0.001)]
+    #[arg(long, default_value_t = 0.001, value_parser = finite)]
     pub lr: f64,
     /// What turns gradients into updates.
     #[arg(long, default_value = "adam")]
@@ -349,6 +353,11 @@ pub(crate) struct TrainArguments {
     /// Print JSON lines.
     #[arg(long)]
     pub json: bool,
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number")?;
+    if number.is_finite() { Ok(number) } else { Err("not a finite number".to_owned()) }
 }
 
 #[derive(Debug, Args)]

@@ -34,14 +34,15 @@ pub fn export_json(study: &Study, results: &Results) -> Value {
     json!({ "schema": "trainwright/export/1", "study": study.name, "rows": rows })
 }
 
-fn header(study: &Study) -> impl Iterator<Item = &str> {
+pub(crate) fn header(study: &Study) -> impl Iterator<Item = &str> {
     ["trial", "row", "replicate", "state", "attempts"]
         .into_iter()
         .chain(study.factors.iter().map(|factor| factor.name.as_str()))
         .chain(study.metrics.iter().map(|metric| metric.name.as_str()))
 }
 
-fn row(study: &Study, trial: &StoredTrial) -> Map<String, Value> {
+/// The cells of a trial by column, in the order of the header.
+pub(crate) fn row(study: &Study, trial: &StoredTrial) -> Map<String, Value> {
     let mut cells = Map::new();
     let mut put = |name: &str, value: Value| {
         cells.insert(name.to_owned(), value);

@@ -8,6 +8,8 @@ mod check;
 mod data;
 mod error;
 mod export;
+#[cfg(feature = "parquet")]
+mod export_parquet;
 mod import;
 mod init;
 mod job;
@@ -24,6 +26,8 @@ pub use check::{Hours, HoursFrom, Preview, check};
 pub use data::{FetchRequest, fetch};
 pub use error::Error;
 pub use export::{export_csv, export_json};
+#[cfg(feature = "parquet")]
+pub use export_parquet::export_parquet;
 pub use import::{Imported, import};
 pub use init::{init, init_from_csv};
 pub use job::{JobChannels, job};

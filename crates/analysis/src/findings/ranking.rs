@@ -1,5 +1,6 @@
 //! Which terms matter, by how much, and which cannot be told apart.
 
+use trainwright_stats::{PAdjustment, adjust};
 use trainwright_study::Direction;
 
 use super::{Evidence, info, warning};
@@ -28,6 +29,8 @@ struct Ranked {
     term: usize,
     percent: f64,
     p: f64,
+    /// The same, adjusted for the number of terms by Holm's method.
+    adjusted: f64,
 }
 
 /// Tested terms by type II share, largest first.
@@ -35,9 +38,12 @@ fn ranked(evidence: &Evidence<'_>) -> Vec<Ranked> {
     let mut terms: Vec<Ranked> = (0..evidence.problem.terms.len())
         .filter_map(|term| {
             let row = evidence.fitted.judged(term);
-            Some(Ranked { term, percent: row.percent?, p: row.p? })
+            Some(Ranked { term, percent: row.percent?, p: row.p?, adjusted: row.p? })
         })
         .collect();
+    let tested: Vec<f64> = terms.iter().map(|own| own.p).collect();
+    let adjusted = adjust(&tested, PAdjustment::Holm).expect("p-values lie between 0 and 1");
+    terms.iter_mut().zip(adjusted).for_each(|(own, adjusted)| own.adjusted = adjusted);
     terms.sort_by(|a, b| b.percent.total_cmp(&a.percent));
     terms
 }
@@ -49,7 +55,8 @@ fn effect_ranking(evidence: &Evidence<'_>) -> Option<Finding> {
         return None;
     }
     let name = |r: &Ranked| problem.term_names[r.term].clone();
-    let (sure, unsure): (Vec<&Ranked>, Vec<&Ranked>) = ranked.iter().partition(|r| r.p < alpha);
+    let (sure, unsure): (Vec<&Ranked>, Vec<&Ranked>) =
+        ranked.iter().partition(|r| r.adjusted < alpha);
     let mut sentences = Vec::new();
     for (place, r) in sure.iter().take(DESCRIBED).enumerate() {
         let rank = ["matters most", "comes second", "comes third"][place];
@@ -63,7 +70,10 @@ fn effect_ranking(evidence: &Evidence<'_>) -> Option<Finding> {
     let unsure: Vec<String> = unsure.iter().map(|r| name(r)).collect();
     if !unsure.is_empty() {
         let limit = figure(alpha);
-        sentences.push(format!("no evidence (p at or above {limit}) for {}", list(&unsure)));
+        sentences.push(format!(
+            "no evidence (p at or above {limit}, allowing for the number of terms) for {}",
+            list(&unsure)
+        ));
     }
     if sure.is_empty() {
         let text =
@@ -103,7 +113,7 @@ fn small_effect(evidence: &Evidence<'_>) -> Option<Finding> {
     let alpha = evidence.problem.alpha;
     let small: Vec<String> = ranked(evidence)
         .iter()
-        .filter(|r| r.p < alpha && r.percent < SMALL_PERCENT)
+        .filter(|r| r.adjusted < alpha && r.percent < SMALL_PERCENT)
         .map(|r| {
             let name = &evidence.problem.term_names[r.term];
             format!("{name} ({} of the variation, {})", percent(r.percent), p_value(r.p))

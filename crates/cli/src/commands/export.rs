@@ -3,6 +3,7 @@
 use std::fs::File;
 
 use trainwright::{Error, Results};
+use trainwright_study::Study;
 
 use super::load;
 use crate::arguments::{ExportArguments, ExportFormat};
@@ -19,9 +20,10 @@ pub(crate) fn export(arguments: &ExportArguments) -> anyhow::Result<u8> {
             serde_json::to_writer_pretty(&mut bytes, &value)?;
             bytes.push(b'\n');
         }
+        ExportFormat::Parquet => parquet(&study, &results, &mut bytes)?,
     }
     match &arguments.output {
-        None => print(&String::from_utf8(bytes)?)?,
+        None => print(&bytes)?,
         Some(path) => {
             let written = File::create(path)
                 .and_then(|mut file| std::io::Write::write_all(&mut file, &bytes));
@@ -29,4 +31,15 @@ pub(crate) fn export(arguments: &ExportArguments) -> anyhow::Result<u8> {
         }
     }
     Ok(0)
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(study: &Study, results: &Results, output: &mut Vec<u8>) -> Result<(), Error> {
+    trainwright::export_parquet(study, results, output)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &Study, _: &Results, _: &mut Vec<u8>) -> Result<(), Error> {
+    let message = "this program was built without Parquet; build it with `--features parquet`";
+    Err(Error::Request(message.to_owned()))
 }

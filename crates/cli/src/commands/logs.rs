@@ -27,7 +27,7 @@ pub(crate) fn logs(arguments: &LogsArguments) -> anyhow::Result<u8> {
             json!({ "trial": trial.number, "state": trial.state, "file": path, "text": text });
         print_json("logs", &value)?;
     } else {
-        print(&text)?;
+        print(&bytes)?;
         if text.is_empty() {
             let (number, state) = (trial.number, trial.state);
             tell(&format!("trial {number} is {state} and wrote nothing to {name}"));

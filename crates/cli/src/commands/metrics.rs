@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use trainwright::Error;
-use trainwright_engine::{RuleTrial, try_rules};
+use trainwright_engine::{EngineError, RuleTrial, try_rules};
 
 use super::load;
 use crate::arguments::MetricsTestArguments;
@@ -10,7 +10,11 @@ use crate::output::{print, print_json};
 
 pub(crate) fn test(arguments: &MetricsTestArguments) -> anyhow::Result<u8> {
     let study = load(&arguments.study)?;
-    let tried = try_rules(&study, &arguments.log).map_err(Error::from)?;
+    let tried = try_rules(&study, &arguments.log).map_err(|error| match error {
+        // Here the log is the user's input and no part of a trial.
+        EngineError::File { path, source, .. } => Error::Input { path, source },
+        other => other.into(),
+    })?;
     if arguments.json {
         let rules: Vec<Value> = tried.iter().map(as_json).collect();
         print_json("metrics-test", &json!({ "rules": rules }))?;

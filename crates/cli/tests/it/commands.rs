@@ -70,6 +70,9 @@ fn bad_arguments_exit_2() {
         assert_eq!(lab.run(words).code, Some(2), "{words:?}");
     }
     lab.expect(2, &["check", "nowhere.toml"]).says(&["nowhere.toml"]);
+    lab.write("study.toml", shell_study("[1, 2]", "echo", ""));
+    lab.expect(2, &["metrics", "test", "no.log", "--study", "study.toml"]).says(&["no.log"]);
+    lab.expect(2, &["import", "no.csv", "--study", "study.toml"]).says(&["no.csv"]);
     lab.expect(2, &["analyze", "--data", "no.csv", "--formula", "y ~ a"]).says(&["no.csv"]);
 }
 

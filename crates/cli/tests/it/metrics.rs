@@ -204,3 +204,27 @@ fn metrics_test_shows_finds_and_near_misses() {
     assert!(rule["picked"].is_null());
     assert_eq!(rule["near_misses"][0]["text"], "Acc 0.5");
 }
+
+#[test]
+fn a_python_program_reports_with_its_own_json() {
+    let there = std::process::Command::new("python3").arg("--version").output();
+    if !there.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: no python3 here, so no Python program was run");
+        return;
+    }
+    let code = "import json, os\nx = float(os.environ['x'])\n\
+                with open(os.environ['TRAINWRIGHT_METRICS'], 'a') as file:\n\
+                \x20   for step in range(3):\n\
+                \x20       y = float('nan') if x == 3 and step == 1 else x * step\n\
+                \x20       file.write(json.dumps({'step': step, 'y': y}) + '\\n')\n";
+    let more = "[metrics.y]\nobjective = \"minimize\"\npick = \"max\"";
+    let study = shell_study("[1, 2, 3]", "exec python3 train.py", more);
+    let lab = Lab::with_study(&study);
+    lab.write("train.py", code);
+    lab.expect(0, &["run", "study.toml"]);
+    for row in lab.rows() {
+        let expected = row["x"].as_f64().filter(|x| *x < 3.0).map(|x| 2.0 * x);
+        assert_eq!(row["y"].as_f64(), expected, "{row}");
+        assert_eq!(row["state"] == "diverged", expected.is_none(), "{row}");
+    }
+}

@@ -54,8 +54,8 @@ fn a_missing_workdir_fails_with_its_path() {
 #[test]
 fn a_trial_over_its_timeout_fails_and_is_gone() {
     let script = "[ $x = 1 ] || { echo $$ > pid; echo still here; sleep 600; }";
-    let lab = Lab::with_study(&shell_study("[1, 2]", script, "timeout = \"200ms\""));
-    lab.expect(1, &["run", "study.toml"]).says(&["took longer than its timeout of 0.2 s"]);
+    let lab = Lab::with_study(&shell_study("[1, 2]", script, "timeout = \"1s\""));
+    lab.expect(1, &["run", "study.toml"]).says(&["took longer than its timeout of 1 s"]);
     assert_eq!(lab.states(), [("failed".to_owned(), 1), ("finished".to_owned(), 1)].into());
     let pid = lab.lines("pid")[0][0].parse().unwrap();
     assert!(!is_alive(pid));
@@ -154,4 +154,24 @@ fn a_study_runs_in_its_own_folder_wherever_it_is_called_from() {
     }
     assert!(lab.path("my süße 'study'/trainwright.db").exists());
     assert_eq!(fs::read_dir(lab.path("elsewhere")).unwrap().count(), 0);
+}
+
+#[test]
+fn levels_reach_the_command_letter_by_letter() {
+    let levels = ["a b", "{seed}", "$(touch ran-it)", "ü'\"\n", "", "--flag", "back\\slash"];
+    let study = format!(
+        "schema = 1\n[study]\nname = \"demo\"\n[factors.s]\nlevels = {levels:?}\n\
+         [design]\ntype = \"full\"\n[run]\n\
+         command = [\"sh\", \"-c\", 'printf %s \"$1\" > $TRAINWRIGHT_DIR/level', \"sh\", \"{{s}}\"]\n\
+         [metrics.time]\nfrom = \"wall\"\nunit = \"s\"\n"
+    );
+    let lab = Lab::with_study(&study);
+    lab.expect(0, &["run", "study.toml"]);
+    let rows = lab.rows();
+    for row in &rows {
+        let file = format!("trainwright.trials/demo/{:05}/level", row["trial"].as_u64().unwrap());
+        assert_eq!(lab.read(&file), row["s"].as_str().unwrap(), "{row}");
+    }
+    assert_eq!(rows.len(), levels.len());
+    assert!(!lab.path("ran-it").exists());
 }

@@ -6,9 +6,10 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::thread;
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::program::Lab;
+use crate::program::{Lab, until};
 
 const INSTALLED: &str = trainwright_records::DEBIAN_FASHION_MNIST;
 
@@ -58,12 +59,24 @@ fn training_is_told_in_json_lines_and_repeats_itself() {
 }
 
 #[test]
+fn training_ends_with_ctrl_c() {
+    let lab = Lab::new();
+    let mut training = lab.start(&["train", "--epochs", "100000"]);
+    until("an epoch is told", || lab.read("running.stdout").contains("epoch 1"));
+    training.signal(Signal::SIGINT);
+    assert_eq!(training.end().code(), Some(130));
+    assert!(lab.read("running.stdout").contains("stopped after"));
+}
+
+#[test]
 fn bad_training_arguments_exit_2_with_the_flag() {
     let lab = Lab::new();
     lab.expect(2, &["train", "--batch", "0"]).says(&["--batch"]);
     lab.expect(2, &["train", "--network", "gpt"]).says(&["--network", "mlp"]);
     lab.expect(2, &["train", "--optimizer", "magic"]).says(&["--optimizer"]);
-    lab.expect(2, &["train", "--lr", "-1"]);
+    lab.expect(2, &["train", "--lr", "-1"]).says(&["--lr: "]);
+    lab.expect(2, &["train", "--epochs", "-1"]).says(&["--epochs: "]);
+    lab.expect(2, &["train", "--lr", "nan"]).says(&["--lr", "not a finite number"]);
 }
 
 #[test]

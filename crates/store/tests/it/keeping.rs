@@ -133,3 +133,23 @@ fn imported_results_fill_planned_trials_or_add_their_own() {
     assert_eq!((trials[2].row, trials[2].measurements[0].value), (None, 0.7));
     assert_eq!(trials[2].planned(), None);
 }
+
+/// `tests/data/version-1.db` was written by the first version: four trials, two of them failed,
+/// with a learning curve each.
+#[test]
+fn a_store_of_version_1_still_reads_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/version-1.db"), &path).unwrap();
+    let mut store = Store::open(&path, Durability::Flushed).unwrap();
+    let study = store.study("sample").unwrap().unwrap();
+    let states: Vec<TrialState> =
+        store.trials(study.id).unwrap().iter().map(|trial| trial.state).collect();
+    let (finished, failed) = (TrialState::Finished, TrialState::Failed);
+    assert_eq!(states, [finished, failed, finished, failed]);
+    let curve = store.series(study.id, 1).unwrap().remove(0);
+    assert_eq!((curve.name.as_str(), curve.values), ("metric.accuracy", vec![0.1, 0.2, 0.3]));
+    assert_eq!(store.machines(study.id).unwrap()[0].cores, 2);
+    store.start(study.id, &[2]).unwrap();
+    assert_eq!(store.trials(study.id).unwrap()[1].attempts, 2);
+}
