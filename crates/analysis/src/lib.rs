@@ -25,7 +25,7 @@ mod residuals;
 mod table;
 mod variable;
 mod verdict;
-mod wording;
+pub mod wording;
 
 pub use analysis::{
     Analysis, AnovaLine, AnovaTable, AnovaType, Best, BoxCoxSummary, CellMean, Check,

@@ -1,4 +1,4 @@
-//! Numbers in sentences: no more digits than a reader can use.
+//! Numbers and lists in sentences: no more digits than a reader can use.
 
 /// A figure with three significant digits.
 pub(crate) fn figure(value: f64) -> String {
@@ -6,15 +6,15 @@ pub(crate) fn figure(value: f64) -> String {
 }
 
 /// A share in percent.
-pub(crate) fn percent(value: f64) -> String {
+pub fn percent(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.1 {
-        return "less than 0.1 %".to_owned();
+        return "< 0.1 %".to_owned();
     }
-    format!("{} %", digits(value, 3))
+    format!("{value:.1} %")
 }
 
 /// A p-value: two digits near the usual limits, one and an exponent far below.
-pub(crate) fn p_value(p: f64) -> String {
+pub fn p_value(p: f64) -> String {
     if p < 1e-300 {
         "p < 1e-300".to_owned()
     } else if p < 0.001 {
@@ -25,7 +25,7 @@ pub(crate) fn p_value(p: f64) -> String {
 }
 
 /// Names joined as in a sentence: `a`, `a and b`, `a, b and c`.
-pub(crate) fn list(items: &[String]) -> String {
+pub fn list(items: &[String]) -> String {
     match items {
         [] => String::new(),
         [one] => one.clone(),
@@ -34,7 +34,7 @@ pub(crate) fn list(items: &[String]) -> String {
 }
 
 /// A count with its noun, in the singular for one.
-pub(crate) fn count(number: usize, noun: &str) -> String {
+pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 

@@ -96,6 +96,9 @@ pub(crate) struct InitArguments {
     /// Guess factors and metrics from a table of results.
     #[arg(long, value_name = "CSV")]
     pub from: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

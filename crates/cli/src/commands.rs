@@ -58,7 +58,11 @@ fn init(arguments: &InitArguments) -> anyhow::Result<u8> {
         None => trainwright::init(&arguments.path)?,
     }
     let path = arguments.path.display();
-    print(&format!("Wrote {path}. Next: trainwright check {path}\n"))?;
+    if arguments.json {
+        print_json("init", &serde_json::json!({ "study": arguments.path }))?;
+    } else {
+        print(&format!("Wrote {path}. Next: trainwright check {path}\n"))?;
+    }
     Ok(0)
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn plain_table() -> Table {
 }
 
 /// Prints a text; a reader that has gone away is no error.
-pub(crate) fn print(text: impl AsRef<[u8]>) -> anyhow::Result<()> {
+pub(crate) fn print(text: &(impl AsRef<[u8]> + ?Sized)) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(text.as_ref()).and_then(|()| stdout.flush());
     match written {

@@ -43,7 +43,7 @@ pub(crate) struct Reading {
     pub(crate) place: String,
     /// Values in the order of the text.
     pub(crate) points: Vec<Point>,
-    /// What would have been a value but does not read as one; told when there is no other.
+    /// What would have been a value but does not read as one.
     pub(crate) complaints: Vec<String>,
 }
 
@@ -77,6 +77,12 @@ impl Reading {
                 (count > 0).then(|| values().sum::<f64>() / count as f64)
             }
         }
+    }
+
+    /// Whether everything that should be a value reads as one: a line that does not may be the
+    /// very one that counts.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.complaints.is_empty()
     }
 
     /// The first value that is NaN or infinite.
@@ -157,7 +163,10 @@ pub(crate) fn read(metric: &Metric, output: &Output<'_>, reports: &Reports) -> R
             let reading = reports.file.reading(key);
             if reading.points.is_empty() {
                 let mut second = reports.stdout.reading(key);
-                second.complaints.splice(0..0, reading.complaints);
+                // A log that stands for both texts has all its lines judged by the second.
+                if output.metrics != output.stdout {
+                    second.complaints.splice(0..0, reading.complaints);
+                }
                 return second;
             }
             reading
@@ -208,7 +217,7 @@ impl Gathered {
             let at = point.step.map_or_else(String::new, |step| format!(" at step {step}"));
             let place = format!("line {} of {}", point.line, reading.place);
             self.note_divergence(&metric.name, point.value, &format!("{at} ({place})"));
-        } else if let Some(value) = reading.picked(metric.pick) {
+        } else if let Some(value) = reading.picked(metric.pick).filter(|_| reading.is_whole()) {
             self.add_value(metric, value);
         } else {
             self.missing.push(missing::explain(metric, reading, output, reports));

@@ -73,7 +73,7 @@ pub fn try_rules(study: &Study, log: &Path) -> Result<Vec<RuleTrial>, EngineErro
             RuleTrial {
                 metric: metric.name.clone(),
                 rule: in_words(&metric.source),
-                picked: reading.picked(metric.pick),
+                picked: reading.picked(metric.pick).filter(|_| reading.is_whole()),
                 near_misses: near.into_iter().map(near_line).collect(),
                 complaints: reading.complaints,
                 found: reading.points.into_iter().map(found_value).collect(),

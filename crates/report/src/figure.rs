@@ -34,7 +34,8 @@ pub(crate) fn significant(value: f64, digits: usize) -> String {
 /// A value with no more decimals than its interval supports: two digits of the half width.
 pub(crate) fn to_spread(value: f64, low: f64, high: f64) -> String {
     let half = (high - low) / 2.0;
-    if !(half.is_finite() && half > 0.0) {
+    // An interval as narrow as rounding supports more digits than anyone measured.
+    if !(half.is_finite() && half > 1e-10 * value.abs()) {
         return figure(value);
     }
     let size = value.abs().max(half);
@@ -55,17 +56,6 @@ pub(crate) fn p_value(p: f64) -> String {
     }
 }
 
-/// A p-value with its letter.
-pub(crate) fn p_in_words(p: f64) -> String {
-    let value = p_value(p);
-    if value.starts_with('<') { format!("p {value}") } else { format!("p = {value}") }
-}
-
-/// A share in percent.
-pub(crate) fn percent(share: f64) -> String {
-    if share > 0.0 && share < 0.1 { "< 0.1 %".to_owned() } else { format!("{share:.1} %") }
-}
-
 /// A number of bytes in binary units.
 pub(crate) fn bytes(count: u64) -> String {
     let mut value = count as f64;
@@ -76,20 +66,6 @@ pub(crate) fn bytes(count: u64) -> String {
         value /= 1024.0;
     }
     format!("{value:.1} TiB")
-}
-
-/// A count with its noun.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
-/// Items joined as in a sentence.
-pub(crate) fn list(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 /// A value for a chart: six significant digits take half the room and look the same.
@@ -146,12 +122,8 @@ mod tests {
     fn p_values_and_sizes_read_as_people_write_them() {
         assert_eq!((p_value(0.0), p_value(3.2e-14)), ("< 1e-300".into(), "3e-14".into()));
         assert_eq!((p_value(0.0468), p_value(0.5)), ("0.047".into(), "0.50".into()));
-        assert_eq!((p_in_words(0.0), p_in_words(0.2)), ("p < 1e-300".into(), "p = 0.20".into()));
-        assert_eq!((percent(0.04), percent(13.27)), ("< 0.1 %".into(), "13.3 %".into()));
         assert_eq!((bytes(900), bytes(1 << 20)), ("900 B".into(), "1.0 MiB".into()));
         assert_eq!(bytes(5 << 40), "5.0 TiB");
-        assert_eq!(list(&["a".into(), "b".into(), "c".into()]), "a, b and c");
-        assert_eq!((count(1, "row"), count(0, "row")), ("1 row".into(), "0 rows".into()));
     }
 
     proptest! {

@@ -1,8 +1,8 @@
 //! What the reader can do after reading.
 
+use trainwright_analysis::wording::count;
 use trainwright_study::TrialState;
 
-use crate::figure::count;
 use crate::input::ReportInput;
 
 /// Steps as text with commands in backticks, the most useful first; never empty.
@@ -25,10 +25,11 @@ pub(crate) fn next_steps(input: &ReportInput<'_>) -> Vec<String> {
     }
     steps.extend(by_finding(input));
     if steps.is_empty() {
-        steps.push(
-            "Nothing needs doing: use the best configuration above, or study new levels around it"
-                .to_owned(),
-        );
+        let step = match input.analysis {
+            Some(_) => "Nothing needs doing: use the best configuration above, or study new levels",
+            None => "Add trials or change the study until there is something to analyse",
+        };
+        steps.push(step.to_owned());
     }
     steps
 }

@@ -1,9 +1,10 @@
 //! HTML tables that scroll inside their own box and can be sorted.
 
 use std::fmt::Write;
+use trainwright_analysis::wording::percent;
 
 use crate::escape::escape;
-use crate::figure::{figure, p_value, percent};
+use crate::figure::{figure, p_value};
 
 /// Rows from which a table scrolls up and down in its box.
 const TALL_ROWS: usize = 25;

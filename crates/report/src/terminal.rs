@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use trainwright_analysis::wording::{count, percent};
 use trainwright_analysis::{Analysis, AnovaTable, Best, Finding, Severity};
 use trainwright_study::TrialState;
 
-use crate::figure::{count, figure, p_value, percent, to_spread};
+use crate::figure::{figure, p_value, to_spread};
 use crate::input::ReportInput;
 use crate::next_steps::next_steps;
 use crate::ranking::{Standing, in_words, ranked, standing, told_once};
@@ -77,15 +78,7 @@ fn put(text: &mut String, line: &str) {
 }
 
 fn counts(input: &ReportInput<'_>) -> String {
-    let states = [
-        TrialState::Finished,
-        TrialState::Diverged,
-        TrialState::Failed,
-        TrialState::Stopped,
-        TrialState::Running,
-        TrialState::Planned,
-    ];
-    let words: Vec<String> = states
+    let words: Vec<String> = TrialState::ALL
         .into_iter()
         .map(|state| (state, input.count(state)))
         .filter(|(_, number)| *number > 0)

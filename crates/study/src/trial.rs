@@ -41,6 +41,10 @@ pub enum TrialState {
 }
 
 impl TrialState {
+    /// All states, those that say most about a study first.
+    pub const ALL: [Self; 6] =
+        [Self::Finished, Self::Diverged, Self::Failed, Self::Stopped, Self::Running, Self::Planned];
+
     /// The word used in the store, in JSON and on the screen.
     pub fn word(self) -> &'static str {
         match self {
@@ -55,9 +59,7 @@ impl TrialState {
 
     /// The state of that word.
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Planned, Self::Running, Self::Finished, Self::Diverged, Self::Failed, Self::Stopped]
-            .into_iter()
-            .find(|state| state.word() == word)
+        Self::ALL.into_iter().find(|state| state.word() == word)
     }
 }
 

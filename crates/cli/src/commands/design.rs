@@ -41,6 +41,9 @@ fn full(arguments: &DesignArguments) -> anyhow::Result<()> {
         (None, false) => arguments.levels.clone(),
         _ => return Err(missing("either --factors 3 or --levels 2,2,3").into()),
     };
+    if levels.contains(&0) {
+        return Err(Error::Request("every factor needs at least one level".into()).into());
+    }
     let rows = full_factorial(&levels).map_err(|error| refused(&error))?;
     let letters: Vec<String> = letters(levels.len());
     // Two levels are written as signs, more as numbers from 0.

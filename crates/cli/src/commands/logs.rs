@@ -14,11 +14,17 @@ pub(crate) fn logs(arguments: &LogsArguments) -> anyhow::Result<u8> {
     let results = Results::read(&study, arguments.store.as_deref())?;
     let trial = results.trial(&study, arguments.trial)?;
     let name = if arguments.stderr { "stderr" } else { "stdout" };
-    let path = results.place.trial(trial.number).join(name);
+    let folder = results.place.trial(trial.number);
+    let path = folder.join(name);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
         // A trial that never came to its command wrote nothing.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error)
+            if error.kind() == io::ErrorKind::NotFound
+                && (trial.attempts == 0 || folder.is_dir()) =>
+        {
+            Vec::new()
+        }
         Err(source) => return Err(Error::Input { path, source }.into()),
     };
     let text = String::from_utf8_lossy(&bytes);

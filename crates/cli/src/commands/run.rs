@@ -1,10 +1,11 @@
 //! `trainwright run`.
 
-use std::env;
+use std::path::Path;
+use std::{env, io};
 
 use anyhow::Context;
 use serde_json::json;
-use trainwright::{RetryFailed, RunEnd, RunRequest};
+use trainwright::{Error, RetryFailed, RunEnd, RunRequest};
 use trainwright_store::Durability;
 use trainwright_study::TrialState;
 
@@ -23,6 +24,9 @@ pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
         retry_failed: if arguments.retry_failed { RetryFailed::Yes } else { RetryFailed::No },
         program: env::current_exe().context("cannot find this program's own file")?,
     };
+    if let Some(path) = &arguments.report {
+        check_folder_of(path)?;
+    }
     let interrupt = Interrupt::listen()?;
     let mut progress = Progress::new(study.run.slots);
     let end = trainwright::run(&study, &request, &|| interrupt.wish(), &mut |event| {
@@ -57,6 +61,16 @@ pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
         _ if results.count(TrialState::Failed) > 0 => 1,
         RunEnd::Complete | RunEnd::BudgetSpent => 0,
     })
+}
+
+/// A report that cannot be written is told before the hours it is about.
+fn check_folder_of(path: &Path) -> Result<(), Error> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_none_or(Path::is_dir) {
+        return Ok(());
+    }
+    let source = io::Error::new(io::ErrorKind::NotFound, "its folder is not there");
+    Err(Error::Folder { path: path.to_owned(), source })
 }
 
 fn word(end: RunEnd) -> &'static str {

@@ -10,15 +10,6 @@ use super::load;
 use crate::arguments::StudyArguments;
 use crate::output::{print, print_json};
 
-const STATES: [TrialState; 6] = [
-    TrialState::Finished,
-    TrialState::Running,
-    TrialState::Planned,
-    TrialState::Diverged,
-    TrialState::Failed,
-    TrialState::Stopped,
-];
-
 pub(crate) fn status(arguments: &StudyArguments) -> anyhow::Result<u8> {
     let study = load(&arguments.study)?;
     let results = Results::read(&study, arguments.store.as_deref())?;
@@ -34,7 +25,7 @@ pub(crate) fn status(arguments: &StudyArguments) -> anyhow::Result<u8> {
 pub(crate) fn counts(results: &Results) -> Value {
     let mut counts = Map::new();
     counts.insert("total".to_owned(), results.trials.len().into());
-    for state in STATES {
+    for state in TrialState::ALL {
         counts.insert(state.word().to_owned(), results.count(state).into());
     }
     Value::Object(counts)
@@ -68,7 +59,7 @@ fn as_json(study: &Study, results: &Results) -> Value {
 
 fn as_text(study: &Study, results: &Results) -> String {
     let mut text = format!("{}: {} trials", study.name, results.trials.len());
-    for state in STATES {
+    for state in TrialState::ALL {
         let count = results.count(state);
         if count > 0 {
             write!(text, ", {count} {state}").expect("writing to memory cannot fail");

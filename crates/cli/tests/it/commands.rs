@@ -231,6 +231,8 @@ fn logs_shows_what_a_trial_wrote() {
     let lab = finished_lab();
     assert!(lab.expect(0, &["logs", "study.toml", "1"]).stdout.starts_with("::metric {"));
     lab.expect(0, &["logs", "study.toml", "1", "--stderr"]).says(&["wrote nothing"]);
+    std::fs::remove_dir_all(lab.path("trainwright.trials/demo/00001")).unwrap();
+    lab.expect(2, &["logs", "study.toml", "1"]).says(&["demo/00001/stdout"]);
     lab.expect(2, &["logs", "study.toml", "99"]).says(&["no trial 99", "1 to 4"]);
 }
 

@@ -69,6 +69,9 @@ fn results_in_a_folder_that_cannot_be_written_can_be_read() {
 #[test]
 fn a_results_file_that_cannot_be_written_is_told() {
     let lab = Lab::with_study(&shell_study("[1, 2]", "echo $x", ""));
+    let end = lab.expect(3, &["run", "study.toml", "--report", "nowhere/r.html"]);
+    end.says(&["nowhere/r.html", "its folder is not there"]);
+    lab.expect(2, &["status", "study.toml"]).says(&["no results"]);
     lab.expect(0, &["run", "study.toml"]);
     lab.expect(3, &["export", "study.toml", "-o", "nowhere/t.csv"]).says(&["nowhere/t.csv"]);
     lab.expect(3, &["report", "study.toml", "-o", "nowhere/r.html"]).says(&["nowhere/r.html"]);

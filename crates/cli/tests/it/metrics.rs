@@ -120,10 +120,10 @@ fn formulas_use_factors_and_other_metrics() {
 fn a_division_by_zero_is_told_and_is_no_number() {
     let more = "[metrics.y]\nobjective = \"minimize\"\nexpr = \"1 / (x - 1)\"";
     let lab = Lab::with_study(&shell_study("[1, 2]", ":", more));
-    lab.expect(0, &["run", "study.toml"]).says(&["metric `y` was infinite in `1 / (x - 1)`"]);
-    assert_eq!(lab.states(), [("diverged".to_owned(), 1), ("finished".to_owned(), 1)].into());
-    let diverged = lab.rows().into_iter().find(|row| row["state"] == "diverged").unwrap();
-    assert!(diverged["y"].is_null(), "{diverged}");
+    lab.expect(1, &["run", "study.toml"]).says(&["division by zero in `1 / (x - 1)`"]);
+    assert_eq!(lab.states(), [("failed".to_owned(), 1), ("finished".to_owned(), 1)].into());
+    let failed = lab.rows().into_iter().find(|row| row["state"] == "failed").unwrap();
+    assert!(failed["y"].is_null(), "{failed}");
 }
 
 #[test]
@@ -155,6 +155,19 @@ fn a_diverged_trial_is_a_result_and_no_failure() {
     assert!(diverged["loss"].is_null(), "{diverged}");
     lab.expect(0, &["run", "study.toml"]);
     assert_eq!(lab.rows().iter().filter(|row| row["attempts"] == 1).count(), 6);
+}
+
+#[test]
+fn a_program_that_prints_nan_in_its_own_way_has_diverged() {
+    let more = "[metrics.y]\nobjective = \"minimize\"";
+    let script = "echo '::metric {\"y\": 1}'; echo \"::metric {\\\"y\\\": $x}\"";
+    let lab = Lab::with_study(&shell_study("[\"nan\", \"-inf\", \"oops\"]", script, more));
+    lab.expect(1, &["run", "study.toml"]).says(&["metric `y` has values that do not read"]);
+    for row in lab.rows() {
+        let expected = if row["x"] == "oops" { "failed" } else { "diverged" };
+        assert_eq!(row["state"], expected, "{row}");
+        assert!(row["y"].is_null(), "the value before is not the result: {row}");
+    }
 }
 
 #[test]

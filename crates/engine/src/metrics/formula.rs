@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trainwright_study::{EvaluateError, Expression, Metric, MetricSource, Usage, Value};
+use trainwright_study::{Expression, Metric, MetricSource, Usage, Value};
 
 use super::{Gathered, Past};
 
@@ -46,10 +46,6 @@ fn add_formula(
     match expr.number(&|name: &str| values.get(name).cloned()) {
         Ok(value) if value.is_finite() => gathered.add_value(metric, value),
         Ok(value) => gathered.note_divergence(&metric.name, value, &formula),
-        // What a program would print as infinite or NaN.
-        Err(EvaluateError::DivisionByZero { .. }) => {
-            gathered.note_divergence(&metric.name, f64::INFINITY, &formula);
-        }
         Err(error) => gathered.missing.push(format!("metric `{}`: {error}", metric.name)),
     }
 }

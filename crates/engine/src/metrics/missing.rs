@@ -47,7 +47,11 @@ pub(crate) fn explain(
     output: &Output<'_>,
     reports: &Reports,
 ) -> String {
-    let mut words = format!("metric `{}` was not found", metric.name);
+    let what = match reading.points.is_empty() {
+        true => "was not found",
+        false => "has values that do not read",
+    };
+    let mut words = format!("metric `{}` {what}", metric.name);
     words.push_str(&format!("\n  rule: {}", in_words(&metric.source)));
     for complaint in &reading.complaints {
         words.push_str(&format!("\n  {complaint}"));

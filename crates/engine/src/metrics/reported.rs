@@ -1,7 +1,8 @@
 //! JSON objects that a program reports: lines of the metrics file, `::metric` lines of its output.
 //!
-//! Python writes bare `NaN`, `Infinity` and `-Infinity`, which are not JSON; they are read all the
-//! same, and so are the texts `"nan"` and `"inf"`. Other texts are not numbers.
+//! Programs write bare `NaN`, `nan`, `Infinity` and `-inf`, which are not JSON; they are read all
+//! the same, and so are the texts `"nan"` and `"inf"`. Other texts are not numbers, and a null is
+//! no value at all.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -36,6 +37,10 @@ pub(crate) struct Reported {
     complaints: Vec<String>,
     /// Keys whose values were not numbers, with the first such value.
     not_numbers: BTreeMap<String, String>,
+    /// Lines cut off in the middle, as when a program was ended while it wrote.
+    cut_off: Vec<String>,
+    /// Keys that were null, with the first place.
+    nulls: BTreeMap<String, String>,
 }
 
 impl Reported {
@@ -62,6 +67,11 @@ impl Reported {
             complain(&mut complaints, value.clone());
         }
         let points = self.columns.get(key).cloned().unwrap_or_default();
+        // Loggers write null where a step has no such value, and a line may be cut off with its
+        // program; that matters when there is nothing else.
+        if points.is_empty() {
+            complaints.extend(self.nulls.get(key).into_iter().chain(&self.cut_off).cloned());
+        }
         Reading { place: self.place.clone(), points, complaints }
     }
 
@@ -75,7 +85,8 @@ impl Reported {
             Ok(object) => object,
             Err(error) => {
                 let complaint = format!("line {line} of {}: {error}", self.place);
-                return complain(&mut self.complaints, complaint);
+                let kind = if is_cut_off(text) { &mut self.cut_off } else { &mut self.complaints };
+                return complain(kind, complaint);
             }
         };
         let step = STEP_KEYS.iter().find_map(|&key| number_of(object.get(key)?));
@@ -89,7 +100,9 @@ impl Reported {
                 }
                 None => {
                     let place = &self.place;
-                    self.not_numbers.entry(key).or_insert_with_key(|key| {
+                    let kind =
+                        if value.is_null() { &mut self.nulls } else { &mut self.not_numbers };
+                    kind.entry(key).or_insert_with_key(|key| {
                         format!("line {line} of {place}: `{key}` is {value}, which is no number")
                     });
                 }
@@ -115,7 +128,14 @@ fn parse_object(json: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Reads JSON that may hold bare `NaN` and `Infinity`.
+/// Whether a line is the beginning of an object and goes no further.
+fn is_cut_off(line: &str) -> bool {
+    let json = line.trim();
+    let json = quote_bare_words(json.strip_prefix(MARK).unwrap_or(json));
+    serde_json::from_str::<Value>(&json).is_err_and(|error| error.is_eof())
+}
+
+/// Reads JSON that may hold bare words for NaN and infinity.
 pub(crate) fn parse_lenient(json: &str) -> Result<Value, String> {
     let strict = |json: &str| serde_json::from_str(json).map_err(|error| error.to_string());
     match (strict(json), quote_bare_words(json)) {
@@ -133,16 +153,15 @@ pub(crate) fn number_of(value: &Value) -> Option<f64> {
     }
 }
 
-/// Puts quotes around `NaN`, `Infinity` and `-Infinity` outside of texts.
+/// Puts quotes around words such as `NaN`, `nan`, `-inf` and `Infinity` outside of texts.
 fn quote_bare_words(json: &str) -> Cow<'_, str> {
-    const WORDS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
     let mut quoted = String::new();
     let (mut copied, mut at) = (0, 0);
     while at < json.len() {
         let rest = &json[at..];
         if rest.starts_with('"') {
             at += text_length(rest);
-        } else if let Some(word) = WORDS.iter().find(|word| rest.starts_with(**word)) {
+        } else if let Some(word) = not_finite_word(rest) {
             quoted.push_str(&json[copied..at]);
             quoted.push_str(&format!("\"{word}\""));
             at += word.len();
@@ -156,6 +175,15 @@ fn quote_bare_words(json: &str) -> Cow<'_, str> {
     }
     quoted.push_str(&json[copied..]);
     Cow::Owned(quoted)
+}
+
+/// The word for NaN or infinity that a text starts with, in any case and with its sign, as C, Java,
+/// Python and Rust print it.
+fn not_finite_word(text: &str) -> Option<&str> {
+    let sign = usize::from(text.starts_with(['-', '+']));
+    let letters = text[sign..].find(|c: char| !c.is_ascii_alphabetic());
+    let word = &text[..letters.map_or(text.len(), |letters| sign + letters)];
+    (word.len() > sign && super::number(word).is_some()).then_some(word)
 }
 
 /// Bytes of the quoted text that `rest` starts with.
@@ -193,6 +221,10 @@ mod tests {
         check(r#"{"a": NaN, "b": 1}"#, "b", Some(1.0));
         check(r#"{"a": -Infinity}"#, "a", Some(f64::NEG_INFINITY));
         check(r#"{"NaN": 3, "t": "is NaN \" NaN", "a": Infinity}"#, "NaN", Some(3.0));
+        check(r#"{"a": nan}"#, "a", Some(f64::NAN));
+        check(r#"{"a":-nan,"b":[inf]}"#, "a", Some(f64::NAN));
+        check(r#"{"a": -inf, "information": 1}"#, "a", Some(f64::NEG_INFINITY));
+        check(r#"{"a": NAN}"#, "a", Some(f64::NAN));
         check(r#"{"a": "nan"}"#, "a", Some(f64::NAN));
         check(r#"{"a": "inf"}"#, "a", Some(f64::INFINITY));
     }

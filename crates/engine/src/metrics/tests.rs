@@ -82,6 +82,16 @@ fn a_line_cut_off_in_the_middle_is_passed_over_unless_it_is_all_there_is() {
 }
 
 #[test]
+fn a_line_that_does_not_read_is_not_passed_over() {
+    let parts = ["has values that do not read", "line 2 of metrics.jsonl: expected"];
+    check_missing(&[("metrics.jsonl", "{\"acc\": 0.5}\n{\"acc\": x}\n")], reported("acc"), &parts);
+    let parts = ["line 2 of metrics.jsonl: `acc` is \"0.9\", which is no number"];
+    let text = "{\"acc\": 0.5}\n{\"acc\": \"0.9\"}\n";
+    check_missing(&[("metrics.jsonl", text)], reported("acc"), &parts);
+    check(&[("metrics.jsonl", "{\"acc\": 0.5}\n{\"acc\": null}\n")], reported("acc"), 0.5);
+}
+
+#[test]
 fn text_that_looks_like_a_number_is_told() {
     let parts = ["line 1 of metrics.jsonl: `acc` is \"0.9\", which is no number"];
     check_missing(&[("metrics.jsonl", "{\"acc\": \"0.9\"}")], reported("acc"), &parts);
@@ -183,8 +193,8 @@ fn what_is_not_finite_has_diverged() {
 
     let zero = [metric("acc", reported("acc")), metric("cost", formula("1 / acc"))];
     let divided = gathered(&trial(&[("metrics.jsonl", "{\"acc\": 0}")]), &zero);
-    assert_eq!(divided.diverged.as_deref(), Some("metric `cost` was infinite in `1 / acc`"));
-    assert_eq!(divided.measurements.len(), 1);
+    assert_eq!(divided.missing, ["metric `cost`: division by zero in `1 / acc`"]);
+    assert_eq!((divided.diverged, divided.measurements.len()), (None, 1));
 }
 
 #[test]

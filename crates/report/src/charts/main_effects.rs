@@ -1,6 +1,7 @@
 //! Mean response at each level of a factor, with intervals.
 
 use serde_json::{Value, json};
+use trainwright_analysis::wording::list;
 use trainwright_analysis::{Analysis, LevelMean, MainEffect};
 
 use super::{Chart, range, shared_axis, title};
@@ -42,11 +43,7 @@ pub(crate) fn main_effect(analysis: &Analysis, effect: &MainEffect, response: &s
                 },
             ],
         }),
-        summary: format!(
-            "Mean {response} by {}: {}.",
-            effect.factor,
-            crate::figure::list(&means_in_words)
-        ),
+        summary: format!("Mean {response} by {}: {}.", effect.factor, list(&means_in_words)),
         height: 190,
     }
 }

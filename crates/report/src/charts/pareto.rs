@@ -1,10 +1,11 @@
 //! Effects by the share of the variation that they explain.
 
 use serde_json::{Value, json};
+use trainwright_analysis::wording::{p_value as p_in_words, percent};
 use trainwright_analysis::{Analysis, Effect};
 
 use super::Chart;
-use crate::figure::{for_chart, p_in_words, percent, to_spread};
+use crate::figure::{for_chart, to_spread};
 use crate::ranking::{Standing, ranked, standing};
 
 /// Bars that fit on a page.

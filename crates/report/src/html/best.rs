@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use trainwright_analysis::wording::count;
 use trainwright_analysis::{Analysis, Best, Severity};
 use trainwright_study::{Configuration, Direction, TrialState};
 
 use crate::charts::with_unit;
 use crate::escape::escape;
-use crate::figure::{count, figure, significant, to_spread};
+use crate::figure::{figure, significant, to_spread};
 use crate::input::{ReportInput, ReportTrial};
 use crate::ranking::told_once;
 

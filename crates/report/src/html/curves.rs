@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use trainwright_analysis::wording::count;
 use trainwright_study::Series;
 
 use super::note;
 use super::resources::cut_in_words;
 use crate::charts::{Charts, learning_curve};
 use crate::escape::escape;
-use crate::figure::count;
 use crate::input::{ReportInput, ReportTrial};
 
 /// Points of all learning curves together; at about ten bytes a point, 200 kB.

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
+use trainwright_analysis::wording::count;
 use trainwright_design::{AliasesListed, Choice, Design, Kind, TwoLevelFraction};
 use trainwright_study::{Factor, FactorKind, RunOrder, Scale, TrialState};
 
 use super::{facts, folded, note, paragraph};
 use crate::escape::escape;
-use crate::figure::count;
 use crate::input::ReportInput;
 use crate::table::{Cell, Sorting, Table};
 

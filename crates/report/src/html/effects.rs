@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
+use trainwright_analysis::wording::count;
 use trainwright_analysis::{Analysis, Effect, Interaction};
 
 use super::{note, without_analysis};
 use crate::charts::{Charts, MOST_BARS, half_normal, interaction, main_effect, pareto, with_unit};
 use crate::escape::escape;
-use crate::figure::count;
 use crate::input::ReportInput;
 use crate::ranking::ranked;
 use crate::table::{Cell, Sorting, Table};

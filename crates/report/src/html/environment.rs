@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
+use trainwright_analysis::wording::count;
 use trainwright_study::Machine;
 
 use super::{facts, folded, note};
 use crate::escape::escape;
-use crate::figure::{bytes, count};
+use crate::figure::bytes;
 use crate::input::ReportInput;
 
 /// Machines that are described.

@@ -1,11 +1,12 @@
 //! The fitted equation and how far to trust it.
 
+use trainwright_analysis::wording::{p_value as p_in_words, percent};
 use trainwright_analysis::{Analysis, AnovaTable, AnovaType, LogScale};
 
 use super::{facts, folded, note, paragraph, without_analysis};
 use crate::charts::{Charts, MOST_POINTS, against_fitted, against_order, quantiles};
 use crate::escape::escape;
-use crate::figure::{figure, p_in_words, percent, to_spread};
+use crate::figure::{figure, to_spread};
 use crate::input::ReportInput;
 use crate::table::{Cell, Sorting, Table};
 

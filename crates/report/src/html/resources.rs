@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use trainwright_analysis::wording::{count, list};
 use trainwright_study::Series;
 
 use super::note;
 use crate::charts::{Charts, channel, channels, timelines};
 use crate::escape::escape;
-use crate::figure::{count, list};
 use crate::input::{ReportInput, ReportTrial};
 
 /// Points of all timelines together; at about ten bytes a point, 200 kB.

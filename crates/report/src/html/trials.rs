@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use trainwright_analysis::wording::count;
 use trainwright_study::{Metric, TrialState};
 
 use super::note;
 use crate::charts::with_unit;
 use crate::escape::escape;
-use crate::figure::{bytes, count, figure};
+use crate::figure::{bytes, figure};
 use crate::input::{ReportInput, ReportTrial};
 use crate::table::{Cell, Sorting, Table};
 

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
+use trainwright_analysis::wording::{count, p_value as p_in_words, percent};
 use trainwright_analysis::{Analysis, Check, Finding, Severity};
 use trainwright_study::TrialState;
 
 use super::best::best_card;
 use super::without_analysis;
 use crate::escape::{escape, with_code};
-use crate::figure::{count, p_in_words, percent};
 use crate::input::ReportInput;
 use crate::next_steps::next_steps;
 use crate::ranking::{Standing, in_words, ranked, standing, told_once};
@@ -19,22 +19,13 @@ const LARGEST: usize = 3;
 /// Effects named on the first screen.
 const MOST_EFFECTS: usize = 5;
 
-const STATES: [TrialState; 6] = [
-    TrialState::Finished,
-    TrialState::Diverged,
-    TrialState::Failed,
-    TrialState::Stopped,
-    TrialState::Running,
-    TrialState::Planned,
-];
-
 /// Name, question and progress of the study.
 pub(super) fn header(input: &ReportInput<'_>) -> String {
     let study = input.study;
     let description = study.description.as_deref().map_or_else(String::new, |text| {
         format!("<p class=\"description\">{}</p>\n", escape(text))
     });
-    let counts: Vec<(TrialState, usize)> = STATES
+    let counts: Vec<(TrialState, usize)> = TrialState::ALL
         .into_iter()
         .map(|state| (state, input.count(state)))
         .filter(|(_, number)| *number > 0)
