@@ -13,7 +13,25 @@ use crate::model_matrix::Coding;
 use crate::problem::{Order, Problem};
 use crate::variable::Variable;
 
-/// Fits a study's terms to its finished trials, in coded units.
+/// How to analyse a study.
+#[derive(Debug, Clone)]
+pub struct StudyOptions {
+    /// How numbers enter the equation.
+    pub coding: Coding,
+    /// Analysis-of-variance tables to compute.
+    pub types: Vec<AnovaType>,
+}
+
+impl Default for StudyOptions {
+    fn default() -> Self {
+        Self {
+            coding: Coding::Coded,
+            types: vec![AnovaType::One, AnovaType::Two, AnovaType::Three],
+        }
+    }
+}
+
+/// Fits a study's terms to its finished trials.
 ///
 /// Diverged and failed trials are left out of the fit, and findings say so.
 ///
@@ -24,6 +42,7 @@ pub fn analyze_study(
     study: &Study,
     design: &Design,
     observations: &[Observation],
+    options: &StudyOptions,
 ) -> Result<Analysis, AnalysisError> {
     let mut finished: Vec<&Observation> =
         observations.iter().filter(|o| o.state == TrialState::Finished).collect();
@@ -42,8 +61,8 @@ pub fn analyze_study(
         variables: variables(study, &finished)?,
         terms: place_terms(&formula, &factors, &spec.terms)?,
         term_names: formula.term_names(),
-        coding: Coding::Coded,
-        types: vec![AnovaType::One, AnovaType::Two, AnovaType::Three],
+        coding: options.coding,
+        types: options.types.clone(),
         alpha: spec.alpha,
         direction: Some(study.direction()),
         labels: finished.iter().map(|o| label(o)).collect(),
@@ -51,8 +70,10 @@ pub fn analyze_study(
         balanced: Some(trials::rows_equally_observed(design, &finished)),
     };
     let mut analysis = analyze(&problem)?;
-    let raw = Fitted::new(&Problem { coding: Coding::Raw, ..problem })?;
-    analysis.findings.extend(in_natural_units(&raw, spec.alpha));
+    if options.coding == Coding::Coded {
+        let raw = Fitted::new(&Problem { coding: Coding::Raw, ..problem })?;
+        analysis.findings.extend(in_natural_units(&raw, spec.alpha));
+    }
     analysis.findings.extend(trials::findings(study, design, observations));
     sort(&mut analysis.findings);
     Ok(analysis)

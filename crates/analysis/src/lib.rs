@@ -32,7 +32,7 @@ pub use analysis::{
     CoefficientRow, Effect, Finding, FitSummary, HalfNormal, Interaction, LackOfFitSummary,
     LenthSummary, LevelMean, LogScale, MainEffect, Residual, Severity,
 };
-pub use analyze_study::analyze_study;
+pub use analyze_study::{StudyOptions, analyze_study};
 pub use analyze_table::{TableOptions, analyze_table};
 pub use error::AnalysisError;
 pub use formula::{Formula, TermOrder, Transform};

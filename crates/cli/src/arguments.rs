@@ -212,13 +212,13 @@ pub(crate) struct AnalyzeArguments {
     #[arg(long, requires = "data")]
     pub formula: Option<String>,
     /// Types of the analysis of variance.
-    #[arg(long = "type", value_delimiter = ',', default_values_t = [1, 2, 3], requires = "data")]
+    #[arg(long = "type", value_delimiter = ',', default_values_t = [1, 2, 3])]
     pub types: Vec<u8>,
     /// Numeric columns to treat as categories.
     #[arg(long, value_delimiter = ',', requires = "data")]
     pub categorical: Vec<String>,
     /// How numbers enter the equation [default: raw with --data, coded for a study].
-    #[arg(long, value_enum, requires = "data")]
+    #[arg(long, value_enum)]
     pub coding: Option<CodingArgument>,
     /// Order in which a*b*c expands: as the formula reads, or by degree as R does.
     #[arg(long, value_enum, default_value_t = OrderArgument::Formula, requires = "data")]

@@ -1,6 +1,6 @@
 //! The verb `analyze`: what the measurements say.
 
-use trainwright_analysis::{Analysis, analyze_study};
+use trainwright_analysis::{Analysis, StudyOptions, analyze_study};
 use trainwright_study::Study;
 
 use crate::{Error, Results};
@@ -9,6 +9,10 @@ use crate::{Error, Results};
 ///
 /// # Errors
 /// There are too few finished trials, or the formula does not read.
-pub fn analyze(study: &Study, results: &Results) -> Result<Analysis, Error> {
-    Ok(analyze_study(study, &results.design, &results.observations())?)
+pub fn analyze(
+    study: &Study,
+    results: &Results,
+    options: &StudyOptions,
+) -> Result<Analysis, Error> {
+    Ok(analyze_study(study, &results.design, &results.observations(), options)?)
 }

@@ -1,6 +1,6 @@
 //! The verbs `report` and the verdict at the end of `run`: everything about a study, shown.
 
-use trainwright_analysis::Analysis;
+use trainwright_analysis::{Analysis, StudyOptions};
 use trainwright_report::{Colour, ReportInput, ReportTrial};
 use trainwright_store::StoredTrial;
 use trainwright_study::{Series, Study};
@@ -14,7 +14,7 @@ use crate::{Error, Results, analyze};
 /// # Errors
 /// The store cannot be read.
 pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<String, Error> {
-    let analysis = analyze(study, results);
+    let analysis = analyze(study, results, &StudyOptions::default());
     let mut trials = Vec::with_capacity(results.trials.len());
     for trial in &results.trials {
         let series = results.store.series(results.study_id, trial.number)?;

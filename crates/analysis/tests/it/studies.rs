@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use trainwright_analysis::{Analysis, AnovaType, analyze_study, planned_power};
+use trainwright_analysis::{Analysis, AnovaType, StudyOptions, analyze_study, planned_power};
 use trainwright_design::Design;
 use trainwright_study::{Configuration, Level, Observation, Study, TrialState};
 
@@ -100,7 +100,7 @@ fn observations(column: &str) -> Vec<Observation> {
 
 fn analyze(study: &Study, observations: &[Observation]) -> Analysis {
     let design = Design::of(study).unwrap();
-    analyze_study(study, &design, observations).unwrap()
+    analyze_study(study, &design, observations, &StudyOptions::default()).unwrap()
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn lost_trials_and_shared_machines_are_reported() {
         let row = Some(row);
         seen.push(Observation { trial, row, replicate, configuration, state, values });
     }
-    let found = analyze_study(&study, &design, &seen).unwrap();
+    let found = analyze_study(&study, &design, &seen, &StudyOptions::default()).unwrap();
     assert_eq!(found.n, 6);
     assert!(
         finding(&found, "diverged-trials")
@@ -183,7 +183,7 @@ fn lost_trials_and_shared_machines_are_reported() {
     assert!(finding(&found, "failed-trials").unwrap().contains("trial 8"));
     assert!(finding(&found, "overlapping-timing").unwrap().contains("up to 2 trials"));
     assert!(finding(&found, "missing-cells").unwrap().starts_with("1 of the 4 planned rows has"));
-    assert!(analyze_study(&study, &design, &seen[6..]).is_err());
+    assert!(analyze_study(&study, &design, &seen[6..], &StudyOptions::default()).is_err());
 }
 
 fn small_study(design: &str) -> Study {
@@ -222,7 +222,7 @@ fn clean_run(study: &Study) -> (Design, Vec<Observation>) {
 fn a_complete_clean_study_has_no_warnings() {
     let study = small_study("type = \"full\"");
     let (design, seen) = clean_run(&study);
-    let found = analyze_study(&study, &design, &seen).unwrap();
+    let found = analyze_study(&study, &design, &seen, &StudyOptions::default()).unwrap();
     let ids: Vec<&str> = found.findings.iter().map(|f| f.id).collect();
     assert_eq!(ids, ["effect-ranking", "optimum-at-edge"], "{:?}", found.findings);
     let effect = found.effects.iter().find(|e| e.term == "lr").unwrap();
@@ -237,7 +237,7 @@ fn a_complete_clean_study_has_no_warnings() {
 fn a_complete_one_factor_study_is_not_called_unbalanced() {
     let study = small_study("type = \"one-factor\"");
     let (design, seen) = clean_run(&study);
-    let found = analyze_study(&study, &design, &seen).unwrap();
+    let found = analyze_study(&study, &design, &seen, &StudyOptions::default()).unwrap();
     for id in ["unbalanced", "missing-cells"] {
         assert_eq!(finding(&found, id), None, "{:?}", found.findings);
     }
@@ -249,7 +249,8 @@ fn a_study_in_progress_is_analysed_as_far_as_it_goes() {
     let study = small_study("type = \"full\"");
     let (design, seen) = clean_run(&study);
     for count in 2..seen.len() {
-        let found = analyze_study(&study, &design, &seen[..count]).unwrap();
+        let found =
+            analyze_study(&study, &design, &seen[..count], &StudyOptions::default()).unwrap();
         assert_eq!(found.n, count);
         assert!(!format!("{found:?}").contains("NaN"));
     }
@@ -284,7 +285,7 @@ fn the_first_of_aliased_terms_stands_for_all() {
             });
         }
     }
-    let analysis = analyze_study(&study, &design, &observations).unwrap();
+    let analysis = analyze_study(&study, &design, &observations, &StudyOptions::default()).unwrap();
     let effect = |term: &str| analysis.effects.iter().find(|own| own.term == term).unwrap();
     close("a:b", effect("a:b").effect.unwrap(), 2.0 * (2.0 + 0.5), 1e-12);
     // Sums of squares: 16 (1^2) for a, 16 (2.5^2) for the pair, 16 (0.1^2) within the cells.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use trainwright::{Error, Results};
 use trainwright_analysis::{
-    Analysis, AnovaType, Coding, Formula, Table, TableOptions, TermOrder, analyze_table,
+    Analysis, AnovaType, Coding, Formula, StudyOptions, Table, TableOptions, TermOrder,
+    analyze_table,
 };
 
 use super::load;
@@ -17,7 +18,11 @@ pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
         (Some(path), _, _) => {
             let study = load(path)?;
             let results = Results::read(&study, arguments.store.as_deref())?;
-            trainwright::analyze(&study, &results)?
+            let options = StudyOptions {
+                coding: coding(arguments, Coding::Coded),
+                types: types(&arguments.types)?,
+            };
+            trainwright::analyze(&study, &results, &options)?
         }
         (None, Some(data), Some(formula)) => of_table(arguments, data, formula)?,
         _ => unreachable!("the argument parser asks for a study or for data and formula"),
@@ -38,14 +43,19 @@ fn of_table(arguments: &AnalyzeArguments, data: &Path, formula: &str) -> Result<
         OrderArgument::Degree => TermOrder::Degree,
     };
     let options = TableOptions {
-        coding: match arguments.coding {
-            None | Some(CodingArgument::Raw) => Coding::Raw,
-            Some(CodingArgument::Coded) => Coding::Coded,
-        },
+        coding: coding(arguments, Coding::Raw),
         types: types(&arguments.types)?,
         ..TableOptions::default()
     };
     Ok(analyze_table(&table, &Formula::parse(formula, order)?, &options)?)
+}
+
+fn coding(arguments: &AnalyzeArguments, usual: Coding) -> Coding {
+    match arguments.coding {
+        None => usual,
+        Some(CodingArgument::Raw) => Coding::Raw,
+        Some(CodingArgument::Coded) => Coding::Coded,
+    }
 }
 
 fn types(numbers: &[u8]) -> Result<Vec<AnovaType>, Error> {

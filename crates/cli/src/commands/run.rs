@@ -6,6 +6,7 @@ use std::{env, io};
 use anyhow::Context;
 use serde_json::json;
 use trainwright::{Error, RetryFailed, RunEnd, RunRequest};
+use trainwright_analysis::StudyOptions;
 use trainwright_store::Durability;
 use trainwright_study::TrialState;
 
@@ -38,7 +39,7 @@ pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
     if let Some(path) = &arguments.report {
         write_report(&study, &results, path)?;
     }
-    let analysis = trainwright::analyze(&study, &results);
+    let analysis = trainwright::analyze(&study, &results, &StudyOptions::default());
     if arguments.common.json {
         let analysis = analysis.as_ref().map_err(ToString::to_string);
         let value = json!({

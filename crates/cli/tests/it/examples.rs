@@ -118,20 +118,23 @@ fn check_report_d(column: &str, expected: &str) -> Value {
     let lab = lab("field-report-d");
     let column = format!("cost={column}");
     lab.expect(0, &["import", "results.csv", "--study", "study.toml", "--column", &column]);
-    let found = lab.json(&["analyze", "study.toml", "--json"]);
     let vectors =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../analysis/tests/data/report_d_expected.json");
     let vectors: Value = serde_json::from_str(&fs::read_to_string(vectors).unwrap()).unwrap();
-    for kind in 1..=3 {
-        let name = format!("anova_type{kind}_patsy_order");
-        check_anova(&found, kind, &vectors[expected][name.as_str()]);
+    for coding in ["raw", "coded"] {
+        let found = lab.json(&["analyze", "study.toml", "--json", "--coding", coding]);
+        let expected = &vectors[format!("{expected}_{coding}").as_str()];
+        for kind in 1..=3 {
+            let name = format!("anova_type{kind}_patsy_order");
+            check_anova(&found, kind, &expected[name.as_str()]);
+        }
     }
-    found
+    lab.json(&["analyze", "study.toml", "--json"])
 }
 
 #[test]
 fn field_report_d_gives_its_own_table_and_what_it_missed() {
-    let found = check_report_d("cost_exact", "authors_300_coded");
+    let found = check_report_d("cost_exact", "authors_300");
     assert_eq!(found["n"], 300);
     let expected = [
         "missing-cells",
@@ -151,7 +154,7 @@ fn field_report_d_gives_its_own_table_and_what_it_missed() {
 
 #[test]
 fn the_whole_table_of_field_report_d_has_no_missing_cells() {
-    let found = check_report_d("cost_printed", "table2_320_coded");
+    let found = check_report_d("cost_printed", "table2_320");
     assert_eq!(found["n"], 320);
     for id in ["missing-cells", "unbalanced", "type-one-order", "sign-table-misprint"] {
         assert!(!ids(&found).contains(&id), "{id} is among {:?}", ids(&found));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trainwright_analysis::{Analysis, analyze_study};
+use trainwright_analysis::{Analysis, StudyOptions, analyze_study};
 use trainwright_design::{Design, plan};
 use trainwright_report::{ReportInput, ReportTrial};
 use trainwright_study::{
@@ -104,7 +104,8 @@ impl Simulated {
 
     fn analysed(mut self) -> Self {
         let observations: Vec<Observation> = self.trials.iter().map(observation).collect();
-        self.analysis = analyze_study(&self.study, &self.design, &observations).ok();
+        self.analysis =
+            analyze_study(&self.study, &self.design, &observations, &StudyOptions::default()).ok();
         self
     }
 
