@@ -104,7 +104,10 @@ pub fn analyze_table(
 }
 
 /// Rows that have a response, and the response as it enters the fit.
-fn response(table: &Table, formula: &Formula) -> Result<(Vec<usize>, Vec<f64>), AnalysisError> {
+pub(crate) fn response(
+    table: &Table,
+    formula: &Formula,
+) -> Result<(Vec<usize>, Vec<f64>), AnalysisError> {
     let name = formula.response.clone();
     let cells = match table.column(&name)? {
         Column::Numeric(cells) => cells,

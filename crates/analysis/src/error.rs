@@ -28,6 +28,8 @@ pub enum AnalysisError {
     CategoricalResponse { name: String },
     #[error("log({name}) needs positive values, but line {line} holds {value}")]
     LogOfNonPositive { name: String, line: u64, value: f64 },
+    #[error("a Box-Cox power of `{name}` needs positive values, but line {line} holds {value}")]
+    PowerOfNonPositive { name: String, line: u64, value: f64 },
     #[error("`{response}` has values in {found} of the rows, but a fit needs at least 2")]
     TooFewRows { response: String, found: usize },
     #[error("formula `{formula}`: {problem} at character {position}")]

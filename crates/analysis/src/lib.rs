@@ -12,6 +12,7 @@ mod analyze_study;
 mod analyze_table;
 mod assemble;
 mod balance;
+mod box_cox_table;
 mod effects;
 mod error;
 mod findings;
@@ -34,6 +35,7 @@ pub use analysis::{
 };
 pub use analyze_study::{StudyOptions, analyze_study};
 pub use analyze_table::{TableOptions, analyze_table};
+pub use box_cox_table::box_cox_of_table;
 pub use error::AnalysisError;
 pub use formula::{Formula, TermOrder, Transform};
 pub use model_matrix::Coding;

@@ -95,7 +95,7 @@ mod tests {
         ] {
             assert_eq!(p_value(value), expected);
         }
-        assert_eq!(percent(0.03), "less than 0.1 %");
+        assert_eq!(percent(0.03), "< 0.1 %");
         assert_eq!(percent(59.887), "59.9 %");
     }
 

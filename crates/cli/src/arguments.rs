@@ -1,8 +1,16 @@
 //! Arguments of every verb, with their help.
 
+mod design;
+mod queue;
+mod stats;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use design::{AlphaArgument, DesignArguments, DesignKindArgument, FaceArgument};
+pub(crate) use queue::{QueueArguments, QueueKindArgument};
+pub(crate) use stats::StatsArguments;
 
 /// Find the fastest, cheapest way to train a model by running real experiments, and hear what
 /// matters and how sure that is.
@@ -53,11 +61,32 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  trainwright analyze study.toml\n  \
         trainwright analyze --data runs.csv --formula 'cost ~ lr*batch + nodes' --type 2")]
     Analyze(AnalyzeArguments),
+    /// Make one statistical test on columns of a table.
+    #[command(
+        after_help = "Examples:\n  trainwright stats shapiro-wilk --data runs.csv --column cost\n  \
+        trainwright stats kruskal --data runs.csv --column cost --by batch\n  \
+        trainwright stats spearman --data runs.csv --column lr --with cost\n  \
+        trainwright stats box-cox --data runs.csv --formula 'cost ~ lr*batch'\n  \
+        trainwright stats p-adjust --data tests.csv --column p --method bh"
+    )]
+    Stats(StatsArguments),
     /// Print an experimental design with its aliases.
     #[command(after_help = "Examples:\n  trainwright design fractional --factors 6 --runs 32\n  \
         trainwright design fractional --factors 6 --generators F=ABCDE --json\n  \
-        trainwright design full --levels 2,2,3")]
+        trainwright design full --levels 2,2,3\n  \
+        trainwright design plackett-burman --factors 11 --runs 12\n  \
+        trainwright design central-composite --factors 3 --center 4,4\n  \
+        trainwright design latin-hypercube --factors 4 --runs 20 --maximin")]
     Design(DesignArguments),
+    /// Tell how long jobs of a queue wait, and how many servers they need.
+    #[command(
+        after_help = "Examples:\n  trainwright queue mmc --arrival 3.2 --service 1 --servers 4\n  \
+        trainwright queue mmc --arrival 3.2 --service 1 --target-response 3 --quantile 0.9\n  \
+        trainwright queue mg1 --arrival 0.8 --service 1 --scv-service 2.9 --json"
+    )]
+    // So that -1 reaches the check that explains what is wrong with it.
+    #[command(allow_negative_numbers = true)]
+    Queue(QueueArguments),
     /// Write everything about a study into one HTML file.
     #[command(after_help = "Example:\n  trainwright report study.toml -o report.html")]
     Report(ReportArguments),
@@ -241,36 +270,6 @@ pub(crate) enum CodingArgument {
 pub(crate) enum OrderArgument {
     Formula,
     Degree,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DesignArguments {
-    /// Kind of design.
-    #[arg(value_enum)]
-    pub kind: DesignKindArgument,
-    /// Number of two-level factors.
-    #[arg(long, value_name = "N")]
-    pub factors: Option<usize>,
-    /// Rows of a fractional design.
-    #[arg(long, value_name = "N")]
-    pub runs: Option<u32>,
-    /// Generators, such as F=ABCDE.
-    #[arg(long, value_delimiter = ',', value_name = "WORDS")]
-    pub generators: Vec<String>,
-    /// Numbers of levels, such as 2,2,3.
-    #[arg(long, value_delimiter = ',', value_name = "COUNTS")]
-    pub levels: Vec<usize>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DesignKindArgument {
-    /// Every combination.
-    Full,
-    /// A regular fraction of the two-level combinations.
-    Fractional,
 }
 
 #[derive(Debug, Args)]

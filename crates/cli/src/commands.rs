@@ -8,8 +8,10 @@ mod export;
 mod import;
 mod logs;
 mod metrics;
+mod queue;
 mod report;
 mod run;
+mod stats;
 mod status;
 mod train;
 
@@ -36,7 +38,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Export(arguments) => export::export(&arguments),
         Verb::Import(arguments) => import::import(&arguments),
         Verb::Analyze(arguments) => analyze::analyze(&arguments),
+        Verb::Stats(arguments) => stats::stats(&arguments),
         Verb::Design(arguments) => design::design(&arguments),
+        Verb::Queue(arguments) => queue::queue(&arguments),
         Verb::Report(arguments) => report::report(&arguments),
         Verb::Data(DataVerb::Fetch(arguments)) => data::fetch(&arguments),
         Verb::Train(arguments) => train::train(&arguments),

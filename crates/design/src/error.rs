@@ -67,6 +67,24 @@ pub enum DesignError {
     NotASign { row: usize, column: usize, value: i8 },
     #[error("a sign table of {columns} columns is wider than the {most} that can be checked")]
     TooManyColumns { columns: usize, most: usize },
+    #[error("a {design} design has {least} to {most} factors, not {factors}")]
+    FactorsOutOfRange { design: &'static str, factors: usize, least: usize, most: usize },
+    #[error("a {design} design has {} runs, not {runs}", listed(offered))]
+    RunsNotOffered { design: &'static str, runs: u32, offered: &'static [u32] },
+    #[error("a {design} design needs at least 1 run")]
+    NoRuns { design: &'static str },
+    #[error("{runs} runs are too many to be spread out by swaps, which takes at most {most}")]
+    TooManyRunsToSpread { runs: usize, most: usize },
+    #[error("there are no points to measure")]
+    NoPoints,
+    #[error("point {row} has {columns} coordinates where the first has {expected}")]
+    RaggedPoints { row: usize, columns: usize, expected: usize },
+    #[error("coordinate {column} of point {row} is {value}, outside 0 to 1")]
+    OutsideUnitCube { row: usize, column: usize, value: f64 },
+    #[error("column {column} of the sign table is not balanced: it adds up to {sum}")]
+    Unbalanced { column: usize, sum: i64 },
+    #[error("columns {first} and {second} of the sign table are not orthogonal")]
+    NotOrthogonal { first: usize, second: usize },
 }
 
 /// What is wrong with a generator.
@@ -97,23 +115,32 @@ impl DesignError {
     pub fn key(&self) -> Vec<String> {
         let path = |keys: &[&str]| keys.iter().map(|&key| key.to_owned()).collect();
         match self {
-            Self::NoFactors | Self::TooManyCombinations { .. } | Self::TooManyFactors { .. } => {
-                path(&["factors"])
-            }
+            Self::NoFactors
+            | Self::TooManyCombinations { .. }
+            | Self::TooManyFactors { .. }
+            | Self::FactorsOutOfRange { .. } => path(&["factors"]),
             Self::TooManyTrials { .. } => path(&["design", "replications"]),
             Self::TooManyRows { .. }
             | Self::RunsNotPowerOfTwo { .. }
             | Self::TooFewRuns { .. }
             | Self::TooManyRuns { .. }
             | Self::TooManyGenerators { .. }
-            | Self::RunsDisagree { .. } => path(&["design", "runs"]),
+            | Self::RunsDisagree { .. }
+            | Self::RunsNotOffered { .. }
+            | Self::NoRuns { .. }
+            | Self::TooManyRunsToSpread { .. } => path(&["design", "runs"]),
             Self::SizeMissing => path(&["design", "type"]),
             Self::ResolutionNotReached { .. } => path(&["design", "resolution"]),
             Self::TableTooLong { .. }
             | Self::EmptyTable
             | Self::Ragged { .. }
             | Self::NotASign { .. }
-            | Self::TooManyColumns { .. } => path(&["design", "rows"]),
+            | Self::TooManyColumns { .. }
+            | Self::NoPoints
+            | Self::RaggedPoints { .. }
+            | Self::OutsideUnitCube { .. }
+            | Self::Unbalanced { .. }
+            | Self::NotOrthogonal { .. } => path(&["design", "rows"]),
             Self::UnknownBaselineLevel { factor, .. } => path(&["design", "baseline", factor]),
             Self::BaselineViolates { .. } => path(&["design", "baseline"]),
             Self::NotTwoLevel { factor, .. } => path(&["factors", factor, "levels"]),
@@ -158,6 +185,9 @@ impl DesignError {
                 format!("use at most {combinations} runs, and replications for more trials")
             }
             Self::TooManyGenerators { .. } => "use more runs".to_owned(),
+            Self::TooManyRunsToSpread { .. } => {
+                "use fewer runs, or the plain Latin hypercube".to_owned()
+            }
             Self::SizeMissing => "add `runs = 16`, or another power of two".to_owned(),
             Self::RunsDisagree { given, .. } => {
                 format!("write `runs = {given}`, or leave either runs or generators out")
@@ -169,6 +199,15 @@ impl DesignError {
             Self::Generator { problem, .. } => return problem.help(),
             _ => return None,
         })
+    }
+}
+
+/// Numbers as a sentence lists them: `8, 12 or 16`.
+fn listed(numbers: &[u32]) -> String {
+    let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    match words.as_slice() {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => words.concat(),
     }
 }
 

@@ -2,9 +2,13 @@
 //!
 //! Read `design.rs` first: it turns a study into rows. `fraction.rs` holds the regular two-level
 //! fractions with their alias structure, `minimum_aberration.rs` finds the best of them,
-//! `plan.rs` turns rows into numbered trials and `misprint.rs` checks tables typed by hand.
+//! `plackett_burman.rs` screens many factors, `central_composite.rs` and `box_behnken.rs` fit
+//! curved surfaces, `latin_hypercube.rs` and `sobol.rs` fill the unit cube and `space_filling.rs`
+//! measures how well. `plan.rs` turns rows into numbered trials and `misprint.rs` checks tables typed by hand.
 //! Nothing here runs a trial or looks at a measurement.
 
+mod box_behnken;
+mod central_composite;
 mod condition;
 mod design;
 mod error;
@@ -12,19 +16,29 @@ mod fraction;
 mod fractional;
 mod full;
 mod generator;
+mod latin_hypercube;
 mod minimum_aberration;
 mod misprint;
 mod note;
 mod one_factor;
+mod plackett_burman;
 mod plan;
 mod rows;
+mod sobol;
+mod space_filling;
 mod table;
 mod word;
 
+pub use box_behnken::BoxBehnken;
+pub use central_composite::{Alpha, CentralComposite, CentrePoints, Star};
 pub use design::{Design, Kind, MOST_ROWS};
 pub use error::{DesignError, GeneratorProblem};
 pub use fraction::{AliasesListed, Choice, TwoLevelFraction};
 pub use full::full_factorial;
+pub use latin_hypercube::{Spread, latin_hypercube};
 pub use misprint::{BrokenWord, MOST_COLUMNS, Misprint, SignFlip, UnbalancedColumn, check_table};
 pub use note::DesignNote;
+pub use plackett_burman::{PartialAlias, PlackettBurman, two_factor_aliases};
 pub use plan::{extend, plan};
+pub use sobol::sobol;
+pub use space_filling::SpaceFilling;

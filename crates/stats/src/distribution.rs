@@ -19,6 +19,19 @@ impl Normal {
         0.5 * erf::erfc(x / std::f64::consts::SQRT_2)
     }
 
+    /// Logarithm of the upper tail, also where the tail itself is too small for a number.
+    ///
+    /// Beyond 30 this is the asymptotic series of Abramowitz and Stegun 26.2.12, whose first
+    /// neglected term is below 1e-9 there.
+    pub(crate) fn log_upper_tail(self, x: f64) -> f64 {
+        if x < 30.0 {
+            return self.upper_tail(x).ln();
+        }
+        let w = 1.0 / (x * x);
+        let series = -w * (1.0 - 3.0 * w * (1.0 - 5.0 * w));
+        -0.5 * x * x - (x * std::f64::consts::TAU.sqrt()).ln() + series.ln_1p()
+    }
+
     /// Value below which the share `p` lies.
     ///
     /// # Errors
@@ -194,7 +207,7 @@ fn cornish_fisher(z: f64, df: f64) -> f64 {
 }
 
 /// Point above zero at which a falling tail reaches `exp(log_target)`.
-fn solve_tail(log_target: f64, guess: f64, tail: impl Fn(f64) -> f64) -> f64 {
+pub(crate) fn solve_tail(log_target: f64, guess: f64, tail: impl Fn(f64) -> f64) -> f64 {
     // A tail that has underflowed to zero still needs a finite logarithm.
     let gap = |x: f64| tail(x).ln().max(-1e4) - log_target;
     let mut high = guess.max(1e-3);
@@ -204,14 +217,14 @@ fn solve_tail(log_target: f64, guess: f64, tail: impl Fn(f64) -> f64) -> f64 {
     root(gap, 0.0, high)
 }
 
-fn check_probability(p: f64) -> Result<f64, StatsError> {
+pub(crate) fn check_probability(p: f64) -> Result<f64, StatsError> {
     if p > 0.0 && p < 1.0 {
         return Ok(p);
     }
     Err(StatsError::OutOfRange { what: "a probability", value: p, range: "0 to 1 (exclusive)" })
 }
 
-fn check_df(df: f64) -> Result<f64, StatsError> {
+pub(crate) fn check_df(df: f64) -> Result<f64, StatsError> {
     if df > 0.0 && df.is_finite() {
         return Ok(df);
     }
@@ -232,6 +245,15 @@ mod tests {
         assert!(ChiSquared::new(f64::INFINITY).is_err());
         assert!(Normal.quantile(0.0).is_err());
         assert!(StudentT::new(3.0).unwrap().quantile(1.0).is_err());
+    }
+
+    #[test]
+    fn logarithm_of_the_normal_tail_has_no_seam() {
+        let slope = |x: f64| Normal.log_upper_tail(x + 1e-3) - Normal.log_upper_tail(x);
+        assert!((slope(29.9995) - slope(29.9985)).abs() < 1e-5);
+        assert!((Normal.log_upper_tail(100.0) + 5_005.524_2).abs() < 1e-3);
+        let (series, direct) = (Normal.log_upper_tail(31.0), Normal.upper_tail(31.0).ln());
+        assert!((series - direct).abs() < 1e-8, "{series} {direct}");
     }
 
     #[test]

@@ -78,7 +78,7 @@ fn log_less_argument(ratio: f64, v: f64) -> f64 {
 }
 
 /// What Stirling's formula for `ln Gamma(v)` leaves out (DLMF 5.11.1).
-fn stirling_remainder(v: f64) -> f64 {
+pub(crate) fn stirling_remainder(v: f64) -> f64 {
     if v < 12.0 {
         return ln_gamma(v) - ((v - 0.5) * v.ln() - v + 0.5 * std::f64::consts::TAU.ln());
     }

@@ -62,6 +62,35 @@ pub(crate) fn check_varies(values: &[f64], what: &'static str) -> Result<(), Sta
     }
 }
 
+/// The sample in ascending order, in standard deviations from its mean.
+pub(crate) fn standard_scores(
+    values: &[f64],
+    what: &'static str,
+    needed: usize,
+) -> Result<Vec<f64>, StatsError> {
+    check(values, what, needed)?;
+    check_varies(values, what)?;
+    let centre = mean_of(values);
+    let deviation = (squares_about_mean(values) / (values.len() - 1) as f64).sqrt();
+    let mut scores: Vec<f64> = values.iter().map(|v| (v - centre) / deviation).collect();
+    scores.sort_by(f64::total_cmp);
+    Ok(scores)
+}
+
+/// Skewness and kurtosis: third and fourth moment about the mean, in units of the second, all
+/// over the number of values. A normal distribution has 0 and 3.
+pub(crate) fn shape(
+    values: &[f64],
+    what: &'static str,
+    needed: usize,
+) -> Result<[f64; 2], StatsError> {
+    let scores = standard_scores(values, what, needed)?;
+    let n = scores.len() as f64;
+    let moment = |power: i32| scores.iter().map(|z| z.powi(power)).sum::<f64>() / n;
+    let second = moment(2);
+    Ok([moment(3) / second.powf(1.5), moment(4) / (second * second)])
+}
+
 pub(crate) fn mean_of(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let first = values.iter().sum::<f64>() / n;
@@ -89,6 +118,15 @@ mod tests {
         let values: Vec<f64> = [0.1, 0.2, 0.3].iter().map(|v| v + 1e9).collect();
         assert!((variance(&values).unwrap() - 0.01).abs() < 1e-8);
         assert!((mean(&values).unwrap() - 1e9 - 0.2).abs() < 1e-6);
+    }
+
+    #[test]
+    fn shape_of_a_coin_and_of_one_spike_is_known() {
+        let [skewness, kurtosis] = shape(&[0.0, 1.0, 0.0, 1.0], "test", 2).unwrap();
+        assert!(skewness.abs() < 1e-12 && (kurtosis - 1.0).abs() < 1e-12);
+        // A share p of ones has skewness (1 - 2p) / sqrt(p (1 - p)).
+        let [skewness, _] = shape(&[0.0, 0.0, 0.0, 0.0, 1.0], "test", 2).unwrap();
+        assert!((skewness - 1.5).abs() < 1e-12);
     }
 
     #[test]

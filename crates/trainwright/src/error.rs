@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use trainwright_analysis::AnalysisError;
 use trainwright_engine::EngineError;
+use trainwright_queueing::QueueingError;
 use trainwright_records::RecordsError;
 use trainwright_store::StoreError;
 use trainwright_study::{FaultyFile, StudyError};
@@ -43,6 +44,8 @@ pub enum Error {
     Exists { path: PathBuf },
     #[error("cannot import {file}: {message}", file = file.display())]
     Import { file: PathBuf, message: String },
+    #[error("cannot test {file}: {message}", file = file.display())]
+    Statistics { file: PathBuf, message: String },
     #[error("{0}")]
     Request(String),
     #[error("cannot read {path}: {source}", path = path.display())]
@@ -51,6 +54,8 @@ pub enum Error {
     Folder { path: PathBuf, source: io::Error },
     #[error("cannot analyse: {0}")]
     Analysis(#[from] AnalysisError),
+    #[error(transparent)]
+    Queue(#[from] QueueingError),
     #[error(transparent)]
     Engine(#[from] EngineError),
     #[error(transparent)]
@@ -74,8 +79,10 @@ impl Error {
             | Self::NoSuchTrial { .. }
             | Self::Exists { .. }
             | Self::Import { .. }
+            | Self::Statistics { .. }
             | Self::Request(_)
             | Self::Input { .. }
+            | Self::Queue(_)
             | Self::Analysis(_) => 2,
             Self::AlreadyRunning { .. }
             | Self::NoStoreFolder { .. }

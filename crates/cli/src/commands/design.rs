@@ -1,40 +1,31 @@
 //! `trainwright design`.
 
-use serde::Serialize;
+mod response_surface;
+mod space_filling;
+mod two_level;
+
 use serde_json::json;
 use trainwright::Error;
-use trainwright_design::{AliasesListed, DesignError, TwoLevelFraction, full_factorial};
+use trainwright_design::{DesignError, full_factorial};
 
 use crate::arguments::{DesignArguments, DesignKindArgument};
 use crate::output::{plain_table, print, print_json};
 
 pub(crate) fn design(arguments: &DesignArguments) -> anyhow::Result<u8> {
     match arguments.kind {
-        DesignKindArgument::Fractional => fractional(arguments)?,
         DesignKindArgument::Full => full(arguments)?,
+        DesignKindArgument::Fractional => two_level::fractional(arguments)?,
+        DesignKindArgument::PlackettBurman => two_level::plackett_burman(arguments)?,
+        DesignKindArgument::CentralComposite => response_surface::central_composite(arguments)?,
+        DesignKindArgument::BoxBehnken => response_surface::box_behnken(arguments)?,
+        DesignKindArgument::LatinHypercube => space_filling::latin_hypercube(arguments)?,
+        DesignKindArgument::Sobol => space_filling::sobol(arguments)?,
     }
     Ok(0)
 }
 
-fn fractional(arguments: &DesignArguments) -> anyhow::Result<()> {
-    let factors = arguments.factors.ok_or_else(|| missing("--factors, such as --factors 6"))?;
-    if !arguments.levels.is_empty() {
-        return Err(Error::Request("a fractional design has two levels a factor".into()).into());
-    }
-    let fraction = match (arguments.runs, arguments.generators.as_slice()) {
-        (Some(runs), []) => TwoLevelFraction::with_runs(factors, runs),
-        (None, words @ [_, ..]) => TwoLevelFraction::from_generators(factors, words),
-        _ => return Err(missing("either --runs 32 or --generators F=ABCDE").into()),
-    };
-    let fraction = fraction.map_err(|error| refused(&error))?;
-    if arguments.json { print_json("design", &fraction) } else { print(&fraction_text(&fraction)) }
-}
-
 fn full(arguments: &DesignArguments) -> anyhow::Result<()> {
-    if arguments.runs.is_some() || !arguments.generators.is_empty() {
-        let message = "a full design has no runs and no generators to choose";
-        return Err(Error::Request(message.into()).into());
-    }
+    allow_only(arguments, "full", &["--factors", "--levels"])?;
     let two_level = arguments.levels.is_empty();
     let levels = match (arguments.factors, two_level) {
         (Some(factors), true) => vec![2; factors],
@@ -57,6 +48,36 @@ fn full(arguments: &DesignArguments) -> anyhow::Result<()> {
     }
 }
 
+/// Refuses options that this kind of design would have to ignore.
+fn allow_only(arguments: &DesignArguments, kind: &str, allowed: &[&str]) -> Result<(), Error> {
+    let given = [
+        ("--factors", arguments.factors.is_some()),
+        ("--runs", arguments.runs.is_some()),
+        ("--generators", !arguments.generators.is_empty()),
+        ("--levels", !arguments.levels.is_empty()),
+        ("--face", arguments.face.is_some()),
+        ("--alpha", arguments.alpha.is_some()),
+        ("--center", !arguments.center.is_empty()),
+        ("--seed", arguments.seed.is_some()),
+        ("--maximin", arguments.maximin),
+    ];
+    match given.iter().find(|(option, given)| *given && !allowed.contains(option)) {
+        Some((option, _)) => Err(Error::Request(format!(
+            "{option} does not apply to a {kind} design, which takes {}",
+            allowed.join(", ")
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn factors(arguments: &DesignArguments) -> Result<usize, Error> {
+    arguments.factors.ok_or_else(|| missing("--factors, such as --factors 6"))
+}
+
+fn runs(arguments: &DesignArguments) -> Result<u32, Error> {
+    arguments.runs.ok_or_else(|| missing("--runs, such as --runs 16"))
+}
+
 fn missing(what: &str) -> Error {
     Error::Request(format!("this design needs {what}"))
 }
@@ -72,7 +93,7 @@ fn letters(count: usize) -> Vec<String> {
     single.chain((1..).map(|number| format!("X{number}"))).take(count).collect()
 }
 
-fn table<T: Serialize + ToString>(header: &[String], rows: &[Vec<T>]) -> String {
+fn table<T: ToString>(header: &[String], rows: &[Vec<T>]) -> String {
     let mut table = plain_table();
     table.set_header(std::iter::once("row").chain(header.iter().map(String::as_str)));
     for (number, row) in (1..).zip(rows) {
@@ -82,28 +103,8 @@ fn table<T: Serialize + ToString>(header: &[String], rows: &[Vec<T>]) -> String 
     format!("{table}\n")
 }
 
-fn fraction_text(fraction: &TwoLevelFraction) -> String {
-    let letters: Vec<String> = fraction.factors().iter().map(char::to_string).collect();
-    let mut text = table(&letters, fraction.rows());
-    let mut put = |line: String| {
-        text.push_str(&line);
-        text.push('\n');
-    };
-    if !fraction.generators().is_empty() {
-        put(format!("\ngenerators         {}", fraction.generators().join(", ")));
-        put(format!("defining relation  I = {}", fraction.defining_relation().join(" = ")));
-    }
-    match fraction.resolution() {
-        Some(resolution) => put(format!("resolution         {resolution}")),
-        None => put("every combination runs: nothing is aliased".to_owned()),
-    }
-    put(format!("clear interactions {}", fraction.clear_two_factor()));
-    let aliased = fraction.aliases().iter().filter(|(_, others)| !others.is_empty());
-    for (effect, others) in aliased {
-        put(format!("{effect} is aliased with {}", others.join(", ")));
-    }
-    if fraction.aliases_listed() == AliasesListed::UpToTwoFactors {
-        put("aliases of three and more factors are left out".to_owned());
-    }
-    text
+/// A table of coordinates, which JSON gives in full.
+fn decimal_table(header: &[String], rows: &[Vec<f64>]) -> String {
+    let shown = |row: &Vec<f64>| row.iter().map(|value| format!("{value:.4}")).collect();
+    table(header, &rows.iter().map(shown).collect::<Vec<Vec<String>>>())
 }

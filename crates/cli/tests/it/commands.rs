@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::program::{End, Lab, shell_study};
 
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 21] = [
+    "stats",
+    "queue",
     "init",
     "check",
     "run",

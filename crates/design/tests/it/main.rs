@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod classical;
 mod reference;
 mod studies;
 mod study_plans;

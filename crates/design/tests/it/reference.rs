@@ -5,7 +5,7 @@ use trainwright_design::{Choice, Design, TwoLevelFraction};
 
 use crate::studies::study;
 
-fn vectors(name: &str) -> Value {
+pub(crate) fn vectors(name: &str) -> Value {
     let path = format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
@@ -29,7 +29,7 @@ fn check_fields(fraction: &TwoLevelFraction, expected: &Value) {
     }
 }
 
-fn size(expected: &Value, key: &str) -> usize {
+pub(crate) fn size(expected: &Value, key: &str) -> usize {
     usize::try_from(expected[key].as_u64().unwrap()).unwrap()
 }
 

@@ -1,7 +1,8 @@
-//! Tails and quantiles against 50-digit values; tolerance 1e-9 relative throughout.
+//! Tails and quantiles against 50-digit values; tolerance 1e-9 relative, but for the studentised
+//! range, whose reference is itself a quadrature.
 
 use serde_json::Value;
-use trainwright_stats::{ChiSquared, FisherF, Normal, StudentT};
+use trainwright_stats::{ChiSquared, FisherF, Normal, StudentT, StudentisedRange};
 
 use crate::vectors::{cases, close, json, number};
 
@@ -39,4 +40,22 @@ fn chi_squared_tails_match() {
     check("chi2_sf", "sf", |c| {
         ChiSquared::new(number(c, "df")).unwrap().upper_tail(number(c, "x"))
     });
+}
+
+#[test]
+fn studentised_range_tails_and_quantiles_match() {
+    let table = json("distributions.json");
+    let range = |c: &Value| {
+        let groups = c["k"].as_u64().unwrap() as usize;
+        StudentisedRange::new(groups, number(c, "df")).unwrap()
+    };
+    for case in cases(&table["studentized_range_sf"]) {
+        let found = range(case).upper_tail(number(case, "q"));
+        let gap = (found - number(case, "sf_scipy")).abs();
+        assert!(gap < 1e-9, "{case}: {found}");
+    }
+    for case in cases(&table["studentized_range_quantile"]) {
+        let found = range(case).quantile(number(case, "p")).unwrap();
+        close(&case.to_string(), found, number(case, "q"), 1e-7);
+    }
 }

@@ -4,5 +4,6 @@
 
 mod distributions;
 mod least_squares;
+mod odd_samples;
 mod tests_of_samples;
 mod vectors;
