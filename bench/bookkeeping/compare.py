@@ -5,6 +5,7 @@ processes themselves, as each tool's own clock saw it, is taken off. Rounds are 
 median is reported, with the smallest and the largest round.
 """
 
+import itertools
 import json
 import platform
 import statistics
@@ -17,7 +18,7 @@ from pathlib import Path
 import optuna
 
 TRIALS = 200
-ROUNDS = 5
+ROUNDS = 7
 MANY = 10_000
 
 STUDY = """schema = 1
@@ -37,22 +38,21 @@ terms = "main"
 """
 
 
-def trainwright(program, *flags):
+def trainwright(program, folder, *flags):
     """Milliseconds a trial, without its process."""
-    with tempfile.TemporaryDirectory(dir=".") as folder:
-        study = Path(folder) / "study.toml"
-        study.write_text(STUDY.format(levels=list(range(TRIALS))))
-        start = time.perf_counter()
-        subprocess.run([program, "run", study, "--json", *flags], check=True, capture_output=True)
-        total = time.perf_counter() - start
-        rows = subprocess.run(
-            [program, "status", study, "--json"], check=True, capture_output=True
-        ).stdout
-        processes = sum(trial["wall_s"] for trial in json.loads(rows)["trials"])
-        return 1000 * (total - processes) / TRIALS
+    study = folder / "study.toml"
+    study.write_text(STUDY.format(levels=list(range(TRIALS))))
+    start = time.perf_counter()
+    subprocess.run([program, "run", study, "--json", *flags], check=True, capture_output=True)
+    total = time.perf_counter() - start
+    rows = subprocess.run(
+        [program, "status", study, "--json"], check=True, capture_output=True
+    ).stdout
+    processes = sum(trial["wall_s"] for trial in json.loads(rows)["trials"])
+    return 1000 * (total - processes) / TRIALS
 
 
-def optuna_sqlite():
+def optuna_sqlite(folder):
     """The same for Optuna with its SQLite storage and random sampler."""
     processes = 0.0
 
@@ -65,13 +65,12 @@ def optuna_sqlite():
         processes += took
         return took
 
-    with tempfile.TemporaryDirectory(dir=".") as folder:
-        start = time.perf_counter()
-        study = optuna.create_study(
-            storage=f"sqlite:///{folder}/study.db", sampler=optuna.samplers.RandomSampler(seed=1)
-        )
-        study.optimize(objective, n_trials=TRIALS)
-        return 1000 * (time.perf_counter() - start - processes) / TRIALS
+    start = time.perf_counter()
+    study = optuna.create_study(
+        storage=f"sqlite:///{folder}/study.db", sampler=optuna.samplers.RandomSampler(seed=1)
+    )
+    study.optimize(objective, n_trials=TRIALS)
+    return 1000 * (time.perf_counter() - start - processes) / TRIALS
 
 
 def start_up(program):
@@ -81,29 +80,27 @@ def start_up(program):
     return 1000 * (time.perf_counter() - start)
 
 
-def listing(program):
+def listing(program, folder):
     """Seconds to list a study of many finished trials, and to export it."""
-    with tempfile.TemporaryDirectory(dir=".") as folder:
-        folder = Path(folder)
-        side = round(MANY**0.5)
-        levels = list(range(side))
-        study = folder / "study.toml"
-        study.write_text(
-            STUDY.format(levels=levels)
-            .replace("[design]", f"[factors.j]\nlevels = {levels}\n[design]")
-            .replace('["true", "{i}"]', '["true", "{i}", "{j}"]')
-        )
-        table = folder / "results.csv"
-        lines = [f"{i},{j},{i + j}.5" for i in levels for j in levels]
-        table.write_text("i,j,time\n" + "\n".join(lines) + "\n")
-        quiet = {"check": True, "capture_output": True}
-        subprocess.run([program, "import", table, "--study", study], **quiet)
-        times = {}
-        for verb in ["status", "export"]:
-            start = time.perf_counter()
-            subprocess.run([program, verb, study], **quiet)
-            times[verb] = time.perf_counter() - start
-        return times
+    side = round(MANY**0.5)
+    levels = list(range(side))
+    study = folder / "study.toml"
+    study.write_text(
+        STUDY.format(levels=levels)
+        .replace("[design]", f"[factors.j]\nlevels = {levels}\n[design]")
+        .replace('["true", "{i}"]', '["true", "{i}", "{j}"]')
+    )
+    table = folder / "results.csv"
+    lines = [f"{i},{j},{i + j}.5" for i in levels for j in levels]
+    table.write_text("i,j,time\n" + "\n".join(lines) + "\n")
+    quiet = {"check": True, "capture_output": True}
+    subprocess.run([program, "import", table, "--study", study], **quiet)
+    times = {}
+    for verb in ["status", "export"]:
+        start = time.perf_counter()
+        subprocess.run([program, verb, study], **quiet)
+        times[verb] = time.perf_counter() - start
+    return times
 
 
 def summary(values):
@@ -111,17 +108,30 @@ def summary(values):
 
 
 def main():
+    # Folders go at the end only: deleting thousands of files slows the creation of the next.
+    with tempfile.TemporaryDirectory(dir=".") as root:
+        measure(Path(root))
+
+
+def measure(root):
+    numbers = itertools.count()
+
+    def folder():
+        path = root / str(next(numbers))
+        path.mkdir()
+        return path
+
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     program, output = str(Path(sys.argv[1]).resolve()), sys.argv[2]
     figures = {"trainwright": [], "trainwright --no-flush": [], "optuna SQLite": []}
     starts = []
     for _ in range(ROUNDS):
-        figures["trainwright"].append(trainwright(program))
-        figures["trainwright --no-flush"].append(trainwright(program, "--no-flush"))
-        figures["optuna SQLite"].append(optuna_sqlite())
+        figures["trainwright"].append(trainwright(program, folder()))
+        figures["trainwright --no-flush"].append(trainwright(program, folder(), "--no-flush"))
+        figures["optuna SQLite"].append(optuna_sqlite(folder()))
         starts.extend(start_up(program) for _ in range(5))
     medians = {name: statistics.median(values) for name, values in figures.items()}
-    lists = [listing(program) for _ in range(3)]
+    lists = [listing(program, folder()) for _ in range(3)]
     result = {
         "trials": TRIALS,
         "rounds": ROUNDS,
