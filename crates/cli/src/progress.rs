@@ -86,8 +86,7 @@ impl Progress {
     fn started(&mut self, trial: &PlannedTrial) {
         if let Some(screen) = &mut self.screen {
             let line = screen.lines.add(ProgressBar::new_spinner().with_style(line_style()));
-            line.set_prefix(format!("trial {}", trial.number));
-            line.set_message(trial.configuration.to_string());
+            line.set_prefix(format!("trial {}  {}", trial.number, trial.configuration));
             line.enable_steady_tick(Duration::from_millis(200));
             screen.trials.insert(trial.number, line);
         }
