@@ -19,6 +19,7 @@ pub(crate) fn half_normal(analysis: &Analysis) -> Option<Chart> {
     }
     let active = |point: &HalfNormal| standing_of(analysis, &point.term) == Standing::StandsOut;
     let names = names_with_room(points.iter().filter(|point| active(point)));
+    let reach = points.iter().map(|point| point.quantile).fold(0.0, f64::max);
     let named = |point: &HalfNormal| names.contains(&point.term.as_str());
     let series = |name: &str, colour: &str, wanted: bool| {
         let data: Vec<Value> = points
@@ -29,16 +30,19 @@ pub(crate) fn half_normal(analysis: &Analysis) -> Option<Chart> {
                     "value": [for_chart(point.quantile), for_chart(point.effect)],
                     "name": point.term,
                     "tip": format!("{}\nsize of effect {}", point.term, figure(point.effect)),
-                    "label": { "show": named(point) },
+                    // A name to the left of a point near the axis would be cut off.
+                    "label": {
+                        "show": named(point),
+                        "position": if point.quantile < 0.6 * reach { "right" } else { "left" },
+                    },
                 })
             })
             .collect();
         json!({
             "type": "scatter", "name": name, "data": data, "symbolSize": 9,
             "itemStyle": { "color": colour },
-            "label": {
-                "formatter": "{b}", "position": "left", "width": 150, "overflow": "truncate",
-            },
+            "label": { "formatter": "{b}", "width": 150, "overflow": "truncate" },
+            "labelLayout": { "hideOverlap": true },
         })
     };
     let mut all = vec![
