@@ -44,6 +44,8 @@ pub enum AnalysisError {
     UnknownLevel { trial: u32, factor: String, level: String },
     #[error("finished trial {trial} has no value of metric `{metric}`")]
     MissingMetric { trial: u32, metric: String },
+    #[error("`{expression}` has no value in line {line}: {reason}")]
+    NotComputable { expression: String, line: u64, reason: String },
     #[error("the significance level is {alpha}, but must lie between 0 and 1")]
     Alpha { alpha: f64 },
     #[error("`{response}` cannot be analysed: {source}")]

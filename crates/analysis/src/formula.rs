@@ -177,6 +177,12 @@ mod tests {
     }
 
     #[test]
+    fn computed_columns_keep_their_spelling() {
+        check("y ~ x + I(x^2) + log(x)", TermOrder::Formula, "x I(x^2) log(x)");
+        check("y ~ a*I((x + 1)^2)", TermOrder::Formula, "a I((x + 1)^2) a:I((x + 1)^2)");
+    }
+
+    #[test]
     fn a_logarithm_may_wrap_the_response() {
         let formula = Formula::parse("log(cost) ~ a", TermOrder::Formula).unwrap();
         assert_eq!((formula.response.as_str(), formula.transform), ("cost", Transform::Log));
@@ -193,7 +199,9 @@ mod tests {
     fn what_is_not_supported_is_said_with_its_place() {
         refused("y ~ a - 1", "terms cannot be taken away; name the ones to keep at character 7");
         refused("y ~ 0 + a", "the intercept cannot be left out at character 5");
-        refused("y ~ I(x^2)", "`I(...)` is not supported on the right");
+        refused("y ~ poly(x, 3)", "`poly(...)` is not supported on the right");
+        refused("y ~ I(x^)", "a value is missing at the end");
+        refused("y ~ I(x^2", "`)` is expected at the end of this function");
         refused("sqrt(y) ~ x", "only `log` may wrap the response");
         refused("y ~ ", "a column name is expected at character 5");
         refused("y a", "`~` is expected");

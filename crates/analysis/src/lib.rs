@@ -13,6 +13,7 @@ mod analyze_table;
 mod assemble;
 mod balance;
 mod box_cox_table;
+mod derived;
 mod effects;
 mod error;
 mod findings;

@@ -2,6 +2,7 @@
 
 use trainwright_study::{Factor, Level};
 
+use crate::derived;
 use crate::error::AnalysisError;
 use crate::table::{Column, Table};
 
@@ -40,6 +41,11 @@ impl Variable {
             line: table.line(row),
             column: name.to_owned(),
         };
+        // A column may bear such a name itself.
+        let computed = derived::expression(name).filter(|_| table.names().all(|own| own != name));
+        if let Some(Ok(expression)) = computed {
+            return Ok(Self::numeric(name, derived::values(table, &expression, rows)?));
+        }
         match table.column(name)? {
             Column::Numeric(cells) => {
                 let values: Vec<f64> = rows

@@ -1,6 +1,7 @@
 //! Reads formulas by recursive descent.
 
 use super::Transform;
+use crate::derived::{FUNCTIONS, expression};
 use crate::error::AnalysisError;
 
 /// Pairs of terms that one operator may join; beyond that a formula is a mistake.
@@ -129,16 +130,38 @@ impl<'a> Parser<'a> {
             _ => {}
         }
         let name = self.name()?;
-        if self.peek() == Some('(') {
-            return Err(self.refuse(format!(
-                "`{name}(...)` is not supported on the right; put the values into a column"
-            )));
-        }
+        let name = if self.peek() == Some('(') { self.computed(&name)? } else { name };
         let index = self.variables.iter().position(|v| *v == name).unwrap_or_else(|| {
             self.variables.push(name);
             self.variables.len() - 1
         });
         Ok(vec![vec![index]])
+    }
+
+    /// A computed column such as `I(x^2)`, whose function's name has just been read.
+    fn computed(&mut self, function: &str) -> Result<String, AnalysisError> {
+        if !FUNCTIONS.contains(&function) {
+            let known = FUNCTIONS.join(", ");
+            return Err(self.refuse(format!(
+                "`{function}(...)` is not supported on the right, only {known} are; put the values \
+                 into a column"
+            )));
+        }
+        let start = self.at;
+        let mut open = 0;
+        let closing = self.text[start..].char_indices().find(|(_, c)| {
+            open += i32::from(*c == '(') - i32::from(*c == ')');
+            open == 0
+        });
+        let Some((length, _)) = closing else {
+            return Err(self.refuse("`)` is expected at the end of this function"));
+        };
+        let name = format!("{function}{}", &self.text[start..=start + length]);
+        if let Some(Err(problem)) = expression(&name) {
+            return Err(self.refuse(problem));
+        }
+        self.at = start + length + 1;
+        Ok(name)
     }
 
     /// A column name: letters, digits, dots and underscores, or anything between backticks.

@@ -1,6 +1,6 @@
 //! Analysis of variance and Box-Cox against R.
 
-use trainwright_analysis::{AnovaType, Formula, TableOptions, TermOrder, analyze_table};
+use trainwright_analysis::{AnovaType, Formula, Table, TableOptions, TermOrder, analyze_table};
 
 use crate::support::{check_table, close, finding, json, rows, table, texts};
 
@@ -96,4 +96,32 @@ fn json_has_the_fields_of_the_contract() {
     assert_eq!(json["anova"][2]["rows"][4]["term"], "Residuals");
     assert_eq!(json["coding"], "raw");
     assert_eq!(json["fit"]["coefficients"][5]["name"], "woolB:tensionM");
+}
+
+/// Polynomials written in the formula give the exact coefficients, though their columns are
+/// nearly collinear: Wampler's y = 1 + x + ... + x^5 for x = 0..20 (JASA 65, 1970).
+#[test]
+fn polynomials_in_a_formula_reach_exact_coefficients() {
+    let y = |x: f64| (0..=5).map(|power| x.powi(power)).sum::<f64>();
+    let lines: String = (0..=20).map(|x| format!("{x},{}\n", y(f64::from(x)))).collect();
+    let table = Table::from_csv(format!("x,y\n{lines}").as_bytes(), &[]).unwrap();
+    let formula = "y ~ x + I(x^2) + I(x^3) + I(x^4) + I(x^5)";
+    let formula = Formula::parse(formula, TermOrder::Formula).unwrap();
+    let found = analyze_table(&table, &formula, &TableOptions::default()).unwrap();
+    assert_eq!(found.fit.coefficients[5].name, "I(x^5)");
+    for row in &found.fit.coefficients {
+        close(&row.name, row.estimate.unwrap(), 1.0, 1e-8);
+    }
+}
+
+#[test]
+fn a_computed_column_without_a_value_is_refused_with_its_line() {
+    let table = Table::from_csv("x,g,y\n1,a,2\n0,b,3\n2,a,5\n3,b,4\n".as_bytes(), &[]).unwrap();
+    let refused = |text: &str| {
+        let formula = Formula::parse(text, TermOrder::Formula).unwrap();
+        analyze_table(&table, &formula, &TableOptions::default()).unwrap_err().to_string()
+    };
+    assert_eq!(refused("y ~ log(x)"), "`log(x)` has no value in line 3: it is -inf");
+    assert!(refused("y ~ I(g + 1)").contains("column `g` holds texts"));
+    assert!(refused("y ~ I(1 / x)").contains("division by zero"));
 }
