@@ -32,7 +32,7 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  trainwright init study.toml\n  \
         trainwright init study.toml --from results.csv")]
     Init(InitArguments),
-    /// Check a study and show what it will do: run table, aliases, hours, price.
+    /// Check a study and show what it will do: run table, aliases, power, hours, price.
     #[command(after_help = "Example:\n  trainwright check study.toml")]
     Check(StudyArguments),
     /// Run a study, or go on where it stopped, and tell the verdict.

@@ -9,6 +9,7 @@ mod faults;
 mod interrupt;
 mod output;
 mod progress;
+mod warnings;
 
 use std::panic;
 use std::process::ExitCode;
@@ -20,6 +21,7 @@ use crate::arguments::Arguments;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     interrupt::survive_file_size_limits();
+    warnings::show();
     match panic::catch_unwind(|| commands::run(arguments)) {
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(error)) => faults::show(&error),

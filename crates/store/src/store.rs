@@ -4,7 +4,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::types::Type;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use trainwright_study::{Machine, Study};
@@ -156,11 +158,10 @@ impl Store {
             connection
                 .prepare_cached("SELECT id, fixed, source FROM study WHERE name = ?1")?
                 .query_row([name], |row| {
-                    let fixed: String = row.get(1)?;
                     Ok(StoredStudy {
                         id: row.get(0)?,
                         name: name.to_owned(),
-                        fixed: serde_json::from_str(&fixed).unwrap_or(Value::Null),
+                        fixed: read_json(row, 1)?,
                         source: row.get(2)?,
                     })
                 })
@@ -209,16 +210,15 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn machines(&self, study: i64) -> Result<Vec<Machine>, StoreError> {
-        let texts: Vec<String> = self.read(|connection| {
+        self.read(|connection| {
             connection
                 .prepare(
                     "SELECT description FROM machine WHERE id IN
                      (SELECT machine FROM trial WHERE study = ?1) ORDER BY id",
                 )?
-                .query_map([study], |row| row.get(0))?
+                .query_map([study], |row| read_json(row, 0))?
                 .collect()
-        })?;
-        Ok(texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect())
+        })
     }
 }
 
@@ -236,6 +236,14 @@ fn percent_encoded(path: &Path) -> String {
     bytes
         .map(|&byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") })
         .collect()
+}
+
+/// A column that holds JSON; damaged JSON is an error that names the column.
+fn read_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+    })
 }
 
 /// Milliseconds since 1970.

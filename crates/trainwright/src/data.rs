@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use trainwright_records::{
-    FetchProgress, FetchSource, PUBLISHED_URL, RecordsError, cache_folder, fetch_fashion_mnist,
+    DEBIAN_FASHION_MNIST, FetchProgress, FetchSource, PUBLISHED_URL, cache_folder,
+    fetch_fashion_mnist,
 };
 
 use crate::Error;
@@ -41,12 +42,10 @@ pub fn fetch(
     if let Some(base_url) = &request.url {
         return Ok(fetch(&FetchSource::Http { base_url: base_url.clone() }, progress)?);
     }
-    let installed: Result<PathBuf, RecordsError> = fetch(&FetchSource::DebianPackage, progress);
-    match installed {
-        Ok(folder) => Ok(folder),
-        Err(_) => {
-            let source = FetchSource::Http { base_url: PUBLISHED_URL.to_owned() };
-            Ok(fetch(&source, progress)?)
-        }
-    }
+    let source = if Path::new(DEBIAN_FASHION_MNIST).is_dir() {
+        FetchSource::DebianPackage
+    } else {
+        FetchSource::Http { base_url: PUBLISHED_URL.to_owned() }
+    };
+    Ok(fetch(&source, progress)?)
 }

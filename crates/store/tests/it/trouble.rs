@@ -44,3 +44,13 @@ fn reading_an_absent_store_makes_none() {
     assert!(Store::open_for_reading(&path).unwrap().is_none());
     assert!(!path.exists());
 }
+
+#[test]
+fn a_damaged_study_is_an_error_and_not_a_changed_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    let (store, _) = store_with_two_trials(&path);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute("UPDATE study SET fixed = '{\"half'", []).unwrap();
+    assert!(matches!(store.study("demo"), Err(StoreError::Other { .. })));
+}
