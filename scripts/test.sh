@@ -36,7 +36,8 @@ step "tests of all crates"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Tests that lack their data or a tool pass with a line that says SKIPPED; it must not be hidden.
-cargo test --release --workspace -- --show-output 2>&1 | tee "$work/tests.log"
+cargo test --release --workspace -- --show-output > "$work/tests.log" 2>&1 || { cat "$work/tests.log"; exit 1; }
+cat "$work/tests.log"
 grep SKIPPED "$work/tests.log" || echo "no test was skipped"
 
 step "report in a browser"
