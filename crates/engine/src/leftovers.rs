@@ -31,7 +31,7 @@ pub fn end_leftovers(study_dir: &Path) -> usize {
     let begun = Instant::now();
     let mut ended = BTreeSet::new();
     loop {
-        let left = leftovers(&study_dir);
+        let left = leftovers(&study_dir, &ended);
         if left.is_empty() {
             return ended.len();
         }
@@ -55,20 +55,25 @@ pub fn end_leftovers(study_dir: &Path) -> usize {
     }
 }
 
-/// Living processes of trials below a folder.
-fn leftovers(study_dir: &Path) -> Vec<ProcessStat> {
+/// Living processes of the groups of trials below a folder, and of the groups `ended` so far.
+///
+/// A whole group counts, since a member that dropped its environment cannot be known by itself,
+/// and one that is killed is not gone at once.
+fn leftovers(study_dir: &Path, ended: &BTreeSet<u32>) -> Vec<ProcessStat> {
     let own_group = getpgrp().as_raw().cast_unsigned();
-    let is_leftover = |process: &ProcessStat| {
-        // Group 0 and 1 belong to the kernel and to init.
-        process.group > 1
-            && process.group != own_group
-            && process.state != 'Z'
-            && (environment_names_folder_below(process.pid, study_dir)
-                || output_lies_below(process.pid, study_dir))
-    };
     // Without a process table there is nothing that we could end.
-    let processes = process_stats().unwrap_or_default();
-    processes.into_iter().filter(is_leftover).collect()
+    let mut processes = process_stats().unwrap_or_default();
+    // Group 0 and 1 belong to the kernel and to init.
+    processes
+        .retain(|process| process.group > 1 && process.group != own_group && process.state != 'Z');
+    let mut groups = ended.clone();
+    groups.extend(processes.iter().filter_map(|process| {
+        let known = environment_names_folder_below(process.pid, study_dir)
+            || output_lies_below(process.pid, study_dir);
+        known.then_some(process.group)
+    }));
+    processes.retain(|process| groups.contains(&process.group));
+    processes
 }
 
 fn environment_names_folder_below(pid: u32, study_dir: &Path) -> bool {
