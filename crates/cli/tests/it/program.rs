@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigHandler, Signal, kill, signal};
 use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -121,13 +122,14 @@ impl Lab {
     /// Starts the program, which goes on beside the test.
     pub(crate) fn start(&self, words: &[&str]) -> Running {
         let file = |name: &str| File::options().create(true).append(true).open(self.path(name));
-        let child = self
-            .command(words)
-            .stdout(file("running.stdout").unwrap())
-            .stderr(file("running.stderr").unwrap())
-            .spawn()
-            .unwrap();
-        Running { child }
+        let mut command = self.command(words);
+        command.stdout(file("running.stdout").unwrap()).stderr(file("running.stderr").unwrap());
+        // Tests that run under `nohup` would hand down their deafness to hangups.
+        // SAFETY: setting a signal's default action is all that happens between fork and exec.
+        unsafe {
+            command.pre_exec(|| Ok(signal(Signal::SIGHUP, SigHandler::SigDfl).map(drop)?));
+        }
+        Running { child: command.spawn().unwrap() }
     }
 
     /// The rows of `export study.toml`.
