@@ -42,6 +42,8 @@ pub struct Analysis {
     pub main_effects: Vec<MainEffect>,
     /// Means by pairs of levels, for each two-factor term.
     pub interactions: Vec<Interaction>,
+    /// Which levels differ, for factors with more than two in balanced data.
+    pub level_differences: Vec<LevelDifferences>,
     /// The best configuration seen; absent where no direction is asked for.
     pub best: Option<Best>,
     /// The same equation for the logarithm, where that is the better scale.
@@ -175,6 +177,18 @@ pub struct BoxCoxSummary {
     pub low: Option<f64>,
     /// Upper end; absent if beyond the powers searched.
     pub high: Option<f64>,
+    /// Likelihood about the maximum; empty where only the power was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub profile: Vec<PowerLikelihood>,
+}
+
+/// How likely a power of the response is.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct PowerLikelihood {
+    /// The power.
+    pub lambda: f64,
+    /// Its profile log-likelihood, without constants.
+    pub log_likelihood: f64,
 }
 
 /// A statement that the data support.
@@ -327,6 +341,32 @@ pub struct CellMean {
     pub mean: Option<f64>,
     /// Number of observations.
     pub n: usize,
+}
+
+/// All pairs of a factor's levels, compared together by Tukey's method.
+#[derive(Debug, Clone, Serialize)]
+pub struct LevelDifferences {
+    /// The factor.
+    pub factor: String,
+    /// One entry a pair.
+    pub pairs: Vec<LevelDifference>,
+}
+
+/// The difference of the means at two levels.
+#[derive(Debug, Clone, Serialize)]
+pub struct LevelDifference {
+    /// The level whose mean comes first.
+    pub a: Level,
+    /// The level whose mean is taken from it.
+    pub b: Level,
+    /// Mean at `a` less mean at `b`.
+    pub difference: f64,
+    /// Lower end; the intervals of all pairs hold together at the analysis' confidence.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Chance of such a difference in any of the pairs if all levels were alike.
+    pub p: f64,
 }
 
 /// The best configuration seen.

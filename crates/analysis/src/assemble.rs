@@ -5,6 +5,7 @@ use crate::effects::{effects, half_normal, lenth_margins};
 use crate::error::AnalysisError;
 use crate::findings::{self, Evidence};
 use crate::fitted::Fitted;
+use crate::level_differences::level_differences;
 use crate::means::{best, interactions, main_effects};
 use crate::problem::Problem;
 use crate::residuals::residuals;
@@ -22,6 +23,7 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
     let lenth = lenth_margins(problem, &effects);
     let log_scale = log_scale(problem, &fitted)?;
     let best = best(problem, &fitted);
+    let main_effects = main_effects(problem, &fitted);
     let findings = findings::of_fit(&Evidence {
         problem,
         fitted: &fitted,
@@ -45,6 +47,7 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
             lambda: b.lambda,
             low: b.low,
             high: b.high,
+            profile: fitted.power_profile(&problem.y, &b),
         }),
         findings,
         half_normal: half_normal(&effects),
@@ -59,7 +62,8 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
         }),
         lenth,
         residuals: residuals(problem, &fitted, &influence),
-        main_effects: main_effects(problem, &fitted),
+        level_differences: level_differences(problem, &fitted, &main_effects),
+        main_effects,
         interactions: interactions(problem),
         best,
         log_scale,

@@ -1,6 +1,6 @@
 //! The power of a response that a table and a formula ask for.
 
-use trainwright_stats::{StatsError, box_cox};
+use trainwright_stats::{BoxCox, StatsError, box_cox};
 
 use crate::analysis::BoxCoxSummary;
 use crate::analyze_table::response;
@@ -45,7 +45,8 @@ pub fn box_cox_of_table(
     let scheme = Scheme { coding: Coding::Raw, contrasts: Contrasts::Treatment };
     let matrix = ModelMatrix::new(&variables, &formula.terms, scheme, y.len()).map_err(stats)?;
     let found = box_cox(&matrix.columns, &y).map_err(stats)?;
-    let summary = BoxCoxSummary { lambda: found.lambda, low: found.low, high: found.high };
+    let BoxCox { lambda, low, high, .. } = found;
+    let summary = BoxCoxSummary { lambda, low, high, profile: Vec::new() };
     Ok((summary, y.len()))
 }
 

@@ -1,14 +1,23 @@
 //! The fits behind an analysis: as asked for, and in coded units.
 
+use trainwright_stats::box_cox::{LARGEST_POWER, profile};
 use trainwright_stats::{
     AnovaRow, BoxCox, Fit, LackOfFit, ShapiroWilk, SumOfSquares, anova, box_cox, lack_of_fit,
     least_squares, shapiro_wilk,
 };
 
-use crate::analysis::{AnovaLine, AnovaTable, AnovaType, CoefficientRow, FitSummary};
+use crate::analysis::{
+    AnovaLine, AnovaTable, AnovaType, CoefficientRow, FitSummary, PowerLikelihood,
+};
 use crate::error::AnalysisError;
 use crate::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
 use crate::problem::Problem;
+
+/// Rows up to which the likelihood of several powers is worked out.
+const MOST_ROWS_OF_A_PROFILE: usize = 20_000;
+
+/// Steps of that likelihood.
+const PROFILE_STEPS: usize = 40;
 
 /// A problem's fits and tables.
 pub(crate) struct Fitted {
@@ -56,13 +65,33 @@ impl Fitted {
             averaged: table(&coded, SumOfSquares::Partial)?,
             // Each of these is undefined for some honest data, and is then absent.
             lack_of_fit: lack_of_fit(y, &cells, fit.ss_residual, fit.df_residual).ok(),
-            box_cox: box_cox(&matrix.columns, y).ok(),
+            box_cox: testable(&fit).and_then(|_| box_cox(&matrix.columns, y).ok()),
             shapiro: testable(&fit).and_then(|residuals| shapiro_wilk(residuals).ok()),
             matrix,
             fit,
             coded,
             coded_fit,
         })
+    }
+
+    /// Likelihood of the powers about the most likely one; empty for data so large that the
+    /// profile would take longer than all the rest.
+    pub(crate) fn power_profile(&self, y: &[f64], best: &BoxCox) -> Vec<PowerLikelihood> {
+        if y.len() > MOST_ROWS_OF_A_PROFILE {
+            return Vec::new();
+        }
+        let (low, high) = (best.low.unwrap_or(-LARGEST_POWER), best.high.unwrap_or(LARGEST_POWER));
+        let step = 2.0 * (high - low) / PROFILE_STEPS as f64;
+        let powers: Vec<f64> = (0..=PROFILE_STEPS)
+            .map(|at| best.lambda + step * (at as f64 - 0.5 * PROFILE_STEPS as f64))
+            .collect();
+        let mut found = profile(&self.matrix.columns, y, &powers).unwrap_or_default();
+        // A power under which the equation fits exactly has no finite likelihood.
+        if !found.iter().all(|own| own.is_finite()) {
+            found.clear();
+        }
+        let entry = |(lambda, log_likelihood)| PowerLikelihood { lambda, log_likelihood };
+        powers.into_iter().zip(found).map(entry).collect()
     }
 
     /// The tables asked for.

@@ -19,6 +19,7 @@ mod error;
 mod findings;
 mod fitted;
 mod formula;
+mod level_differences;
 mod means;
 mod model_matrix;
 mod planned_power;
@@ -32,7 +33,8 @@ pub mod wording;
 pub use analysis::{
     Analysis, AnovaLine, AnovaTable, AnovaType, Best, BoxCoxSummary, CellMean, Check,
     CoefficientRow, Effect, Finding, FitSummary, HalfNormal, Interaction, LackOfFitSummary,
-    LenthSummary, LevelMean, LogScale, MainEffect, Residual, Severity,
+    LenthSummary, LevelDifference, LevelDifferences, LevelMean, LogScale, MainEffect,
+    PowerLikelihood, Residual, Severity,
 };
 pub use analyze_study::{StudyOptions, analyze_study};
 pub use analyze_table::{TableOptions, analyze_table};

@@ -59,7 +59,8 @@ pub(crate) enum Verb {
     Import(ImportArguments),
     /// Fit an equation, test its terms, check its assumptions, say what it means.
     #[command(after_help = "Examples:\n  trainwright analyze study.toml\n  \
-        trainwright analyze --data runs.csv --formula 'cost ~ lr*batch + nodes' --type 2")]
+        trainwright analyze --data runs.csv --formula 'cost ~ lr*batch + nodes' --type 2\n  \
+        trainwright analyze --data runs.csv --formula 'cost ~ lr*batch' --report page.html")]
     Analyze(AnalyzeArguments),
     /// Make one statistical test on columns of a table.
     #[command(
@@ -255,6 +256,9 @@ pub(crate) struct AnalyzeArguments {
     /// Store of the trials [default: trainwright.db beside the study].
     #[arg(long, value_name = "FILE", conflicts_with = "data")]
     pub store: Option<PathBuf>,
+    /// Write a page with plots too; for a study use the verb report.
+    #[arg(long, value_name = "HTML", requires = "data")]
+    pub report: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

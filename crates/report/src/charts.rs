@@ -4,11 +4,16 @@
 //! reader's theme, adds tooltips from the key `tips` and draws. `$s0` to `$s7` are the series
 //! colours.
 
+mod alias_graph;
 mod half_normal;
+mod histogram;
 mod interactions;
 mod learning_curves;
+mod level_differences;
 mod main_effects;
 mod pareto;
+mod power_curve;
+mod power_profile;
 mod quantiles;
 mod residuals;
 mod resources;
@@ -20,11 +25,16 @@ use serde_json::{Map, Value, json};
 use crate::escape::{escape, script_json};
 use crate::figure::for_chart;
 
+pub(crate) use alias_graph::alias_graph;
 pub(crate) use half_normal::half_normal;
+pub(crate) use histogram::histogram;
 pub(crate) use interactions::interaction;
 pub(crate) use learning_curves::learning_curve;
+pub(crate) use level_differences::{MOST_PAIRS, level_differences};
 pub(crate) use main_effects::main_effect;
 pub(crate) use pareto::{MOST_BARS, pareto};
+pub(crate) use power_curve::power_curve;
+pub(crate) use power_profile::power_profile;
 pub(crate) use quantiles::quantiles;
 pub(crate) use residuals::{MOST_POINTS, against_fitted, against_order};
 pub(crate) use resources::{channel, channels, timelines};

@@ -7,6 +7,7 @@ mod effects;
 mod environment;
 mod fit;
 mod resources;
+mod table_analysis;
 mod trials;
 mod verdict;
 
@@ -14,6 +15,8 @@ use crate::assets::{ECHARTS, SCRIPT, STYLE};
 use crate::charts::Charts;
 use crate::escape::escape;
 use crate::input::ReportInput;
+
+pub use table_analysis::{TableReport, table_html};
 
 /// Forbids the page to load anything at all.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
@@ -62,32 +65,57 @@ pub fn html(input: &ReportInput<'_>) -> String {
     let mut charts = Charts::default();
     let bodies = [
         verdict::section(input),
-        design::section(input),
+        design::section(input, &mut charts),
         effects::section(input, &mut charts),
         fit::section(input, &mut charts),
         trials::section(input),
         curves::section(input, &mut charts) + &resources::section(input, &mut charts),
         environment::section(input),
     ];
-    let links: String = SECTIONS
+    page(&Page {
+        title: &format!("{} - study report", input.study.name),
+        header: &verdict::header(input),
+        sections: &SECTIONS.into_iter().zip(bodies).collect::<Vec<_>>(),
+        charts: &charts,
+        program: input.program,
+        written_at: input.written_at,
+    })
+}
+
+/// Id, heading and what to look at of a section.
+type Heading<'a> = (&'a str, &'a str, &'a str);
+
+/// What a page is made of; header and bodies are markup.
+struct Page<'a> {
+    title: &'a str,
+    header: &'a str,
+    sections: &'a [(Heading<'a>, String)],
+    charts: &'a Charts,
+    program: &'a str,
+    written_at: &'a str,
+}
+
+/// One HTML file with everything in it.
+fn page(page: &Page<'_>) -> String {
+    let links: String = page
+        .sections
         .iter()
-        .map(|(id, heading, _)| format!("<a href=\"#{id}\">{heading}</a>"))
+        .map(|((id, heading, _), _)| format!("<a href=\"#{id}\">{heading}</a>"))
         .collect();
-    let sections: String = SECTIONS
+    let sections: String = page
+        .sections
         .iter()
-        .zip(bodies)
-        .map(|((id, heading, look), body)| section(id, heading, look, &body))
+        .map(|((id, heading, look), body)| section(id, heading, look, body))
         .collect();
-    let name = escape(&input.study.name);
-    let (program, written_at) = (escape(input.program), escape(input.written_at));
-    let (data, header) = (charts.script(), verdict::header(input));
+    let (title, header, data) = (escape(page.title), page.header, page.charts.script());
+    let (program, written_at) = (escape(page.program), escape(page.written_at));
     format!(
         "<!doctype html>\n<html lang=\"en\" class=\"no-script\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"{program}\">\n\
-         <title>{name} - study report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          {header}<nav aria-label=\"Sections\"><div class=\"wide\">{links}</div></nav>\n\
          <main class=\"wide\">\n<p class=\"note only-without-script\">Charts need JavaScript, which \
          is off; text and tables are complete without it.</p>\n{sections}</main>\n\

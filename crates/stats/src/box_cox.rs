@@ -38,12 +38,13 @@ pub fn box_cox(matrix: &Columns, response: &[f64]) -> Result<BoxCox, StatsError>
     Ok(BoxCox { lambda, low: end(-LARGEST_POWER), high: end(LARGEST_POWER), log_likelihood })
 }
 
-/// Profile log-likelihood of one power, the Jacobian included and constants left out.
+/// Profile log-likelihood of each power, the Jacobian included and constants left out.
 ///
 /// # Errors
 /// As [`box_cox`].
-pub fn log_likelihood(matrix: &Columns, response: &[f64], lambda: f64) -> Result<f64, StatsError> {
-    Ok(Profile::new(matrix, response)?.at(lambda))
+pub fn profile(matrix: &Columns, response: &[f64], powers: &[f64]) -> Result<Vec<f64>, StatsError> {
+    let profile = Profile::new(matrix, response)?;
+    Ok(powers.iter().map(|&power| profile.at(power)).collect())
 }
 
 struct Profile {

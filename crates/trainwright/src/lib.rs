@@ -36,7 +36,7 @@ pub use job::{JobChannels, job};
 pub use place::Place;
 pub use planned::design_of;
 pub use queue::queue;
-pub use report::{report, verdict};
+pub use report::{report, table_report, verdict};
 pub use results::Results;
 pub use run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
 pub use stop::stop;

@@ -1,11 +1,16 @@
 //! The verbs `report` and the verdict at the end of `run`: everything about a study, shown.
 
+use std::path::Path;
+
 use trainwright_analysis::{Analysis, StudyOptions};
-use trainwright_report::{Colour, ReportInput, ReportTrial};
+use trainwright_report::{Colour, ReportInput, ReportTrial, TableReport, table_html};
 use trainwright_store::StoredTrial;
 use trainwright_study::{Series, Study};
 
 use crate::{Error, Results, analyze};
+
+/// Name and version of this program, as pages show them.
+const PROGRAM: &str = concat!("trainwright ", env!("CARGO_PKG_VERSION"));
 
 /// The report of a study as HTML.
 ///
@@ -27,6 +32,12 @@ pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<Stri
         ..bare_input(study, results, &analysis, &trials)
     };
     Ok(trainwright_report::html(&input))
+}
+
+/// The analysis of a table as HTML.
+pub fn table_report(table: &Path, analysis: &Analysis, written_at: &str) -> String {
+    let name = table.file_name().unwrap_or(table.as_os_str()).to_string_lossy();
+    table_html(&TableReport { name: &name, analysis, program: PROGRAM, written_at })
 }
 
 /// What a study found, as text for a terminal.
@@ -54,7 +65,7 @@ fn bare_input<'a>(
         analysis_refused: analysis.as_ref().err().map(ToString::to_string),
         trials,
         machines: &[],
-        program: concat!("trainwright ", env!("CARGO_PKG_VERSION")),
+        program: PROGRAM,
         written_at: "",
     }
 }

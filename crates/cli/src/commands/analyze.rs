@@ -10,6 +10,7 @@ use trainwright_analysis::{
 };
 
 use super::load;
+use super::report::{now, write_page};
 use crate::arguments::{AnalyzeArguments, CodingArgument, OrderArgument};
 use crate::output::{print, print_json, stdout_colour};
 
@@ -27,6 +28,9 @@ pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
         (None, Some(data), Some(formula)) => of_table(arguments, data, formula)?,
         _ => unreachable!("the argument parser asks for a study or for data and formula"),
     };
+    if let (Some(path), Some(data)) = (&arguments.report, &arguments.data) {
+        write_page(path, &trainwright::table_report(data, &analysis, &now()))?;
+    }
     if arguments.json {
         print_json("analyze", &analysis)?;
     } else {

@@ -25,8 +25,17 @@ pub(crate) fn report(arguments: &ReportArguments) -> anyhow::Result<u8> {
 
 /// Writes a study's report and gives its size.
 pub(crate) fn write_report(study: &Study, results: &Results, path: &Path) -> Result<usize, Error> {
-    let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
-    let html = trainwright::report(study, results, &now)?;
-    fs::write(path, &html).map_err(|source| Error::Folder { path: path.to_owned(), source })?;
+    let html = trainwright::report(study, results, &now())?;
+    write_page(path, &html)?;
     Ok(html.len())
+}
+
+/// Writes one page.
+pub(crate) fn write_page(path: &Path, html: &str) -> Result<(), Error> {
+    fs::write(path, html).map_err(|source| Error::Folder { path: path.to_owned(), source })
+}
+
+/// The present minute, for the foot of a page.
+pub(crate) fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string()
 }

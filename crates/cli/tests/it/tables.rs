@@ -42,6 +42,20 @@ fn a_table_becomes_a_study_that_takes_it_and_is_analysed() {
 }
 
 #[test]
+fn a_table_gets_a_page_with_its_plots() {
+    let lab = Lab::new();
+    lab.write("results.csv", results());
+    let words =
+        ["analyze", "--data", "results.csv", "--formula", "y ~ size", "--report", "page.html"];
+    lab.expect(0, &words);
+    let page = lab.read("page.html");
+    for part in ["results.csv", "y ~ size", "level-differences-1", "residuals-histogram", "Tukey"] {
+        assert!(page.contains(part), "{part}");
+    }
+    lab.expect(3, &[&words[..6], &["no/such/page.html"]].concat()).says(&["no/such/page.html"]);
+}
+
+#[test]
 fn init_never_overwrites() {
     let lab = Lab::new();
     lab.write("study.toml", "mine");

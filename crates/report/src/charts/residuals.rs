@@ -16,9 +16,9 @@ pub(crate) fn against_fitted(analysis: &Analysis) -> Chart {
     chart(analysis, "Residuals against fitted values", &x_name, |own| for_chart(own.fitted))
 }
 
-/// Residuals in the order in which the trials ran.
+/// Residuals in the order of the observations: as trials ran, or as rows stand.
 pub(crate) fn against_order(analysis: &Analysis) -> Chart {
-    chart(analysis, "Residuals in run order", "trial", |own| own.order as f64)
+    chart(analysis, "Residuals in order", "place in the order", |own| own.order as f64)
 }
 
 /// The residuals that charts show.

@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
+use trainwright_analysis::planned_power;
 use trainwright_analysis::wording::count;
 use trainwright_design::{AliasesListed, Choice, Design, Kind, TwoLevelFraction};
 use trainwright_study::{Factor, FactorKind, RunOrder, Scale, TrialState};
 
 use super::{facts, folded, note, paragraph};
+use crate::charts::{Charts, alias_graph, power_curve};
 use crate::escape::escape;
 use crate::input::ReportInput;
 use crate::table::{Cell, Sorting, Table};
@@ -18,7 +20,7 @@ const MOST_ROWS: usize = 200;
 const MOST_ALIASES: usize = 8;
 
 /// Type, factors, alias structure and missing cells.
-pub(super) fn section(input: &ReportInput<'_>) -> String {
+pub(super) fn section(input: &ReportInput<'_>, charts: &mut Charts) -> String {
     let (study, design) = (input.study, input.design);
     let rows = design.rows().len();
     let planned = rows as u64 * u64::from(study.design.replications);
@@ -38,11 +40,33 @@ pub(super) fn section(input: &ReportInput<'_>) -> String {
     out += &factors(&study.factors, design);
     if let Some(fraction) = design.fraction() {
         out += &aliasing(design, fraction);
+        if let Some(chart) = alias_graph(design, fraction) {
+            out += &format!(
+                "<figure><figcaption><b>Alias graph.</b> A line joins effects that this fraction \
+                 cannot tell apart.</figcaption>{}</figure>\n",
+                charts.place("alias-graph", chart)
+            );
+        }
     }
+    out += &power(input, charts);
     out += &design.notes().iter().map(|own| note(&sentence(&own.to_string()))).collect::<String>();
     out += &missing_cells(input);
     out += &rows_table(design);
     out
+}
+
+fn power(input: &ReportInput<'_>, charts: &mut Charts) -> String {
+    let (study, design) = (input.study, input.design);
+    // A study whose terms do not fit its factors has been refused elsewhere, with the reason.
+    let Ok(planned) = planned_power(study, design) else { return String::new() };
+    let chart = power_curve(&planned, study.design.replications, study.analysis.alpha);
+    chart.map_or_else(String::new, |chart| {
+        format!(
+            "<figure><figcaption><b>Power.</b> How often an effect of a given size is found, if \
+             all trials finish.</figcaption>{}</figure>\n",
+            charts.place("power-curve", chart)
+        )
+    })
 }
 
 fn kind(kind: Kind) -> &'static str {

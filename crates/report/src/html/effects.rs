@@ -6,8 +6,12 @@ use trainwright_analysis::wording::count;
 use trainwright_analysis::{Analysis, Effect, Interaction};
 
 use super::{note, without_analysis};
-use crate::charts::{Charts, MOST_BARS, half_normal, interaction, main_effect, pareto, with_unit};
+use crate::charts::{
+    Charts, MOST_BARS, MOST_PAIRS, half_normal, interaction, level_differences, main_effect,
+    pareto, with_unit,
+};
 use crate::escape::escape;
+use crate::figure::figure;
 use crate::input::ReportInput;
 use crate::ranking::ranked;
 use crate::table::{Cell, Sorting, Table};
@@ -20,7 +24,11 @@ pub(super) fn section(input: &ReportInput<'_>, charts: &mut Charts) -> String {
     let Some(analysis) = input.analysis else { return without_analysis(input) };
     let response = input.study.metric(&analysis.response);
     let unit = response.and_then(|metric| metric.unit.as_deref());
-    let response = with_unit(&analysis.response, unit);
+    drawn(analysis, &with_unit(&analysis.response, unit), charts)
+}
+
+/// The same for a response with its unit, if it has one.
+pub(super) fn drawn(analysis: &Analysis, response: &str, charts: &mut Charts) -> String {
     let mut out = String::from("<div class=\"pair\">");
     if let Some(chart) = pareto(analysis) {
         let _ = write!(
@@ -46,15 +54,40 @@ pub(super) fn section(input: &ReportInput<'_>, charts: &mut Charts) -> String {
             "<h3>Main effects</h3>\n<p class=\"look\">Mean {} at each level, with its interval. \
              All panels share one vertical scale: the steeper, the stronger.</p>\n\
              <div class=\"panels narrow\">",
-            escape(&response)
+            escape(response)
         );
         for (index, effect) in analysis.main_effects.iter().enumerate() {
-            let chart = main_effect(analysis, effect, &response);
+            let chart = main_effect(analysis, effect, response);
             out += &charts.place(&format!("main-effect-{}", index + 1), chart);
         }
         out += "</div>\n";
     }
-    out += &interactions(analysis, &response, charts);
+    out += &differences(analysis, response, charts);
+    out += &interactions(analysis, response, charts);
+    out
+}
+
+fn differences(analysis: &Analysis, response: &str, charts: &mut Charts) -> String {
+    if analysis.level_differences.is_empty() {
+        return String::new();
+    }
+    let level = figure(100.0 * (1.0 - analysis.alpha));
+    let mut out = format!(
+        "<h3>Which levels differ</h3>\n<p class=\"look\">Differences of mean {} between all pairs \
+         of levels, by Tukey's method: the intervals of a factor hold together at {level} %. One \
+         that leaves out zero is a difference.</p>\n<div class=\"panels\">",
+        escape(response)
+    );
+    let mut cut = 0;
+    for (index, factor) in analysis.level_differences.iter().enumerate() {
+        cut += factor.pairs.len().saturating_sub(MOST_PAIRS);
+        let chart = level_differences(factor, response);
+        out += &charts.place(&format!("level-differences-{}", index + 1), chart);
+    }
+    out += "</div>\n";
+    if cut > 0 {
+        out += &note(&format!("{} more in the JSON of the analysis.", count(cut, "pair")));
+    }
     out
 }
 

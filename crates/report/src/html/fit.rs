@@ -4,7 +4,9 @@ use trainwright_analysis::wording::{p_value as p_in_words, percent};
 use trainwright_analysis::{Analysis, AnovaTable, AnovaType, LogScale};
 
 use super::{facts, folded, note, paragraph, without_analysis};
-use crate::charts::{Charts, MOST_POINTS, against_fitted, against_order, quantiles};
+use crate::charts::{
+    Charts, MOST_POINTS, against_fitted, against_order, histogram, power_profile, quantiles,
+};
 use crate::escape::escape;
 use crate::figure::{figure, to_spread};
 use crate::input::ReportInput;
@@ -12,15 +14,22 @@ use crate::table::{Cell, Sorting, Table};
 
 /// Fit, ANOVA, coefficients, residuals, Box-Cox and the log scale.
 pub(super) fn section(input: &ReportInput<'_>, charts: &mut Charts) -> String {
-    let Some(analysis) = input.analysis else { return without_analysis(input) };
+    input.analysis.map_or_else(|| without_analysis(input), |analysis| shown(analysis, charts))
+}
+
+/// The same for an analysis that needs no study.
+pub(super) fn shown(analysis: &Analysis, charts: &mut Charts) -> String {
     let mut out = summary(analysis);
     out += &anova(analysis);
     out += &coefficients(analysis);
     if !analysis.residuals.is_empty() {
-        out += "<h3>Residuals</h3>\n<div class=\"panels\">";
+        out += "<h3>Residuals</h3>\n<div class=\"pair\">";
         out += &charts.place("residuals-fitted", against_fitted(analysis));
         out += &charts.place("residuals-order", against_order(analysis));
         out += &charts.place("residuals-quantiles", quantiles(analysis));
+        if let Some(chart) = histogram(analysis) {
+            out += &charts.place("residuals-histogram", chart);
+        }
         out += "</div>\n";
     }
     if analysis.residuals.len() > MOST_POINTS {
@@ -31,6 +40,10 @@ pub(super) fn section(input: &ReportInput<'_>, charts: &mut Charts) -> String {
         ));
     }
     out += &box_cox(analysis);
+    let profile = analysis.box_cox.as_ref();
+    if let Some(chart) = profile.and_then(|own| power_profile(&analysis.response, own)) {
+        out += &charts.place("power-profile", chart);
+    }
     if let Some(log_scale) = &analysis.log_scale {
         out += &logarithm(analysis, log_scale);
     }

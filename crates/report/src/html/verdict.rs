@@ -54,8 +54,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> String {
         best_card(input)
     );
     if let Some(analysis) = input.analysis {
-        // The ranking of effects stands above, at greater length.
-        out += &findings(told_once(analysis).filter(|own| own.id != "effect-ranking"));
+        out += &findings_of(analysis);
         out += &checks(&analysis.checks);
     }
     let _ = write!(out, "<h3>What to do next</h3>\n<ul class=\"next\">");
@@ -125,8 +124,10 @@ fn rest_in_words(analysis: &Analysis, standing_out: usize, left_out: usize) -> S
     format!("{words} All terms together explain {explained} of the variation.")
 }
 
-fn findings<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
-    let mut sorted: Vec<&Finding> = findings.collect();
+/// All findings but the ranking of effects, which stands above them at greater length.
+pub(super) fn findings_of(analysis: &Analysis) -> String {
+    let mut sorted: Vec<&Finding> =
+        told_once(analysis).filter(|own| own.id != "effect-ranking").collect();
     sorted.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     if sorted.is_empty() {
         return String::new();
@@ -147,7 +148,8 @@ fn findings<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     out + "</ul>\n"
 }
 
-fn checks(checks: &[Check]) -> String {
+/// Each assumption and whether it holds.
+pub(super) fn checks(checks: &[Check]) -> String {
     let mut out = String::from("<h3>Checks of the analysis</h3>\n<ul class=\"findings checks\">");
     for check in checks {
         let (class, word) = match check.holds {

@@ -1,0 +1,82 @@
+//! How surely the study finds an effect of a given size.
+
+use serde_json::{Value, json};
+use trainwright_analysis::PlannedPower;
+use trainwright_analysis::wording::count;
+use trainwright_stats::power;
+
+use super::{Chart, dash, series_colour};
+use crate::figure::{figure, for_chart};
+
+/// Points along a curve.
+const POINTS: usize = 60;
+
+/// The chance of finding an effect by its size, for the replications planned and for others.
+///
+/// None where effects are not contrasts of two levels or nothing is left to measure noise by.
+pub(crate) fn power_curve(planned: &PlannedPower, replications: u32, alpha: f64) -> Option<Chart> {
+    let smallest = planned.smallest_effect?;
+    let rows = planned.n / replications as usize;
+    let terms = planned.n - planned.df_residual;
+    let mut others = vec![replications, 2 * replications];
+    if replications > 1 {
+        others.push(1);
+    }
+    others.sort_unstable();
+    let series: Vec<Value> = others
+        .into_iter()
+        .filter(|&own| rows * own as usize > terms)
+        .enumerate()
+        .map(|(index, own)| {
+            let n = (rows * own as usize) as f64;
+            let planned = if own == replications { ", as planned" } else { "" };
+            let line: Vec<[f64; 2]> = (0..=POINTS)
+                .filter_map(|at| {
+                    let effect = 2.0 * smallest * at as f64 / POINTS as f64;
+                    let found = power(effect * effect * n / 4.0, n - terms as f64, alpha).ok()?;
+                    Some([for_chart(effect), for_chart(100.0 * found)])
+                })
+                .collect();
+            json!({
+                "type": "line", "name": format!("{}{planned}", count(own as usize, "replication")),
+                "data": line, "symbol": "none",
+                "lineStyle": { "color": series_colour(index), "type": dash(index), "width": 2 },
+                "itemStyle": { "color": series_colour(index) },
+            })
+        })
+        .collect();
+    Some(Chart {
+        option: json!({
+            "legend": { "top": 4 },
+            "tips": { "x": "effect in deviations", "y": "found, of 100 times," },
+            "grid": { "top": 34 },
+            "xAxis": { "type": "value", "name": "effect from low to high, in residual deviations" },
+            "yAxis": { "type": "value", "name": "found, percent", "min": 0, "max": 100 },
+            "series": series,
+        }),
+        summary: format!(
+            "Chance of finding an effect by its size: {} of 100 at {} residual deviations.",
+            figure(100.0 * planned.power),
+            figure(smallest)
+        ),
+        height: 280,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_planned_curve_passes_through_the_planned_power() {
+        let planned =
+            PlannedPower { n: 48, df_residual: 32, smallest_effect: Some(0.8347), power: 0.8 };
+        let chart = power_curve(&planned, 3, 0.05).unwrap();
+        let series = chart.option["series"].as_array().unwrap();
+        assert_eq!(series.len(), 2, "one replication leaves no noise to measure");
+        assert_eq!(series[0]["name"], "3 replications, as planned");
+        // Half-way along the axis lies the smallest effect.
+        let middle = series[0]["data"][POINTS / 2][1].as_f64().unwrap();
+        assert!((middle - 80.0).abs() < 0.2, "{middle}");
+    }
+}
