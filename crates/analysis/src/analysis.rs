@@ -1,6 +1,7 @@
 //! What an analysis says; field names are the contract of `analyze --json`.
 
 use serde::Serialize;
+use trainwright_stats::{BreuschPagan, DurbinWatson, TailMethod};
 use trainwright_study::{Configuration, Direction, Level};
 
 use crate::model_matrix::Coding;
@@ -63,16 +64,67 @@ pub struct FitSummary {
     pub f: Option<f64>,
     /// Its p-value.
     pub p: Option<f64>,
+    /// Independent columns beside the intercept.
+    pub df_model: usize,
     /// Residual degrees of freedom.
     pub df_residual: usize,
+    /// Sum of squared residuals.
+    pub ss_residual: f64,
     /// Gaussian log-likelihood.
     pub log_likelihood: Option<f64>,
     /// Akaike's criterion.
     pub aic: Option<f64>,
     /// Bayes criterion.
     pub bic: Option<f64>,
+    /// Largest over smallest singular value of the model matrix.
+    pub condition_number: f64,
+    /// Serial correlation of the residuals; absent where it cannot be tested.
+    pub durbin_watson: Option<DurbinWatsonSummary>,
+    /// Whether the spread follows the equation's columns; absent where it cannot be tested.
+    pub breusch_pagan: Option<BreuschPaganSummary>,
     /// One entry a column of the model matrix.
     pub coefficients: Vec<CoefficientRow>,
+}
+
+/// The Durbin-Watson test of the residuals in the order of the observations.
+#[derive(Debug, Clone, Serialize)]
+pub struct DurbinWatsonSummary {
+    /// 2 without serial correlation, less where neighbours resemble each other.
+    pub statistic: f64,
+    /// One-sided p-value against neighbours that resemble each other.
+    pub p: f64,
+    /// Two-sided p-value.
+    pub p_two_sided: f64,
+    /// `exact` below 100 observations, `normal approximation` beyond.
+    pub p_method: &'static str,
+}
+
+impl From<DurbinWatson> for DurbinWatsonSummary {
+    fn from(found: DurbinWatson) -> Self {
+        let p_method = match found.method {
+            TailMethod::Exact => "exact",
+            TailMethod::Normal => "normal approximation",
+        };
+        let DurbinWatson { statistic, p_positive: p, p: p_two_sided, .. } = found;
+        Self { statistic, p, p_two_sided, p_method }
+    }
+}
+
+/// The Breusch-Pagan test in Koenker's form.
+#[derive(Debug, Clone, Serialize)]
+pub struct BreuschPaganSummary {
+    /// The statistic, compared with chi-squared.
+    pub statistic: f64,
+    /// Its degrees of freedom.
+    pub df: usize,
+    /// Its p-value.
+    pub p: f64,
+}
+
+impl From<BreuschPagan> for BreuschPaganSummary {
+    fn from(found: BreuschPagan) -> Self {
+        Self { statistic: found.statistic, df: found.df, p: found.p }
+    }
 }
 
 /// One coefficient; all figures are absent where the column is aliased.
@@ -146,8 +198,15 @@ pub struct AnovaLine {
     pub f: Option<f64>,
     /// Its p-value.
     pub p: Option<f64>,
+    /// The same, adjusted for the number of terms by Holm's method.
+    pub p_adjusted: Option<f64>,
     /// Share of the total variation in percent.
     pub percent: Option<f64>,
+    /// Share of what the other terms leave: SS / (SS + SS residual).
+    pub partial_eta_sq: Option<f64>,
+    /// Share of the variation less what chance gives:
+    /// (SS - df MS residual) / (SS total + MS residual).
+    pub omega_sq: Option<f64>,
     /// True where other terms already determine this one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub aliased: bool,
@@ -287,6 +346,8 @@ pub struct Residual {
     pub residual: f64,
     /// Residual over its standard deviation.
     pub standardised: Option<f64>,
+    /// The same with the deviation of the other observations.
+    pub studentised: Option<f64>,
     /// Pull of the observation on its own fitted value.
     pub leverage: f64,
     /// Cook's distance.

@@ -9,7 +9,7 @@ use crate::error::AnalysisError;
 use crate::findings::{in_natural_units, sort, trials};
 use crate::fitted::Fitted;
 use crate::formula::Formula;
-use crate::model_matrix::Coding;
+use crate::model_matrix::{Coding, Contrasts};
 use crate::problem::{Order, Problem};
 use crate::variable::Variable;
 
@@ -61,6 +61,9 @@ pub fn analyze_study(
         variables: variables(study, &finished)?,
         terms: place_terms(&formula, &factors, &spec.terms)?,
         term_names: formula.term_names(),
+        intercept: formula.intercept,
+        contrasts: Contrasts::Treatment,
+        strata: vec![],
         coding: options.coding,
         types: options.types.clone(),
         alpha: spec.alpha,

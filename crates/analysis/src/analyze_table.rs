@@ -8,7 +8,7 @@ use crate::balance::is_balanced;
 use crate::error::AnalysisError;
 use crate::findings::{sort, warning};
 use crate::formula::{Formula, Transform};
-use crate::model_matrix::Coding;
+use crate::model_matrix::{Coding, Contrasts};
 use crate::problem::{Order, Problem};
 use crate::table::{Column, Table};
 use crate::variable::Variable;
@@ -19,6 +19,8 @@ use crate::wording::count;
 pub struct TableOptions {
     /// How numbers enter the equation.
     pub coding: Coding,
+    /// How categories enter it, in raw units.
+    pub contrasts: Contrasts,
     /// Analysis-of-variance tables to compute.
     pub types: Vec<AnovaType>,
     /// Largest p-value called evidence.
@@ -33,6 +35,7 @@ impl Default for TableOptions {
     fn default() -> Self {
         Self {
             coding: Coding::Raw,
+            contrasts: Contrasts::Treatment,
             types: vec![AnovaType::One, AnovaType::Two, AnovaType::Three],
             alpha: 0.05,
             direction: None,
@@ -77,6 +80,9 @@ pub fn analyze_table(
         variables,
         terms: formula.terms.clone(),
         term_names: formula.term_names(),
+        intercept: formula.intercept,
+        contrasts: options.contrasts,
+        strata: vec![],
         coding: options.coding,
         types: options.types.clone(),
         alpha: options.alpha,

@@ -43,16 +43,16 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
         fit: fitted.summary(problem.alpha),
         anova: fitted.tables(problem),
         checks,
-        box_cox: fitted.box_cox.map(|b| BoxCoxSummary {
+        box_cox: fitted.of_residuals.box_cox.map(|b| BoxCoxSummary {
             lambda: b.lambda,
             low: b.low,
             high: b.high,
-            profile: fitted.power_profile(&problem.y, &b),
+            profile: fitted.of_residuals.power_profile.clone(),
         }),
         findings,
         half_normal: half_normal(&effects),
         effects,
-        lack_of_fit: fitted.lack_of_fit.map(|l| LackOfFitSummary {
+        lack_of_fit: fitted.of_residuals.lack_of_fit.map(|l| LackOfFitSummary {
             sum_sq: l.ss,
             df: l.df,
             pure_error_sum_sq: l.pure_error_ss,
@@ -72,7 +72,7 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
 
 /// The fit for the logarithm, where the Box-Cox interval leaves out 1 and comes nearer to 0.
 fn log_scale(problem: &Problem, fitted: &Fitted) -> Result<Option<LogScale>, AnalysisError> {
-    let Some(power) = fitted.box_cox.filter(|_| !problem.logarithmic) else {
+    let Some(power) = fitted.of_residuals.box_cox.filter(|_| !problem.logarithmic) else {
         return Ok(None);
     };
     let below_one = power.high.is_some_and(|high| high < 1.0);
@@ -86,7 +86,7 @@ fn log_scale(problem: &Problem, fitted: &Fitted) -> Result<Option<LogScale>, Ana
         r2: refitted.fit.r2,
         adj_r2: refitted.fit.adj_r2,
         effects: effects(&logs, &refitted),
-        shapiro_w: refitted.shapiro.map(|s| s.w),
-        shapiro_p: refitted.shapiro.map(|s| s.p),
+        shapiro_w: refitted.of_residuals.shapiro.map(|s| s.w),
+        shapiro_p: refitted.of_residuals.shapiro.map(|s| s.p),
     }))
 }

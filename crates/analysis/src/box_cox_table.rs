@@ -43,7 +43,8 @@ pub fn box_cox_of_table(
         source => AnalysisError::Stats { response: formula.response.clone(), source },
     };
     let scheme = Scheme { coding: Coding::Raw, contrasts: Contrasts::Treatment };
-    let matrix = ModelMatrix::new(&variables, &formula.terms, scheme, y.len()).map_err(stats)?;
+    let matrix =
+        ModelMatrix::new(&variables, formula.equation(), scheme, y.len()).map_err(stats)?;
     let found = box_cox(&matrix.columns, &y).map_err(stats)?;
     let BoxCox { lambda, low, high, .. } = found;
     let summary = BoxCoxSummary { lambda, low, high, profile: Vec::new() };

@@ -46,6 +46,8 @@ pub enum AnalysisError {
     MissingMetric { trial: u32, metric: String },
     #[error("`{expression}` has no value in line {line}: {reason}")]
     NotComputable { expression: String, line: u64, reason: String },
+    #[error("`{variable}` cannot be computed: {source}")]
+    Variable { variable: String, source: StatsError },
     #[error("the significance level is {alpha}, but must lie between 0 and 1")]
     Alpha { alpha: f64 },
     #[error("`{response}` cannot be analysed: {source}")]

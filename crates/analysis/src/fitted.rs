@@ -2,13 +2,13 @@
 
 use trainwright_stats::box_cox::{LARGEST_POWER, profile};
 use trainwright_stats::{
-    AnovaRow, BoxCox, Fit, LackOfFit, ShapiroWilk, SumOfSquares, anova, box_cox, lack_of_fit,
-    least_squares, shapiro_wilk,
+    AnovaRow, BoxCox, BreuschPagan, DurbinWatson, Fit, Intercept, LackOfFit, ShapiroWilk,
+    StatsError, SumOfSquares, TermStructure, box_cox, lack_of_fit, least_squares,
+    least_squares_through_origin, shapiro_wilk,
 };
 
-use crate::analysis::{
-    AnovaLine, AnovaTable, AnovaType, CoefficientRow, FitSummary, PowerLikelihood,
-};
+use crate::analysis::{AnovaTable, AnovaType, CoefficientRow, FitSummary, PowerLikelihood};
+use crate::anova_lines::lines;
 use crate::error::AnalysisError;
 use crate::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
 use crate::problem::Problem;
@@ -21,84 +21,124 @@ const PROFILE_STEPS: usize = 40;
 
 /// A problem's fits and tables.
 pub(crate) struct Fitted {
-    matrix: ModelMatrix,
+    names: Vec<String>,
     pub(crate) fit: Fit,
-    pub(crate) coded: ModelMatrix,
+    coded_terms: Vec<usize>,
     pub(crate) coded_fit: Fit,
     pub(crate) type_one: Vec<AnovaRow>,
     pub(crate) type_two: Vec<AnovaRow>,
     type_three: Vec<AnovaRow>,
     /// Type III in coded units with sum-to-zero contrasts: each effect averaged over the others.
     pub(crate) averaged: Vec<AnovaRow>,
+    pub(crate) of_residuals: OfResiduals,
+}
+
+/// What only single residuals can tell; each is undefined for some honest data, and then absent.
+#[derive(Default, Clone)]
+pub(crate) struct OfResiduals {
     pub(crate) lack_of_fit: Option<LackOfFit>,
     pub(crate) box_cox: Option<BoxCox>,
-    /// `None` beyond the sample sizes of the test.
+    pub(crate) power_profile: Vec<PowerLikelihood>,
+    /// Absent beyond the sample sizes of the test.
     pub(crate) shapiro: Option<ShapiroWilk>,
+    pub(crate) durbin_watson: Option<DurbinWatson>,
+    pub(crate) breusch_pagan: Option<BreuschPagan>,
+}
+
+/// One fit with the names and terms of its columns.
+#[derive(Clone)]
+pub(crate) struct Equated {
+    pub(crate) names: Vec<String>,
+    pub(crate) structure: TermStructure,
+    pub(crate) fit: Fit,
+}
+
+impl Equated {
+    fn new(matrix: &ModelMatrix, y: &[f64], intercept: Intercept) -> Result<Self, StatsError> {
+        let fit = match intercept {
+            Intercept::First => least_squares(&matrix.columns, y)?,
+            Intercept::Absent => least_squares_through_origin(&matrix.columns, y)?,
+        };
+        Ok(Self { names: matrix.names.clone(), structure: matrix.structure.clone(), fit })
+    }
+
+    fn table(&self, kind: SumOfSquares) -> Result<Vec<AnovaRow>, StatsError> {
+        self.fit.anova(&self.structure, kind)
+    }
+}
+
+/// The schemes in which an equation is fitted: as asked for, coded, and with sum contrasts.
+pub(crate) fn schemes(problem: &Problem) -> [Scheme; 3] {
+    let coded = Scheme { coding: Coding::Coded, contrasts: Contrasts::Sum };
+    match problem.coding {
+        Coding::Coded => [coded; 3],
+        coding => {
+            let contrasts = problem.contrasts;
+            [Scheme { coding, contrasts }, coded, Scheme { coding, contrasts: Contrasts::Sum }]
+        }
+    }
 }
 
 impl Fitted {
     /// Fits a problem.
     pub(crate) fn new(problem: &Problem) -> Result<Self, AnalysisError> {
         let stats = |source| AnalysisError::Stats { response: problem.response.clone(), source };
-        let rows = problem.y.len();
-        let build = |coding, contrasts| {
-            let (variables, terms) = (&problem.variables, &problem.terms);
-            let scheme = Scheme { coding, contrasts };
-            ModelMatrix::new(variables, terms, scheme, rows).map_err(stats)
-        };
         let y = &problem.y;
-        let coded = build(Coding::Coded, Contrasts::Sum)?;
-        let (matrix, summed) = match problem.coding {
-            Coding::Coded => (coded.clone(), coded.clone()),
-            Coding::Raw => {
-                (build(Coding::Raw, Contrasts::Treatment)?, build(Coding::Raw, Contrasts::Sum)?)
-            }
+        let build = |scheme: Scheme| {
+            let matrix = ModelMatrix::new(&problem.variables, problem.equation(), scheme, y.len())?;
+            let own = Equated::new(&matrix, y, problem.intercept)?;
+            Ok((own, matrix))
         };
-        let table = |m: &ModelMatrix, kind| anova(&m.columns, y, &m.structure, kind).map_err(stats);
-        let fit = least_squares(&matrix.columns, y).map_err(stats)?;
-        let coded_fit = least_squares(&coded.columns, y).map_err(stats)?;
+        let [asked, coded, summed] = schemes(problem);
+        let (own, matrix) = build(asked).map_err(stats)?;
+        let numbers_only = problem.variables.iter().all(|v| v.raw.is_some());
+        let coded = if coded == asked { own.clone() } else { build(coded).map_err(stats)?.0 };
+        let summed = if summed == asked || numbers_only {
+            None
+        } else {
+            Some(build(summed).map_err(stats)?.0)
+        };
+        let fit = &own.fit;
         let (cells, _) = problem.cells();
-        Ok(Self {
-            type_one: table(&matrix, SumOfSquares::Sequential)?,
-            type_two: table(&matrix, SumOfSquares::Marginal)?,
-            type_three: table(&summed, SumOfSquares::Partial)?,
-            averaged: table(&coded, SumOfSquares::Partial)?,
-            // Each of these is undefined for some honest data, and is then absent.
+        // Residuals that are no more than rounding have nothing to test.
+        let testable = fit.log_likelihood.is_some();
+        let power = testable.then(|| box_cox(&matrix.columns, y).ok()).flatten();
+        let of_residuals = OfResiduals {
             lack_of_fit: lack_of_fit(y, &cells, fit.ss_residual, fit.df_residual).ok(),
-            box_cox: testable(&fit).and_then(|_| box_cox(&matrix.columns, y).ok()),
-            shapiro: testable(&fit).and_then(|residuals| shapiro_wilk(residuals).ok()),
-            matrix,
-            fit,
-            coded,
-            coded_fit,
-        })
+            power_profile: power.map_or_else(Vec::new, |own| power_profile(&matrix, y, &own)),
+            box_cox: power,
+            shapiro: testable.then(|| shapiro_wilk(&fit.residuals).ok()).flatten(),
+            durbin_watson: testable.then(|| fit.durbin_watson().ok()).flatten(),
+            breusch_pagan: testable.then(|| fit.breusch_pagan().ok()).flatten(),
+        };
+        Self::of(own, coded, summed, of_residuals).map_err(stats)
     }
 
-    /// Likelihood of the powers about the most likely one; empty for data so large that the
-    /// profile would take longer than all the rest.
-    pub(crate) fn power_profile(&self, y: &[f64], best: &BoxCox) -> Vec<PowerLikelihood> {
-        if y.len() > MOST_ROWS_OF_A_PROFILE {
-            return Vec::new();
-        }
-        let (low, high) = (best.low.unwrap_or(-LARGEST_POWER), best.high.unwrap_or(LARGEST_POWER));
-        let step = 2.0 * (high - low) / PROFILE_STEPS as f64;
-        let powers: Vec<f64> = (0..=PROFILE_STEPS)
-            .map(|at| best.lambda + step * (at as f64 - 0.5 * PROFILE_STEPS as f64))
-            .collect();
-        let mut found = profile(&self.matrix.columns, y, &powers).unwrap_or_default();
-        // A power under which the equation fits exactly has no finite likelihood.
-        if !found.iter().all(|own| own.is_finite()) {
-            found.clear();
-        }
-        let entry = |(lambda, log_likelihood)| PowerLikelihood { lambda, log_likelihood };
-        powers.into_iter().zip(found).map(entry).collect()
+    /// Tables of fits that are made; `summed` is the fit with sum contrasts where it differs.
+    pub(crate) fn of(
+        own: Equated,
+        coded: Equated,
+        summed: Option<Equated>,
+        of_residuals: OfResiduals,
+    ) -> Result<Self, StatsError> {
+        Ok(Self {
+            type_one: own.table(SumOfSquares::Sequential)?,
+            type_two: own.table(SumOfSquares::Marginal)?,
+            type_three: summed.as_ref().unwrap_or(&own).table(SumOfSquares::Partial)?,
+            averaged: coded.table(SumOfSquares::Partial)?,
+            of_residuals,
+            names: own.names,
+            fit: own.fit,
+            coded_terms: coded.structure.term_of_column,
+            coded_fit: coded.fit,
+        })
     }
 
     /// The tables asked for.
     pub(crate) fn tables(&self, problem: &Problem) -> Vec<AnovaTable> {
         let table = |&kind: &AnovaType| AnovaTable {
             kind,
-            rows: self.rows(kind).iter().map(|row| line(row, &problem.term_names)).collect(),
+            rows: lines(self.rows(kind), self.fit.ss_total, &problem.term_names),
         };
         problem.types.iter().map(table).collect()
     }
@@ -120,13 +160,16 @@ impl Fitted {
             sigma: fit.sigma,
             f: fit.test.map(|t| t.f),
             p: fit.test.map(|t| t.p),
+            df_model: fit.df_model,
             df_residual: fit.df_residual,
+            ss_residual: fit.ss_residual,
             log_likelihood: fit.log_likelihood,
             aic: fit.aic,
             bic: fit.bic,
-            coefficients: (0..self.matrix.names.len())
-                .map(|c| self.coefficient(c, alpha))
-                .collect(),
+            condition_number: fit.condition_number(),
+            durbin_watson: self.of_residuals.durbin_watson.map(Into::into),
+            breusch_pagan: self.of_residuals.breusch_pagan.map(Into::into),
+            coefficients: (0..self.names.len()).map(|c| self.coefficient(c, alpha)).collect(),
         }
     }
 
@@ -134,7 +177,7 @@ impl Fitted {
         let found = self.fit.coefficients[column];
         let interval = interval(&self.fit, column, alpha);
         CoefficientRow {
-            name: self.matrix.names[column].clone(),
+            name: self.names[column].clone(),
             estimate: found.map(|c| c.estimate),
             std_error: found.and_then(|c| c.std_error),
             t: found.and_then(|c| c.t),
@@ -155,13 +198,36 @@ impl Fitted {
         if marginal.df > 0 { marginal } else { row_of(&self.type_one, term) }
     }
 
+    /// Term of each column in coded units; 0 is the intercept.
+    pub(crate) fn coded_terms(&self) -> &[usize] {
+        &self.coded_terms
+    }
+
     /// Column of a term that has exactly one in coded units.
     pub(crate) fn single_coded_column(&self, term: usize) -> Option<usize> {
-        let mut of_term = (0..self.coded.names.len())
-            .filter(|&c| self.coded.structure.term_of_column[c] == term + 1);
+        let mut of_term = (0..self.coded_terms.len()).filter(|&c| self.coded_terms[c] == term + 1);
         let first = of_term.next()?;
         of_term.next().is_none().then_some(first)
     }
+}
+
+/// Likelihood of the powers about the most likely one; empty for data so large that the profile
+/// would take longer than all the rest, or where a power fits exactly.
+fn power_profile(matrix: &ModelMatrix, y: &[f64], best: &BoxCox) -> Vec<PowerLikelihood> {
+    if y.len() > MOST_ROWS_OF_A_PROFILE {
+        return Vec::new();
+    }
+    let (low, high) = (best.low.unwrap_or(-LARGEST_POWER), best.high.unwrap_or(LARGEST_POWER));
+    let step = 2.0 * (high - low) / PROFILE_STEPS as f64;
+    let powers: Vec<f64> = (0..=PROFILE_STEPS)
+        .map(|at| best.lambda + step * (at as f64 - 0.5 * PROFILE_STEPS as f64))
+        .collect();
+    let found = profile(&matrix.columns, y, &powers).unwrap_or_default();
+    if !found.iter().all(|own| own.is_finite()) {
+        return Vec::new();
+    }
+    let entry = |(lambda, log_likelihood)| PowerLikelihood { lambda, log_likelihood };
+    powers.into_iter().zip(found).map(entry).collect()
 }
 
 /// Interval of a coefficient at the analysis' confidence.
@@ -172,27 +238,4 @@ pub(crate) fn interval(fit: &Fit, column: usize, alpha: f64) -> Option<[f64; 2]>
 /// Row of a term in a table.
 pub(crate) fn row_of(rows: &[AnovaRow], term: usize) -> &AnovaRow {
     rows.iter().find(|r| r.term == Some(term + 1)).expect("every term has a row")
-}
-
-/// Residuals that are more than rounding.
-fn testable(fit: &Fit) -> Option<&[f64]> {
-    fit.log_likelihood.map(|_| fit.residuals.as_slice())
-}
-
-fn line(row: &AnovaRow, names: &[String]) -> AnovaLine {
-    let term = match row.term {
-        None => "Residuals".to_owned(),
-        Some(0) => "(Intercept)".to_owned(),
-        Some(term) => names[term - 1].clone(),
-    };
-    AnovaLine {
-        term,
-        df: row.df,
-        sum_sq: row.sum_sq,
-        mean_sq: row.mean_sq,
-        f: row.f,
-        p: row.p,
-        percent: row.percent,
-        aliased: row.term.is_some() && row.df == 0,
-    }
 }

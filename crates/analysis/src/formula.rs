@@ -1,13 +1,17 @@
 //! Formulas such as `y ~ a*b + c`, and the shorthand `main + 2fi`.
 //!
-//! `a*b` stands for `a + b + a:b` and `(a + b)^2` for all products of up to two of its terms.
-//! The intercept is always part of the equation. Functions are refused except `log(y)` on the
-//! left; a transformed factor belongs into a column of its own.
+//! `a*b` stands for `a + b + a:b`, `a/b` for `a + a:b`, `a %in% b` for `a:b` and `(a + b)^2` for
+//! all products of up to two of its terms; `- a:b` takes a term away, `0 +` or `- 1` the
+//! intercept. `I(x^2)`, `log(x)`, `poly(x, 3)` and `factor(x)` make variables of columns,
+//! `Error(block/a)` names groups of observations that share a source of error.
 
 mod parser;
 
+use trainwright_stats::Intercept;
+
 use crate::error::AnalysisError;
-use parser::Parser;
+use crate::model_matrix::Equation;
+use parser::{Parsed, Parser};
 
 /// In which order the terms of `a*b*c` enter the equation; it matters to type I sums of squares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,6 +34,10 @@ pub struct Formula {
     pub variables: Vec<String>,
     /// Terms as indices into `variables`, each ascending.
     pub terms: Vec<Vec<usize>>,
+    /// Whether the equation has a constant.
+    pub intercept: Intercept,
+    /// Terms of `Error(...)`; empty where all observations have the same error.
+    pub strata: Vec<Vec<usize>>,
     /// The formula as written.
     pub text: String,
 }
@@ -57,12 +65,13 @@ impl Formula {
     /// # Ok::<(), trainwright_analysis::AnalysisError>(())
     /// ```
     pub fn parse(text: &str, order: TermOrder) -> Result<Self, AnalysisError> {
-        let ((response, transform), mut terms, variables) = Parser::new(text).formula()?;
+        let Parsed { left, mut terms, intercept, strata, variables } =
+            Parser::new(text).formula()?;
         if order == TermOrder::Degree {
             terms.sort_by_key(Vec::len);
         }
-        let text = text.to_owned();
-        let formula = Self { response, transform, variables, terms, text };
+        let ((response, transform), text) = (left, text.to_owned());
+        let formula = Self { response, transform, variables, terms, intercept, strata, text };
         match formula.variables.iter().find(|v| **v == formula.response) {
             Some(name) => Err(AnalysisError::Formula {
                 position: formula.text.rfind(name.as_str()).map_or(1, |at| at + 1),
@@ -99,16 +108,25 @@ impl Formula {
             transform: Transform::Identity,
             variables: factors.to_vec(),
             terms: found,
+            intercept: Intercept::First,
+            strata: vec![],
             text: format!("{response} ~ {terms}"),
         })
     }
 
     /// Names of the terms, as R spells them: `a:b`.
     pub fn term_names(&self) -> Vec<String> {
-        let name = |t: &Vec<usize>| {
-            t.iter().map(|&v| self.variables[v].as_str()).collect::<Vec<_>>().join(":")
-        };
-        self.terms.iter().map(name).collect()
+        self.terms.iter().map(|term| self.name_of(term)).collect()
+    }
+
+    /// The right side.
+    pub(crate) fn equation(&self) -> Equation<'_> {
+        Equation { terms: &self.terms, intercept: self.intercept }
+    }
+
+    /// Name of one term.
+    pub(crate) fn name_of(&self, term: &[usize]) -> String {
+        term.iter().map(|&v| self.variables[v].as_str()).collect::<Vec<_>>().join(":")
     }
 
     /// The response as it enters the fit.
@@ -177,8 +195,46 @@ mod tests {
     }
 
     #[test]
+    fn terms_and_the_intercept_can_be_taken_away() {
+        check("y ~ a*b*c - a:b:c - b:c", TermOrder::Formula, "a b a:b c a:c");
+        check("y ~ (a + b + c)^2 - a:b", TermOrder::Formula, "a b c a:c b:c");
+        for (text, intercept) in [
+            ("y ~ a - 1", Intercept::Absent),
+            ("y ~ 0 + a", Intercept::Absent),
+            ("y ~ -1 + a", Intercept::Absent),
+            ("y ~ a + 0 + 1", Intercept::First),
+            ("y ~ a - 0", Intercept::First),
+        ] {
+            check(text, TermOrder::Formula, "a");
+            let formula = Formula::parse(text, TermOrder::Formula).unwrap();
+            assert_eq!(formula.intercept, intercept, "{text}");
+        }
+    }
+
+    #[test]
+    fn nested_terms_expand_as_in_r() {
+        check("y ~ a/b", TermOrder::Formula, "a a:b");
+        check("y ~ a/b/c", TermOrder::Formula, "a a:b a:b:c");
+        check("y ~ (a + b)/c", TermOrder::Formula, "a b a:b:c");
+        check("y ~ a + b %in% a", TermOrder::Formula, "a a:b");
+    }
+
+    #[test]
+    fn strata_are_kept_apart_from_the_terms() {
+        let formula = Formula::parse("y ~ A*B + Error(block/A)", TermOrder::Formula).unwrap();
+        assert_eq!(formula.term_names().join(" "), "A B A:B");
+        let strata: Vec<String> = formula.strata.iter().map(|t| formula.name_of(t)).collect();
+        assert_eq!(strata, ["block", "A:block"]);
+    }
+
+    #[test]
     fn computed_columns_keep_their_spelling() {
         check("y ~ x + I(x^2) + log(x)", TermOrder::Formula, "x I(x^2) log(x)");
+        check(
+            "y ~ poly( x,2 )*factor(d)",
+            TermOrder::Formula,
+            "poly(x, 2) factor(d) poly(x, 2):factor(d)",
+        );
         check("y ~ a*I((x + 1)^2)", TermOrder::Formula, "a I((x + 1)^2) a:I((x + 1)^2)");
     }
 
@@ -197,9 +253,12 @@ mod tests {
 
     #[test]
     fn what_is_not_supported_is_said_with_its_place() {
-        refused("y ~ a - 1", "terms cannot be taken away; name the ones to keep at character 7");
-        refused("y ~ 0 + a", "the intercept cannot be left out at character 5");
-        refused("y ~ poly(x, 3)", "`poly(...)` is not supported on the right");
+        refused("y ~ 0", "neither a term nor the intercept is left");
+        refused("y ~ poly(x, 0)", "the degree `0` of `poly` must be a whole number from 1 to 25");
+        refused("y ~ sin(x)", "`sin(...)` is not supported on the right");
+        refused("y ~ a %of% b", "only `%in%` is known");
+        refused("y ~ a + Error(b) + Error(c)", "`Error(...)` may stand once");
+        refused("y ~ a + (b + Error(c))", "`Error(...)` may stand once");
         refused("y ~ I(x^)", "a value is missing at the end");
         refused("y ~ I(x^2", "`)` is expected at the end of this function");
         refused("sqrt(y) ~ x", "only `log` may wrap the response");
@@ -216,7 +275,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in "[ab.y~+*:^()0-9 `µ-]{0,24}") {
+        fn any_text_is_read_or_refused(text in "[ab.y~+*:^()0-9 `µ/%-]{0,24}") {
             if let Ok(formula) = Formula::parse(&format!("r ~ {text}"), TermOrder::Degree) {
                 prop_assert!(formula.terms.iter().all(|t| !t.is_empty() && t.is_sorted()));
             }

@@ -10,6 +10,7 @@
 mod analysis;
 mod analyze_study;
 mod analyze_table;
+mod anova_lines;
 mod assemble;
 mod balance;
 mod box_cox_table;
@@ -31,16 +32,16 @@ mod verdict;
 pub mod wording;
 
 pub use analysis::{
-    Analysis, AnovaLine, AnovaTable, AnovaType, Best, BoxCoxSummary, CellMean, Check,
-    CoefficientRow, Effect, Finding, FitSummary, HalfNormal, Interaction, LackOfFitSummary,
-    LenthSummary, LevelDifference, LevelDifferences, LevelMean, LogScale, MainEffect,
-    PowerLikelihood, Residual, Severity,
+    Analysis, AnovaLine, AnovaTable, AnovaType, Best, BoxCoxSummary, BreuschPaganSummary, CellMean,
+    Check, CoefficientRow, DurbinWatsonSummary, Effect, Finding, FitSummary, HalfNormal,
+    Interaction, LackOfFitSummary, LenthSummary, LevelDifference, LevelDifferences, LevelMean,
+    LogScale, MainEffect, PowerLikelihood, Residual, Severity,
 };
 pub use analyze_study::{StudyOptions, analyze_study};
 pub use analyze_table::{TableOptions, analyze_table};
 pub use box_cox_table::box_cox_of_table;
 pub use error::AnalysisError;
 pub use formula::{Formula, TermOrder, Transform};
-pub use model_matrix::Coding;
+pub use model_matrix::{Coding, Contrasts};
 pub use planned_power::{PlannedPower, planned_power};
 pub use table::{Column, Table};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use trainwright_stats::{Columns, StatsError, TermStructure};
+use trainwright_stats::{Columns, Intercept, StatsError, TermStructure};
 
 use crate::variable::Variable;
 
@@ -19,9 +19,10 @@ pub enum Coding {
 }
 
 /// How categories become columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Contrasts {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Contrasts {
     /// One column a level but the first, which is the reference.
+    #[default]
     Treatment,
     /// Columns that sum to zero over the levels, as type III needs.
     Sum,
@@ -36,6 +37,37 @@ pub(crate) struct Scheme {
     pub(crate) contrasts: Contrasts,
 }
 
+/// The right side of an equation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Equation<'a> {
+    /// Terms as indices into the variables.
+    pub(crate) terms: &'a [Vec<usize>],
+    pub(crate) intercept: Intercept,
+}
+
+impl Equation<'_> {
+    /// Contrasts of a variable in a term: those of the scheme where the term without it is in the
+    /// equation, and an indicator for every level elsewhere, the rule by which R keeps a model's
+    /// span. Without an intercept, only the first category has the whole span to itself.
+    pub(crate) fn contrasts(
+        &self,
+        variables: &[Variable],
+        term: &[usize],
+        index: usize,
+        usual: Contrasts,
+    ) -> Contrasts {
+        let margin: Vec<usize> = term.iter().copied().filter(|&v| v != index).collect();
+        let spanned = if margin.is_empty() {
+            let category = |t: &&Vec<usize>| t.len() == 1 && variables[t[0]].raw.is_none();
+            let first = self.terms.iter().find(category).map(|t| t[0]);
+            self.intercept == Intercept::First || first != Some(index)
+        } else {
+            self.terms.contains(&margin)
+        };
+        if spanned { usual } else { Contrasts::Indicators }
+    }
+}
+
 /// Columns of an equation, with their names and terms.
 #[derive(Debug, Clone)]
 pub(crate) struct ModelMatrix {
@@ -48,15 +80,19 @@ impl ModelMatrix {
     /// Columns of the intercept and of every term, in order, for this many observations.
     pub(crate) fn new(
         variables: &[Variable],
-        terms: &[Vec<usize>],
+        equation: Equation<'_>,
         scheme: Scheme,
         rows: usize,
     ) -> Result<Self, StatsError> {
-        let mut columns = vec![vec![1.0; rows]];
-        let mut names = vec!["(Intercept)".to_owned()];
-        let mut term_of_column = vec![0];
+        let Equation { terms, intercept } = equation;
+        let (mut columns, mut names, mut term_of_column) = (vec![], vec![], vec![]);
+        if intercept == Intercept::First {
+            columns.push(vec![1.0; rows]);
+            names.push("(Intercept)".to_owned());
+            term_of_column.push(0);
+        }
         for (index, term) in terms.iter().enumerate() {
-            for (name, column) in term_columns(variables, terms, term, scheme) {
+            for (name, column) in term_columns(variables, equation, term, scheme) {
                 names.push(name);
                 columns.push(column);
                 term_of_column.push(index + 1);
@@ -74,17 +110,13 @@ type Named = (String, Vec<f64>);
 /// Products of the columns of a term's variables; the first variable varies fastest.
 fn term_columns(
     variables: &[Variable],
-    terms: &[Vec<usize>],
+    equation: Equation<'_>,
     term: &[usize],
     scheme: Scheme,
 ) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
     for (place, &index) in term.iter().enumerate() {
-        // A category is coded by contrasts where the term without it is in the equation, and by
-        // an indicator for every level elsewhere: the rule by which R keeps a model's span.
-        let margin: Vec<usize> = term.iter().copied().filter(|&v| v != index).collect();
-        let spanned = margin.is_empty() || terms.contains(&margin);
-        let contrasts = if spanned { scheme.contrasts } else { Contrasts::Indicators };
+        let contrasts = equation.contrasts(variables, term, index, scheme.contrasts);
         let own = variable_columns(&variables[index], Scheme { contrasts, ..scheme });
         if place == 0 {
             found = own;
@@ -104,8 +136,18 @@ fn product(left: &Named, right: &Named) -> Named {
 }
 
 fn variable_columns(variable: &Variable, scheme: Scheme) -> Vec<Named> {
+    if let Some(columns) = &variable.polynomials {
+        let named = |(k, column): (usize, &Vec<f64>)| {
+            (format!("{}{}", variable.name, k + 1), column.clone())
+        };
+        return columns.iter().enumerate().map(named).collect();
+    }
+    // A category of two levels has one coded column, but an indicator a level where it needs to
+    // span more than its contrast.
+    let indicators = variable.raw.is_none() && scheme.contrasts == Contrasts::Indicators;
     let single = match scheme.coding {
         Coding::Raw => &variable.raw,
+        Coding::Coded if indicators => &None,
         Coding::Coded => &variable.coded,
     };
     if let Some(values) = single {
@@ -152,7 +194,8 @@ mod tests {
             .iter()
             .map(|v| Variable::from_table(&table, v, &[0, 1, 2, 3]).unwrap())
             .collect();
-        ModelMatrix::new(&variables, &formula.terms, Scheme { coding, contrasts }, 4)
+        let equation = Equation { terms: &formula.terms, intercept: formula.intercept };
+        ModelMatrix::new(&variables, equation, Scheme { coding, contrasts }, 4)
             .unwrap()
             .names
             .join(" ")
@@ -175,6 +218,23 @@ mod tests {
         assert_eq!(
             names("y ~ wool + tension", Coding::Coded, Contrasts::Sum),
             "(Intercept) wool tension[H] tension[L]"
+        );
+    }
+
+    #[test]
+    fn without_an_intercept_the_first_category_has_a_column_a_level() {
+        assert_eq!(
+            names("y ~ 0 + wool + tension + x", Coding::Raw, Contrasts::Treatment),
+            "woolA woolB tensionL tensionM x"
+        );
+        assert_eq!(names("y ~ x + wool - 1", Coding::Coded, Contrasts::Sum), "x woolA woolB");
+    }
+
+    #[test]
+    fn polynomials_have_a_column_a_degree() {
+        assert_eq!(
+            names("y ~ poly(x,2)*wool", Coding::Raw, Contrasts::Sum),
+            "(Intercept) poly(x, 2)1 poly(x, 2)2 wool[A] poly(x, 2)1:wool[A] poly(x, 2)2:wool[A]"
         );
     }
 

@@ -8,7 +8,7 @@ use trainwright_study::{Observation, Study, TrialState};
 use crate::analyze_study::{place_terms, variables};
 use crate::error::AnalysisError;
 use crate::formula::Formula;
-use crate::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
+use crate::model_matrix::{Coding, Contrasts, Equation, ModelMatrix, Scheme};
 
 /// The probability with which people usually want to find an effect.
 const WANTED: f64 = 0.8;
@@ -51,7 +51,8 @@ pub fn planned_power(study: &Study, design: &Design) -> Result<PlannedPower, Ana
     let planned: Vec<&Observation> = planned.iter().collect();
     let scheme = Scheme { coding: Coding::Coded, contrasts: Contrasts::Sum };
     let n = planned.len();
-    let matrix = ModelMatrix::new(&variables(study, &planned)?, &terms, scheme, n)
+    let equation = Equation { terms: &terms, intercept: formula.intercept };
+    let matrix = ModelMatrix::new(&variables(study, &planned)?, equation, scheme, n)
         .map_err(|source| AnalysisError::Stats { response: spec.response.clone(), source })?;
     let df_residual = n - Orthogonal::new(&matrix.columns).rank();
     let smallest_effect = match (design.coded(), df_residual) {

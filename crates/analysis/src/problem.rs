@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use trainwright_stats::Intercept;
 use trainwright_study::Direction;
 
 use crate::analysis::AnovaType;
-use crate::model_matrix::Coding;
+use crate::model_matrix::{Coding, Contrasts, Equation};
 use crate::variable::Variable;
 
 /// A response, its variables and the terms to fit.
@@ -21,6 +22,11 @@ pub(crate) struct Problem {
     /// Terms as indices into `variables`.
     pub(crate) terms: Vec<Vec<usize>>,
     pub(crate) term_names: Vec<String>,
+    pub(crate) intercept: Intercept,
+    /// How categories enter the equation in raw units.
+    pub(crate) contrasts: Contrasts,
+    /// Groups of observations that share a source of error, outermost first.
+    pub(crate) strata: Vec<Stratum>,
     pub(crate) coding: Coding,
     pub(crate) types: Vec<AnovaType>,
     pub(crate) alpha: f64,
@@ -31,6 +37,14 @@ pub(crate) struct Problem {
     pub(crate) order: Order,
     /// Whether all combinations were observed equally often; `None` for readings.
     pub(crate) balanced: Option<bool>,
+}
+
+/// A grouping of the observations with an error of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct Stratum {
+    pub(crate) name: String,
+    /// Group of each observation.
+    pub(crate) groups: Vec<usize>,
 }
 
 /// What the order of the observations means.
@@ -49,15 +63,23 @@ impl Problem {
         Self { y, logarithmic: true, ..self.clone() }
     }
 
+    /// The right side.
+    pub(crate) fn equation(&self) -> Equation<'_> {
+        Equation { terms: &self.terms, intercept: self.intercept }
+    }
+
     /// Whether every margin of every term is a term too, so that coding does not change the fit.
     pub(crate) fn is_hierarchical(&self) -> bool {
-        self.terms.iter().all(|term| {
-            term.len() == 1
-                || term.iter().all(|out| {
-                    let margin: Vec<usize> = term.iter().copied().filter(|v| v != out).collect();
-                    self.terms.contains(&margin)
-                })
-        })
+        let constant = self.intercept == Intercept::First;
+        constant
+            && self.terms.iter().all(|term| {
+                term.len() == 1
+                    || term.iter().all(|out| {
+                        let margin: Vec<usize> =
+                            term.iter().copied().filter(|v| v != out).collect();
+                        self.terms.contains(&margin)
+                    })
+            })
     }
 
     /// Number of each observation's cell, and the number of cells.

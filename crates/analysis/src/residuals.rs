@@ -21,6 +21,7 @@ pub(crate) fn residuals(
             fitted: fit.fitted[row],
             residual: fit.residuals[row],
             standardised: influence.internal[row],
+            studentised: influence.external[row],
             leverage: influence.leverage[row],
             cook: influence.cook[row],
             normal_quantile: quantiles[row],

@@ -1,8 +1,11 @@
 //! A column of the right side of an equation: its levels, and its values raw and coded.
 
+use std::collections::HashMap;
+
+use trainwright_stats::orthogonal_polynomials;
 use trainwright_study::{Factor, Level};
 
-use crate::derived;
+use crate::derived::{self, Derived};
 use crate::error::AnalysisError;
 use crate::table::{Column, Table};
 
@@ -16,6 +19,8 @@ pub(crate) struct Variable {
     pub(crate) codes: Vec<usize>,
     /// Values as measured, if they are numbers that enter as such.
     pub(crate) raw: Option<Vec<f64>>,
+    /// Columns that enter in place of the values: orthogonal polynomials.
+    pub(crate) polynomials: Option<Vec<Vec<f64>>>,
     /// Values from -1 (lowest level) to +1 (highest); `None` for three or more categories.
     pub(crate) coded: Option<Vec<f64>>,
     origin: Origin,
@@ -42,9 +47,28 @@ impl Variable {
             column: name.to_owned(),
         };
         // A column may bear such a name itself.
-        let computed = derived::expression(name).filter(|_| table.names().all(|own| own != name));
-        if let Some(Ok(expression)) = computed {
-            return Ok(Self::numeric(name, derived::values(table, &expression, rows)?));
+        match Derived::of(name).filter(|_| table.names().all(|own| own != name)) {
+            Some(Derived::Computed(expression)) => {
+                return Ok(Self::numeric(name, derived::values(table, &expression, rows)?));
+            }
+            Some(Derived::Polynomial { column, degree }) => {
+                let variable = Self::from_table(table, &column, rows)?;
+                let Some(values) = &variable.raw else {
+                    let (expression, reason) =
+                        (name.to_owned(), format!("column `{column}` holds texts"));
+                    return Err(AnalysisError::NotComputable { expression, line: 1, reason });
+                };
+                let columns = orthogonal_polynomials(values, degree).map_err(|source| {
+                    AnalysisError::Variable { variable: name.to_owned(), source }
+                })?;
+                return Ok(Self { name: name.to_owned(), polynomials: Some(columns), ..variable });
+            }
+            Some(Derived::Category { column }) => {
+                let plain = Self::from_table(table, &column, rows)?;
+                let name = name.to_owned();
+                return Ok(Self { name, raw: None, coded: plain.coded_as_category(), ..plain });
+            }
+            None => {}
         }
         match table.column(name)? {
             Column::Numeric(cells) => {
@@ -101,7 +125,7 @@ impl Variable {
         let raw = numeric.then(|| codes.iter().map(|&c| number(&levels[c])).collect());
         let coded = coded(&codes, levels.len(), positions.as_deref());
         let (name, origin) = (factor.name.clone(), Origin::Declared);
-        Ok(Self { name, levels, codes, raw, coded, origin })
+        Ok(Self { name, levels, codes, raw, polynomials: None, coded, origin })
     }
 
     /// A numeric variable whose levels are its distinct values.
@@ -114,7 +138,7 @@ impl Variable {
         let coded = coded(&codes, distinct.len(), Some(&distinct));
         let levels = distinct.into_iter().map(|v| Level::parse(&v.to_string())).collect();
         let (name, origin) = (name.to_owned(), Origin::Observed);
-        Self { name, levels, codes, raw: Some(values), coded, origin }
+        Self { name, levels, codes, raw: Some(values), polynomials: None, coded, origin }
     }
 
     fn categorical(name: &str, texts: &[&str]) -> Self {
@@ -127,12 +151,17 @@ impl Variable {
             distinct.sort_unstable();
         }
         distinct.dedup();
-        let place = |t: &&str| distinct.iter().position(|d| d == t).expect("every text is a level");
-        let codes: Vec<usize> = texts.iter().map(place).collect();
+        let places: HashMap<&str, usize> =
+            distinct.iter().enumerate().map(|(code, text)| (*text, code)).collect();
+        let codes: Vec<usize> = texts.iter().map(|text| places[text]).collect();
         let coded = coded(&codes, distinct.len(), None);
         let levels = distinct.iter().map(|t| Level::Text((*t).to_owned())).collect();
         let (name, origin) = (name.to_owned(), Origin::Observed);
-        Self { name, levels, codes, raw: None, coded, origin }
+        Self { name, levels, codes, raw: None, polynomials: None, coded, origin }
+    }
+
+    fn coded_as_category(&self) -> Option<Vec<f64>> {
+        coded(&self.codes, self.levels.len(), None)
     }
 
     /// Whether the levels are those of a factor rather than readings, which hardly repeat.

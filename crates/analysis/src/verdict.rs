@@ -20,7 +20,7 @@ pub(crate) fn checks(problem: &Problem, fitted: &Fitted) -> Vec<Check> {
 
 fn normality(problem: &Problem, fitted: &Fitted) -> Check {
     let name = "normality";
-    let Some(test) = fitted.shapiro else {
+    let Some(test) = fitted.of_residuals.shapiro else {
         let why = if fitted.fit.log_likelihood.is_none() {
             "the equation leaves no residuals, so their distribution cannot be checked"
         } else {
@@ -44,7 +44,7 @@ fn normality(problem: &Problem, fitted: &Fitted) -> Check {
 fn equal_variance(problem: &Problem, fitted: &Fitted) -> Check {
     let name = "equal-variance";
     let Some((test, over)) = variance_test(problem, fitted) else {
-        return unchecked(name, "no groups with repeated values to compare the spread of");
+        return constant_spread(problem, fitted);
     };
     let holds = test.p >= problem.alpha;
     let p = p_value(test.p);
@@ -57,6 +57,25 @@ fn equal_variance(problem: &Problem, fitted: &Fitted) -> Check {
         )
     };
     Check { name, statistic: Some(test.f), p: Some(test.p), holds: Some(holds), verdict }
+}
+
+/// Breusch-Pagan, where there are no groups to compare.
+fn constant_spread(problem: &Problem, fitted: &Fitted) -> Check {
+    let name = "equal-variance";
+    let Some(test) = fitted.of_residuals.breusch_pagan else {
+        return unchecked(name, "no groups with repeated values to compare the spread of");
+    };
+    let holds = test.p >= problem.alpha;
+    let p = p_value(test.p);
+    let verdict = if holds {
+        format!("{p} gives no evidence that the spread follows the equation (Breusch-Pagan)")
+    } else {
+        format!(
+            "{p} is evidence that the spread changes along the equation (Breusch-Pagan): standard \
+             errors are off where it is wide"
+        )
+    };
+    Check { name, statistic: Some(test.statistic), p: Some(test.p), holds: Some(holds), verdict }
 }
 
 /// Brown-Forsythe over the repeated cells, else over the levels of the largest factor.
@@ -87,33 +106,39 @@ fn variance_test(problem: &Problem, fitted: &Fitted) -> Option<(OneWay, String)>
 
 fn independence(problem: &Problem, fitted: &Fitted) -> Check {
     let name = "independence";
-    let found = fitted.fit.log_likelihood.and_then(|_| fitted.fit.durbin_watson().ok());
-    let Some(test) = found else {
+    let Some(test) = fitted.of_residuals.durbin_watson else {
         return unchecked(name, "too few residuals to look for a drift");
     };
-    let holds = test.p >= problem.alpha;
     let order = match problem.order {
         Order::Run => "run order",
         Order::Row => "the order of the rows",
     };
-    let (p, d) = (p_value(test.p), figure(test.statistic));
-    let verdict = if holds {
+    let d = figure(test.statistic);
+    // A drift is what one looks for; neighbours that oppose each other are rarer, so that side
+    // gets half the chance of a false alarm.
+    let resemble = test.p_positive < problem.alpha;
+    let oppose = test.p_negative < 0.5 * problem.alpha;
+    let verdict = if resemble || oppose {
+        let (how, p) =
+            if resemble { ("resemble", test.p_positive) } else { ("oppose", test.p_negative) };
         format!(
-            "{p} gives no evidence that neighbours in {order} depend on each other (Durbin-Watson {d})"
+            "{} is evidence that neighbours in {order} {how} each other (Durbin-Watson {d}): \
+             something drifts or alternates, and p-values are not exact",
+            p_value(p)
         )
     } else {
-        let how = if test.statistic < 2.0 { "resemble" } else { "oppose" };
         format!(
-            "{p} is evidence that neighbours in {order} {how} each other (Durbin-Watson {d}): \
-             something drifts or alternates, and p-values are not exact"
+            "{} gives no evidence that neighbours in {order} resemble each other (Durbin-Watson {d})",
+            p_value(test.p_positive)
         )
     };
-    Check { name, statistic: Some(test.statistic), p: Some(test.p), holds: Some(holds), verdict }
+    let holds = Some(!resemble && !oppose);
+    Check { name, statistic: Some(test.statistic), p: Some(test.p_positive), holds, verdict }
 }
 
 fn lack_of_fit(problem: &Problem, fitted: &Fitted) -> Check {
     let name = "lack-of-fit";
-    let test = fitted.lack_of_fit.and_then(|l| Some((l.f?, l.p?)));
+    let test = fitted.of_residuals.lack_of_fit.and_then(|l| Some((l.f?, l.p?)));
     let Some((f, p)) = test else {
         return unchecked(name, "no repeated cells beyond the equation's terms to compare with");
     };

@@ -250,6 +250,9 @@ pub(crate) struct AnalyzeArguments {
     /// How numbers enter the equation [default: raw with --data, coded for a study].
     #[arg(long, value_enum)]
     pub coding: Option<CodingArgument>,
+    /// How categories become coefficients: against the first level, or against their mean.
+    #[arg(long, value_enum, default_value_t = ContrastsArgument::Treatment, requires = "data")]
+    pub contrasts: ContrastsArgument,
     /// Order in which a*b*c expands: as the formula reads, or by degree as R does.
     #[arg(long, value_enum, default_value_t = OrderArgument::Formula, requires = "data")]
     pub order: OrderArgument,
@@ -268,6 +271,12 @@ pub(crate) struct AnalyzeArguments {
 pub(crate) enum CodingArgument {
     Raw,
     Coded,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ContrastsArgument {
+    Treatment,
+    Sum,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

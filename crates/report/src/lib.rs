@@ -15,6 +15,7 @@ mod next_steps;
 mod ranking;
 mod table;
 mod terminal;
+mod terminal_tables;
 mod thin;
 
 pub use figure::figure;

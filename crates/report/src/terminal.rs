@@ -1,15 +1,14 @@
 //! The verdict as plain text: the answer, what matters, what to trust, what to do next.
 
-use std::fmt::Write;
-
 use trainwright_analysis::wording::{count, percent};
-use trainwright_analysis::{Analysis, AnovaTable, Best, Finding, Severity};
+use trainwright_analysis::{Analysis, Best, Finding, Severity};
 use trainwright_study::TrialState;
 
 use crate::figure::{figure, p_value, to_spread};
 use crate::input::ReportInput;
 use crate::next_steps::next_steps;
 use crate::ranking::{Standing, in_words, ranked, standing, told_once};
+use crate::terminal_tables::{put_anova, put_fit};
 
 /// Whether a text may use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +27,7 @@ impl Colour {
         }
     }
 
-    fn heading(self, text: &str) -> String {
+    pub(crate) fn heading(self, text: &str) -> String {
         self.paint("1", text)
     }
 }
@@ -64,6 +63,7 @@ pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
         analysis.n,
         percent(100.0 * analysis.fit.r2)
     );
+    put_fit(&mut text, analysis, colour);
     for table in &analysis.anova {
         put_anova(&mut text, table, colour);
     }
@@ -72,7 +72,7 @@ pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
     text
 }
 
-fn put(text: &mut String, line: &str) {
+pub(crate) fn put(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');
 }
@@ -185,38 +185,5 @@ fn put_failures(text: &mut String, input: &ReportInput<'_>, colour: Colour) {
     }
     if failed.len() > MOST_FAILURES {
         put(text, &format!("  and {} more", failed.len() - MOST_FAILURES));
-    }
-}
-
-fn put_anova(text: &mut String, table: &AnovaTable, colour: Colour) {
-    put(
-        text,
-        &format!("\n{} {}", colour.heading("Analysis of variance, type"), u8::from(table.kind)),
-    );
-    let width = table.rows.iter().map(|row| row.term.len()).max().unwrap_or(0);
-    let head = ["df", "sum of sq", "F", "p", "share"];
-    let mut line = format!("  {:<width$}", "term");
-    for name in head {
-        write!(line, "  {name:>10}").expect("writing to memory cannot fail");
-    }
-    put(text, &line);
-    for row in &table.rows {
-        let shown =
-            |value: Option<f64>, form: fn(f64) -> String| value.map(form).unwrap_or_default();
-        let mut line = format!("  {:<width$}", row.term);
-        let cells = [
-            row.df.to_string(),
-            shown(row.sum_sq, figure),
-            shown(row.f, figure),
-            shown(row.p, p_value),
-            shown(row.percent, percent),
-        ];
-        for cell in cells {
-            write!(line, "  {cell:>10}").expect("writing to memory cannot fail");
-        }
-        if row.aliased {
-            line.push_str("  aliased with other terms");
-        }
-        put(text, line.trim_end());
     }
 }

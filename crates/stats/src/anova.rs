@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 
 use crate::distribution::FisherF;
 use crate::error::StatsError;
-use crate::least_squares::{ROUNDING, check_response};
+use crate::least_squares::{Fit, least_squares};
 use crate::orthogonal::{Columns, Orthogonal};
-use crate::sample;
+use crate::reduced::Intercept;
 
 /// Which comparison a sum of squares makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,21 +66,35 @@ pub fn anova(
     terms: &TermStructure,
     kind: SumOfSquares,
 ) -> Result<Vec<AnovaRow>, StatsError> {
-    check_response(matrix, response)?;
-    check_structure(matrix, terms)?;
-    let table = Table::new(matrix, response, terms);
-    let first = if kind == SumOfSquares::Partial { 0 } else { 1 };
-    let mut rows = Vec::new();
-    for term in first..=terms.factors.len() {
-        let (df, sum_sq) = match kind {
-            SumOfSquares::Sequential => table.in_sequence(term),
-            SumOfSquares::Marginal => table.after(term, |t| !table.contains(t, term)),
-            SumOfSquares::Partial => table.after(term, |t| t != term),
-        };
-        rows.push(table.row(term, df, sum_sq)?);
+    least_squares(matrix, response)?.anova(terms, kind)
+}
+
+impl Fit {
+    /// Tests every term of the fitted equation, as [`fn@anova`] does; type III has no line for an
+    /// intercept that the equation lacks.
+    ///
+    /// # Errors
+    /// A structure that does not match the matrix.
+    pub fn anova(
+        &self,
+        terms: &TermStructure,
+        kind: SumOfSquares,
+    ) -> Result<Vec<AnovaRow>, StatsError> {
+        check_structure(self.coefficients.len(), terms)?;
+        let table = Table::new(self, terms);
+        let with_constant = kind == SumOfSquares::Partial && self.intercept == Intercept::First;
+        let mut rows = Vec::new();
+        for term in usize::from(!with_constant)..=terms.factors.len() {
+            let (df, sum_sq) = match kind {
+                SumOfSquares::Sequential => table.in_sequence(term),
+                SumOfSquares::Marginal => table.after(term, |t| !table.contains(t, term)),
+                SumOfSquares::Partial => table.after(term, |t| t != term),
+            };
+            rows.push(table.row(term, df, sum_sq)?);
+        }
+        rows.push(table.residual_row());
+        Ok(rows)
     }
-    rows.push(table.residual_row());
-    Ok(rows)
 }
 
 /// Number and sum of squares of some effects.
@@ -91,8 +105,8 @@ fn tally(effects: impl Iterator<Item = f64>) -> (usize, f64) {
 /// A decomposed model and response, ready for any comparison of terms.
 struct Table<'a> {
     terms: &'a TermStructure,
-    decomposition: Orthogonal,
-    effects: Vec<f64>,
+    decomposition: &'a Orthogonal,
+    effects: &'a [f64],
     /// Coefficients of the columns kept, and their variances in units of the noise.
     estimates: Vec<f64>,
     unscaled: Vec<f64>,
@@ -104,24 +118,18 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(matrix: &Columns, response: &[f64], terms: &'a TermStructure) -> Self {
-        let decomposition = Orthogonal::new(matrix);
-        let mut effects = decomposition.rotate(response);
-        let left = effects.split_off(decomposition.rank());
-        let ss_residual: f64 = left.iter().map(|v| v * v).sum();
-        let length: f64 = response.iter().map(|v| v * v).sum();
-        let exact = ss_residual <= ROUNDING * ROUNDING * length;
-        let df_residual = left.len();
+    fn new(fit: &'a Fit, terms: &'a TermStructure) -> Self {
+        let decomposition = &fit.decomposition;
         Self {
             terms,
-            estimates: decomposition.solve(&effects),
-            unscaled: decomposition.unscaled_variances(),
             decomposition,
-            effects,
-            df_residual,
-            ss_residual,
-            ss_total: sample::squares_about_mean(response),
-            noise: (df_residual > 0 && !exact).then(|| ss_residual / df_residual as f64),
+            effects: &fit.effects,
+            estimates: decomposition.solve(&fit.effects),
+            unscaled: decomposition.unscaled_variances(),
+            df_residual: fit.df_residual,
+            ss_residual: fit.ss_residual,
+            ss_total: fit.ss_total,
+            noise: fit.log_likelihood.map(|_| fit.ss_residual / fit.df_residual as f64),
         }
     }
 
@@ -137,7 +145,7 @@ impl<'a> Table<'a> {
 
     /// Degrees of freedom and sum of squares that `term` adds to the terms before it.
     fn in_sequence(&self, term: usize) -> (usize, f64) {
-        let kept = self.decomposition.kept().iter().zip(&self.effects);
+        let kept = self.decomposition.kept().iter().zip(self.effects);
         tally(kept.filter(|(c, _)| self.terms.term_of_column[**c] == term).map(|(_, e)| *e))
     }
 
@@ -157,7 +165,7 @@ impl<'a> Table<'a> {
             return (0, 0.0);
         };
         let part = Orthogonal::new(&matrix);
-        let effects = part.rotate(&self.effects);
+        let effects = part.rotate(self.effects);
         let new = part.kept().iter().zip(effects).filter(|(c, _)| **c >= entered.len());
         tally(new.map(|(_, effect)| effect))
     }
@@ -206,8 +214,8 @@ impl<'a> Table<'a> {
     }
 }
 
-fn check_structure(matrix: &Columns, terms: &TermStructure) -> Result<(), StatsError> {
-    let (expected, found) = (matrix.width(), terms.term_of_column.len());
+fn check_structure(expected: usize, terms: &TermStructure) -> Result<(), StatsError> {
+    let found = terms.term_of_column.len();
     if expected != found {
         let what = "the assignment of columns to terms";
         return Err(StatsError::LengthMismatch { what, expected, found });

@@ -1,23 +1,35 @@
 //! Serial correlation of residuals (Durbin and Watson, Biometrika 37 and 38, 1950-51).
 
+use crate::distribution::Normal;
+use crate::durbin_watson_exact::lower_tail;
 use crate::error::StatsError;
-use crate::incomplete_beta::incomplete_beta;
 use crate::orthogonal::Orthogonal;
+use crate::ranks::TailMethod;
 
-/// The Durbin-Watson statistic with an approximate p-value.
+/// Observations from which the normal approximation serves; `dwtest` in R's lmtest changes over
+/// at the same number, where the two differ by about 0.001.
+const LARGE: usize = 100;
+
+/// The Durbin-Watson statistic with its p-values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DurbinWatson {
     /// Squared steps between neighbouring residuals over squared residuals: 2 without serial
     /// correlation, towards 0 with positive and 4 with negative correlation.
     pub statistic: f64,
-    /// Chance of a smaller statistic without serial correlation.
+    /// Chance of a smaller statistic without serial correlation: evidence that neighbours
+    /// resemble each other.
     pub p_positive: f64,
+    /// Chance of a larger statistic: evidence that neighbours oppose each other.
+    pub p_negative: f64,
     /// Two-sided p-value.
     pub p: f64,
+    /// Exact, or by the normal approximation with exact mean and variance.
+    pub method: TailMethod,
 }
 
-/// Statistic and p-value, the latter from the beta distribution on 0 to 4 with the statistic's
-/// exact mean and variance (the approximation of Durbin and Watson 1951, section 4).
+/// Statistic and p-value: exact below 100 observations, and from the normal distribution with
+/// the statistic's mean and variance (Durbin and Watson, Biometrika 38, 1951) beyond, or where
+/// the exact integral does not settle.
 pub(crate) fn durbin_watson(
     decomposition: &Orthogonal,
     residuals: &[f64],
@@ -30,17 +42,19 @@ pub(crate) fn durbin_watson(
     }
     let steps: f64 = residuals.windows(2).map(|w| (w[1] - w[0]).powi(2)).sum();
     let statistic = steps / squares;
-    let (mean, variance) = moments(decomposition, residuals.len(), df);
-    let centre = mean / 4.0;
-    let concentration = centre * (1.0 - centre) / (variance / 16.0) - 1.0;
-    if concentration <= 0.0 {
-        return Err(StatsError::Undefined { what, reason: "its variance is not below its range" });
-    }
-    let share = statistic / 4.0;
-    let (a, b) = (centre * concentration, (1.0 - centre) * concentration);
-    let p_positive = incomplete_beta(a, b, share, 1.0 - share);
-    let p_negative = incomplete_beta(b, a, 1.0 - share, share);
-    Ok(DurbinWatson { statistic, p_positive, p: (2.0 * p_positive.min(p_negative)).min(1.0) })
+    let exact = (residuals.len() < LARGE)
+        .then(|| lower_tail(decomposition, statistic))
+        .and_then(Result::ok);
+    let (p_positive, p_negative, method) = match exact {
+        Some(lower) => (lower, 1.0 - lower, TailMethod::Exact),
+        None => {
+            let (mean, variance) = moments(decomposition, residuals.len(), df);
+            let score = (statistic - mean) / variance.sqrt();
+            (Normal.upper_tail(-score), Normal.upper_tail(score), TailMethod::Normal)
+        }
+    };
+    let p = (2.0 * p_positive.min(p_negative)).min(1.0);
+    Ok(DurbinWatson { statistic, p_positive, p_negative, p, method })
 }
 
 /// Mean and variance of the statistic under independence, from traces of MA and (MA)^2, where M

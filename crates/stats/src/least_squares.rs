@@ -1,10 +1,13 @@
 //! Linear least squares with the figures a report needs.
 
+use crate::breusch_pagan::{BreuschPagan, breusch_pagan};
+use crate::condition::condition_number;
 use crate::distribution::{FisherF, StudentT};
 use crate::durbin_watson::{DurbinWatson, durbin_watson};
 use crate::error::StatsError;
 use crate::influence::{Influence, influence};
 use crate::orthogonal::{Columns, Orthogonal};
+use crate::reduced::Intercept;
 use crate::sample;
 
 /// Residuals shorter than this share of the response are rounding, not noise.
@@ -39,9 +42,12 @@ pub struct Fit {
     pub bic: Option<f64>,
     /// Values on the fitted equation.
     pub fitted: Vec<f64>,
-    /// Response less fitted value.
+    /// Response less fitted value; empty for a fit of reduced data, like `fitted`.
     pub residuals: Vec<f64>,
-    decomposition: Orthogonal,
+    pub(crate) intercept: Intercept,
+    pub(crate) decomposition: Orthogonal,
+    /// The response in the rotated basis, cut to the rank.
+    pub(crate) effects: Vec<f64>,
 }
 
 /// One coefficient with its uncertainty.
@@ -87,39 +93,96 @@ pub struct FitTest {
 /// # Ok::<(), trainwright_stats::StatsError>(())
 /// ```
 pub fn least_squares(matrix: &Columns, response: &[f64]) -> Result<Fit, StatsError> {
-    check_response(matrix, response)?;
     if matrix.column(0).iter().any(|&v| v != 1.0) {
         return Err(StatsError::NoIntercept);
     }
+    fit_all(matrix, response, Intercept::First)
+}
+
+/// The same for an equation without a constant: shares of variation and tests then compare with
+/// zero instead of the mean, as `lm` in R does, and there is no variance inflation.
+///
+/// # Errors
+/// A constant or non-finite response, or lengths that differ.
+pub fn least_squares_through_origin(matrix: &Columns, response: &[f64]) -> Result<Fit, StatsError> {
+    fit_all(matrix, response, Intercept::Absent)
+}
+
+fn fit_all(matrix: &Columns, response: &[f64], intercept: Intercept) -> Result<Fit, StatsError> {
+    check_response(matrix, response)?;
     let decomposition = Orthogonal::new(matrix);
-    let residuals = decomposition.residuals(response);
-    let (n, rank) = (response.len(), decomposition.rank());
+    let mut effects = decomposition.rotate(response);
+    let rank = decomposition.rank();
+    let mut left = effects.clone();
+    left[..rank].fill(0.0);
+    effects.truncate(rank);
+    let residuals = decomposition.rotate_back(&left);
+    let squares = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>();
+    let about = |values: &[f64]| match intercept {
+        Intercept::First => sample::squares_about_mean(values),
+        Intercept::Absent => squares(values),
+    };
+    let mut fit = fit_of(Parts {
+        observations: response.len(),
+        intercept,
+        ss_residual: squares(&residuals),
+        ss_total: about(response),
+        length: squares(response),
+        column_squares: matrix.iter().map(about).collect(),
+        decomposition,
+        effects,
+    })?;
+    fit.fitted = response.iter().zip(&residuals).map(|(y, r)| y - r).collect();
+    fit.residuals = residuals;
+    Ok(fit)
+}
+
+/// A decomposed problem, from full or reduced data.
+pub(crate) struct Parts {
+    pub(crate) observations: usize,
+    pub(crate) intercept: Intercept,
+    pub(crate) decomposition: Orthogonal,
+    /// The response in the rotated basis, cut to the rank.
+    pub(crate) effects: Vec<f64>,
+    pub(crate) ss_residual: f64,
+    pub(crate) ss_total: f64,
+    /// Sum of squares of the response.
+    pub(crate) length: f64,
+    /// Sum of squares of each column, about its mean where there is an intercept.
+    pub(crate) column_squares: Vec<f64>,
+}
+
+/// All figures that need no single residuals.
+pub(crate) fn fit_of(parts: Parts) -> Result<Fit, StatsError> {
+    let Parts { observations: n, intercept, decomposition, effects, .. } = parts;
+    let Parts { ss_residual, ss_total, length, column_squares, .. } = parts;
+    let rank = decomposition.rank();
+    let constant = usize::from(intercept == Intercept::First);
     let df_residual = n - rank;
-    let ss_residual: f64 = residuals.iter().map(|r| r * r).sum();
-    let ss_total = sample::squares_about_mean(response);
-    let length: f64 = response.iter().map(|v| v * v).sum();
     let exact = df_residual == 0 || ss_residual <= ROUNDING * ROUNDING * length;
     let variance = (df_residual > 0).then(|| ss_residual / df_residual as f64);
     let mut fit = Fit {
         coefficients: Vec::new(),
         r2: 1.0 - ss_residual / ss_total,
-        adj_r2: variance.map(|v| 1.0 - v / (ss_total / (n - 1) as f64)),
+        adj_r2: variance.map(|v| 1.0 - v / (ss_total / (n - constant) as f64)),
         sigma: variance.map(f64::sqrt),
         test: None,
-        df_model: rank - 1,
+        df_model: rank - constant,
         df_residual,
         ss_residual,
         ss_total,
         log_likelihood: (!exact).then(|| log_likelihood(n, ss_residual)),
         aic: None,
         bic: None,
-        fitted: response.iter().zip(&residuals).map(|(y, r)| y - r).collect(),
-        residuals,
+        fitted: Vec::new(),
+        residuals: Vec::new(),
+        intercept,
         decomposition,
+        effects,
     };
     let noise = if exact { None } else { variance };
-    fit.test = noise.filter(|_| rank > 1).map(|v| fit.whole_test(v)).transpose()?;
-    fit.coefficients = coefficients(&fit, matrix, response, noise)?;
+    fit.test = noise.filter(|_| fit.df_model > 0).map(|v| fit.whole_test(v)).transpose()?;
+    fit.coefficients = coefficients(&fit, &column_squares, noise)?;
     let parameters = (rank + 1) as f64;
     fit.aic = fit.log_likelihood.map(|l| 2.0 * parameters - 2.0 * l);
     fit.bic = fit.log_likelihood.map(|l| parameters * (n as f64).ln() - 2.0 * l);
@@ -154,6 +217,24 @@ impl Fit {
         durbin_watson(&self.decomposition, &self.residuals)
     }
 
+    /// Breusch and Pagan's test of constant variance in the form of Koenker.
+    ///
+    /// # Errors
+    /// A fit that leaves no residuals to speak of, or an equation of the mean alone.
+    pub fn breusch_pagan(&self) -> Result<BreuschPagan, StatsError> {
+        breusch_pagan(&self.decomposition, &self.residuals)
+    }
+
+    /// Largest over smallest singular value of the columns kept.
+    pub fn condition_number(&self) -> f64 {
+        condition_number(&self.decomposition)
+    }
+
+    /// Whether the equation has a constant.
+    pub fn intercept(&self) -> Intercept {
+        self.intercept
+    }
+
     /// The decomposition of the model matrix.
     pub fn decomposition(&self) -> &Orthogonal {
         &self.decomposition
@@ -169,14 +250,13 @@ impl Fit {
 
 fn coefficients(
     fit: &Fit,
-    matrix: &Columns,
-    response: &[f64],
+    column_squares: &[f64],
     variance: Option<f64>,
 ) -> Result<Vec<Option<Coefficient>>, StatsError> {
     let decomposition = &fit.decomposition;
-    let estimates = decomposition.solve(&decomposition.rotate(response));
+    let estimates = decomposition.solve(&fit.effects);
     let unscaled = decomposition.unscaled_variances();
-    let mut found = vec![None; matrix.width()];
+    let mut found = vec![None; column_squares.len()];
     for ((&column, estimate), unscaled) in decomposition.kept().iter().zip(estimates).zip(unscaled)
     {
         let std_error = variance.map(|v| v.sqrt() * unscaled.sqrt());
@@ -185,8 +265,8 @@ fn coefficients(
             Some(t) => Some(StudentT::new(fit.df_residual as f64)?.two_sided(t)),
             None => None,
         };
-        let vif = (column > 0 && decomposition.rank() > 2)
-            .then(|| unscaled * sample::squares_about_mean(matrix.column(column)));
+        let compared = fit.intercept == Intercept::First && decomposition.rank() > 2;
+        let vif = (column > 0 && compared).then(|| unscaled * column_squares[column]);
         found[column] = Some(Coefficient { estimate, std_error, t, p, vif });
     }
     Ok(found)

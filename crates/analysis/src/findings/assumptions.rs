@@ -25,7 +25,7 @@ pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn log_scale(evidence: &Evidence<'_>) -> Option<Finding> {
-    let (log, power) = (evidence.log_scale?, evidence.fitted.box_cox?);
+    let (log, power) = (evidence.log_scale?, evidence.fitted.of_residuals.box_cox?);
     let end = |v: Option<f64>| v.map_or("beyond the range searched".to_owned(), figure);
     let text = format!(
         "the logarithm of {} is the better scale: the Box-Cox power is {} (95 % interval {} to \
@@ -45,7 +45,7 @@ fn log_scale(evidence: &Evidence<'_>) -> Option<Finding> {
 /// What the logarithm does to the residuals, if it brings them closer to normal.
 fn closer_to_normal(evidence: &Evidence<'_>) -> String {
     let after = evidence.log_scale.and_then(|l| l.shapiro_w);
-    let before = evidence.fitted.shapiro.map(|s| s.w);
+    let before = evidence.fitted.of_residuals.shapiro.map(|s| s.w);
     match after.zip(before).filter(|(after, before)| after > before) {
         Some((after, before)) => format!(
             "; its residuals are closer to normal (Shapiro-Wilk W {} instead of {})",

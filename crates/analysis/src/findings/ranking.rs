@@ -178,8 +178,7 @@ fn aliased_terms(evidence: &Evidence<'_>) -> Option<Finding> {
 
 /// Terms whose columns make up the aliased term's first column, in coded units.
 fn mixed_with(evidence: &Evidence<'_>, term: usize) -> Vec<String> {
-    let coded = &evidence.fitted.coded;
-    let of_column = &coded.structure.term_of_column;
+    let of_column = evidence.fitted.coded_terms();
     let Some(column) = of_column.iter().position(|&t| t == term + 1) else {
         return vec![];
     };

@@ -1,7 +1,9 @@
 //! Reads formulas by recursive descent.
 
+use trainwright_stats::Intercept;
+
 use super::Transform;
-use crate::derived::{FUNCTIONS, expression};
+use crate::derived::{CATEGORY, FUNCTIONS, POLYNOMIAL, expression, polynomial_name};
 use crate::error::AnalysisError;
 
 /// Pairs of terms that one operator may join; beyond that a formula is a mistake.
@@ -10,10 +12,18 @@ const MOST_TERMS: usize = 4096;
 /// Parentheses that may be open at once.
 const MOST_NESTED: usize = 64;
 
-/// Response with its transformation, terms, variables.
-pub(super) type Parsed = ((String, Transform), Terms, Vec<String>);
+/// What a formula says.
+pub(super) struct Parsed {
+    pub(super) left: (String, Transform),
+    /// Terms without the intercept.
+    pub(super) terms: Terms,
+    pub(super) intercept: Intercept,
+    /// Terms inside `Error(...)`.
+    pub(super) strata: Terms,
+    pub(super) variables: Vec<String>,
+}
 
-/// Terms of a part of the formula; the empty term is the intercept.
+/// Terms of a part of the formula.
 type Terms = Vec<Vec<usize>>;
 
 /// Reads a formula from left to right.
@@ -22,21 +32,27 @@ pub(super) struct Parser<'a> {
     at: usize,
     /// Parentheses open at the moment.
     depth: usize,
+    intercept: Intercept,
+    strata: Terms,
     variables: Vec<String>,
 }
 
 impl<'a> Parser<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, depth: 0, variables: Vec::new() }
+        let (at, depth, intercept) = (0, 0, Intercept::First);
+        Self { text, at, depth, intercept, strata: Vec::new(), variables: Vec::new() }
     }
 
-    /// The response, the terms without the intercept, and the variables they point to.
+    /// The response, the terms, and the variables they point to.
     pub(super) fn formula(mut self) -> Result<Parsed, AnalysisError> {
         let left = self.left_side()?;
-        let mut terms = self.sum()?;
+        let terms = self.sum()?;
         self.expect_end()?;
-        terms.retain(|t| !t.is_empty());
-        Ok((left, terms, self.variables))
+        if terms.is_empty() && self.intercept == Intercept::Absent {
+            return Err(self.refuse("neither a term nor the intercept is left"));
+        }
+        let Self { intercept, strata, variables, .. } = self;
+        Ok(Parsed { left, terms, intercept, strata, variables })
     }
 
     fn left_side(&mut self) -> Result<(String, Transform), AnalysisError> {
@@ -56,26 +72,69 @@ impl<'a> Parser<'a> {
     }
 
     fn sum(&mut self) -> Result<Terms, AnalysisError> {
-        let mut terms = self.product()?;
+        let mut terms = Terms::new();
+        let mut taking = !self.accept('-');
+        if taking {
+            self.accept('+');
+        }
         loop {
-            if self.accept('+') {
-                let more = self.product()?;
-                extend(&mut terms, more);
-            } else if self.peek() == Some('-') {
-                return Err(self.refuse("terms cannot be taken away; name the ones to keep"));
+            let constant = self.peek().filter(|c| matches!(c, '0' | '1'));
+            match constant {
+                Some(digit) => {
+                    self.at += 1;
+                    let present = (digit == '1') == taking;
+                    self.intercept = if present { Intercept::First } else { Intercept::Absent };
+                }
+                None if taking => {
+                    let more = self.product()?;
+                    extend(&mut terms, more);
+                }
+                None => {
+                    let less = self.product()?;
+                    terms.retain(|term| !less.contains(term));
+                }
+            }
+            taking = match self.peek() {
+                Some('+') => true,
+                Some('-') => false,
+                _ => return Ok(terms),
+            };
+            self.at += 1;
+        }
+    }
+
+    /// `a*b`, and `a/b`, which stands for `a + a:b`: levels of b within each of a.
+    fn product(&mut self) -> Result<Terms, AnalysisError> {
+        let mut terms = self.nested()?;
+        loop {
+            if self.accept('*') {
+                let right = self.nested()?;
+                let both = self.crossed(&terms, &right)?;
+                extend(&mut terms, right);
+                extend(&mut terms, both);
+            } else if self.accept('/') {
+                let right = self.nested()?;
+                let mut outer = terms.concat();
+                outer.sort_unstable();
+                outer.dedup();
+                let inside = self.crossed(&vec![outer], &right)?;
+                extend(&mut terms, inside);
             } else {
                 return Ok(terms);
             }
         }
     }
 
-    fn product(&mut self) -> Result<Terms, AnalysisError> {
+    /// `a %in% b` spans the same as `a:b`.
+    fn nested(&mut self) -> Result<Terms, AnalysisError> {
         let mut terms = self.interaction()?;
-        while self.accept('*') {
+        while self.peek() == Some('%') {
+            if !self.text[self.at..].starts_with("%in%") {
+                return Err(self.refuse("only `%in%` is known among the operators with %"));
+            }
+            self.at += 4;
             let right = self.interaction()?;
-            let both = self.crossed(&terms, &right)?;
-            extend(&mut terms, right);
-            extend(&mut terms, both);
+            terms = self.crossed(&terms, &right)?;
         }
         Ok(terms)
     }
@@ -119,23 +178,34 @@ impl<'a> Parser<'a> {
             self.depth -= 1;
             return Ok(terms);
         }
-        match self.peek() {
-            Some('0') | Some('-') => {
-                return Err(self.refuse("the intercept cannot be left out"));
-            }
-            Some('1') => {
-                self.at += 1;
-                return Ok(vec![vec![]]);
-            }
-            _ => {}
-        }
         let name = self.name()?;
+        if name == "Error" && self.peek() == Some('(') {
+            return self.error_strata();
+        }
         let name = if self.peek() == Some('(') { self.computed(&name)? } else { name };
         let index = self.variables.iter().position(|v| *v == name).unwrap_or_else(|| {
             self.variables.push(name);
             self.variables.len() - 1
         });
         Ok(vec![vec![index]])
+    }
+
+    /// `Error(...)`: what is inside groups the observations that share a source of error.
+    fn error_strata(&mut self) -> Result<Terms, AnalysisError> {
+        if self.depth > 0 || !self.strata.is_empty() {
+            return Err(self.refuse("`Error(...)` may stand once, outside of parentheses"));
+        }
+        self.require('(')?;
+        self.depth += 1;
+        let intercept = self.intercept;
+        self.strata = self.sum()?;
+        self.intercept = intercept;
+        self.require(')')?;
+        self.depth -= 1;
+        if self.strata.is_empty() {
+            return Err(self.refuse("`Error(...)` names no column"));
+        }
+        Ok(Terms::new())
     }
 
     /// A computed column such as `I(x^2)`, whose function's name has just been read.
@@ -156,7 +226,12 @@ impl<'a> Parser<'a> {
         let Some((length, _)) = closing else {
             return Err(self.refuse("`)` is expected at the end of this function"));
         };
-        let name = format!("{function}{}", &self.text[start..=start + length]);
+        let inside = &self.text[start + 1..start + length];
+        let name = match function {
+            POLYNOMIAL => polynomial_name(inside).map_err(|problem| self.refuse(problem))?,
+            CATEGORY => format!("{CATEGORY}({})", inside.trim()),
+            _ => format!("{function}({inside})"),
+        };
         if let Some(Err(problem)) = expression(&name) {
             return Err(self.refuse(problem));
         }

@@ -84,10 +84,17 @@ fn json_has_the_fields_of_the_contract() {
         let object = json.pointer(pointer).unwrap().as_object().unwrap();
         object.keys().cloned().collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(keys("/fit"), "r2 adj_r2 sigma f p df_residual log_likelihood aic bic coefficients");
+    assert_eq!(
+        keys("/fit"),
+        "r2 adj_r2 sigma f p df_model df_residual ss_residual log_likelihood aic bic \
+         condition_number durbin_watson breusch_pagan coefficients"
+    );
     assert_eq!(keys("/fit/coefficients/0"), "name estimate std_error t p ci_low ci_high vif");
     assert_eq!(keys("/anova/2"), "type rows");
-    assert_eq!(keys("/anova/2/rows/0"), "term df sum_sq mean_sq f p percent");
+    assert_eq!(
+        keys("/anova/2/rows/0"),
+        "term df sum_sq mean_sq f p p_adjusted percent partial_eta_sq omega_sq"
+    );
     assert_eq!(keys("/checks/0"), "name statistic p holds verdict");
     assert_eq!(keys("/box_cox"), "lambda low high profile");
     assert_eq!(keys("/findings/0"), "id severity text");

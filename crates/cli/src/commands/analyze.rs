@@ -5,13 +5,13 @@ use std::path::Path;
 
 use trainwright::{Error, Results};
 use trainwright_analysis::{
-    Analysis, AnovaType, Coding, Formula, StudyOptions, Table, TableOptions, TermOrder,
+    Analysis, AnovaType, Coding, Contrasts, Formula, StudyOptions, Table, TableOptions, TermOrder,
     analyze_table,
 };
 
 use super::load;
 use super::report::{now, write_page};
-use crate::arguments::{AnalyzeArguments, CodingArgument, OrderArgument};
+use crate::arguments::{AnalyzeArguments, CodingArgument, ContrastsArgument, OrderArgument};
 use crate::output::{print, print_json, stdout_colour};
 
 pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
@@ -48,6 +48,10 @@ fn of_table(arguments: &AnalyzeArguments, data: &Path, formula: &str) -> Result<
     };
     let options = TableOptions {
         coding: coding(arguments, Coding::Raw),
+        contrasts: match arguments.contrasts {
+            ContrastsArgument::Treatment => Contrasts::Treatment,
+            ContrastsArgument::Sum => Contrasts::Sum,
+        },
         types: types(&arguments.types)?,
         ..TableOptions::default()
     };

@@ -13,6 +13,7 @@ mod metrics;
 mod outcomes;
 mod program;
 mod queues;
+mod regressions;
 mod statistics;
 mod stopping;
 mod tables;

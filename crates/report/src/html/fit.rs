@@ -104,7 +104,18 @@ fn anova_table(table: &AnovaTable, name: &str, alpha: f64) -> String {
     let mut out = Table::new(
         &format!("Analysis of variance, {name}"),
         Sorting::Fixed,
-        &["term", "df", "sum of squares", "mean square", "F", "p", "of variation"],
+        &[
+            "term",
+            "df",
+            "sum of squares",
+            "mean square",
+            "F",
+            "p",
+            "p, Holm",
+            "of variation",
+            "partial eta²",
+            "omega²",
+        ],
     );
     for line in &table.rows {
         let term =
@@ -116,7 +127,10 @@ fn anova_table(table: &AnovaTable, name: &str, alpha: f64) -> String {
             Cell::optional(line.mean_sq),
             Cell::optional(line.f),
             Cell::p(line.p, alpha),
+            Cell::p(line.p_adjusted, alpha),
             Cell::percent(line.percent),
+            Cell::optional(line.partial_eta_sq),
+            Cell::optional(line.omega_sq),
         ]);
     }
     out.html()

@@ -120,14 +120,18 @@ fn influence_and_inflation_match_r() {
 }
 
 #[test]
-fn durbin_watson_matches_r() {
+fn tests_of_residuals_match_r() {
     for case in cases(&json("ols.json")).iter().filter(|c| c["dw"].is_number()) {
         let id = case["id"].as_str().unwrap();
-        let found = fitted(case).1.durbin_watson().unwrap();
+        let fit = fitted(case).1;
+        let found = fit.durbin_watson().unwrap();
         close(id, found.statistic, number(case, "dw"), 1e-8);
-        // Two moments of the exact distribution leave a gap of less than one percent of a unit.
-        let gap = (found.p_positive - number(case, "dw_p_positive")).abs();
-        assert!(gap < 0.01, "{id}: {} {}", found.p_positive, case["dw_p_positive"]);
+        close(id, found.p_positive, number(case, "dw_p_positive"), 1e-7);
+        let found = fit.breusch_pagan().unwrap();
+        close(id, found.statistic, number(case, "bp_koenker"), 1e-7);
+        close(id, found.p, number(case, "bp_p"), 1e-7);
+        assert_eq!(found.df as f64, number(case, "bp_df"), "{id}");
+        close(id, fit.condition_number(), number(case, "cond_2norm"), 1e-7);
     }
 }
 
