@@ -46,6 +46,18 @@ pub enum AnalysisError {
     MissingMetric { trial: u32, metric: String },
     #[error("`{expression}` has no value in line {line}: {reason}")]
     NotComputable { expression: String, line: u64, reason: String },
+    #[error("column `{name}` must hold numbers, but line {line} holds `{value}`")]
+    TextColumn { name: String, line: u64, value: String },
+    #[error("column `{name}` holds no numbers")]
+    NoNumbers { name: String },
+    #[error("`{baseline}` is no level of `{by}`; its levels are {known}")]
+    UnknownBaseline { by: String, baseline: String, known: String },
+    #[error("the baseline {by} = {baseline} has no value of `{response}` to compare with")]
+    EmptyBaseline { by: String, baseline: String, response: String },
+    #[error("`{by}` has values at one level only ({level}), so there is nothing to compare")]
+    OneLevel { by: String, level: String },
+    #[error("line {line}: the pair {pair} has a second value at {level}; a pair has one a level")]
+    PairTwice { line: u64, pair: String, level: String },
     #[error("the significance level is {alpha}, but must lie between 0 and 1")]
     Alpha { alpha: f64 },
     #[error("`{response}` cannot be analysed: {source}")]

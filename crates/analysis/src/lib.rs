@@ -13,6 +13,8 @@ mod analyze_table;
 mod assemble;
 mod balance;
 mod box_cox_table;
+mod columns;
+mod comparison;
 mod derived;
 mod effects;
 mod error;
@@ -39,6 +41,10 @@ pub use analysis::{
 pub use analyze_study::{StudyOptions, analyze_study};
 pub use analyze_table::{TableOptions, analyze_table};
 pub use box_cox_table::box_cox_of_table;
+pub use comparison::{
+    CompareOptions, Comparison, GeometricRatio, LevelComparison, LevelSummary, Verdict,
+    compare_study, compare_table,
+};
 pub use error::AnalysisError;
 pub use formula::{Formula, TermOrder, Transform};
 pub use model_matrix::Coding;
