@@ -58,6 +58,10 @@ pub enum AnalysisError {
     OneLevel { by: String, level: String },
     #[error("line {line}: the pair {pair} has a second value at {level}; a pair has one a level")]
     PairTwice { line: u64, pair: String, level: String },
+    #[error("line {line}, column `{column}`: {value} is not positive")]
+    NotPositive { line: u64, column: String, value: f64 },
+    #[error("{group} has {found} number of `{steps}`, but a line needs at least 2")]
+    NoLine { group: String, steps: String, found: usize },
     #[error("the significance level is {alpha}, but must lie between 0 and 1")]
     Alpha { alpha: f64 },
     #[error("`{response}` cannot be analysed: {source}")]

@@ -15,6 +15,7 @@ mod balance;
 mod box_cox_table;
 mod columns;
 mod comparison;
+mod curve;
 mod derived;
 mod effects;
 mod error;
@@ -24,9 +25,11 @@ mod formula;
 mod level_differences;
 mod means;
 mod model_matrix;
+mod overhead;
 mod planned_power;
 mod problem;
 mod residuals;
+mod scaling;
 mod table;
 mod variable;
 mod verdict;
@@ -48,5 +51,9 @@ pub use comparison::{
 pub use error::AnalysisError;
 pub use formula::{Formula, TermOrder, Transform};
 pub use model_matrix::Coding;
+pub use overhead::{Overhead, OverheadLine, OverheadOptions, overhead_of_table};
 pub use planned_power::{PlannedPower, planned_power};
+pub use scaling::{
+    Law, LawFit, Parameter, Prediction, Scaling, ScalingOptions, ScalingRow, scaling_of_table,
+};
 pub use table::{Column, Table};

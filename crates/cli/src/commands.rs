@@ -2,6 +2,7 @@
 
 mod analyze;
 mod check;
+mod compare;
 mod data;
 mod design;
 mod export;
@@ -11,6 +12,7 @@ mod metrics;
 mod queue;
 mod report;
 mod run;
+mod scaling;
 mod stats;
 mod status;
 mod train;
@@ -39,6 +41,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Import(arguments) => import::import(&arguments),
         Verb::Analyze(arguments) => analyze::analyze(&arguments),
         Verb::Stats(arguments) => stats::stats(&arguments),
+        Verb::Compare(arguments) => compare::compare(&arguments),
+        Verb::Scaling(arguments) => scaling::scaling(&arguments),
+        Verb::Overhead(arguments) => scaling::overhead(&arguments),
         Verb::Design(arguments) => design::design(&arguments),
         Verb::Queue(arguments) => queue::queue(&arguments),
         Verb::Report(arguments) => report::report(&arguments),

@@ -72,6 +72,13 @@ pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
     text
 }
 
+/// Findings by themselves, the most serious first; nothing where there are none.
+pub fn findings_text(findings: &[Finding], colour: Colour) -> String {
+    let mut text = String::new();
+    put_findings(&mut text, findings.iter().collect(), colour);
+    text
+}
+
 fn put(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');
