@@ -20,6 +20,7 @@ use crate::error::AnalysisError;
 use crate::findings::{sort, warning};
 use crate::wording::{count, list};
 
+pub(crate) use groups::comparisons_so_far;
 pub use groups::{CompareOptions, compare_study, compare_table};
 
 /// Values of a response by the levels of a factor, to be compared with one of them.

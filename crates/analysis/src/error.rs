@@ -62,6 +62,18 @@ pub enum AnalysisError {
     NotPositive { line: u64, column: String, value: f64 },
     #[error("{group} has {found} number of `{steps}`, but a line needs at least 2")]
     NoLine { group: String, steps: String, found: usize },
+    #[error("no column can be correlated with `{response}`: none holds numbers that vary")]
+    NoCorrelations { response: String },
+    #[error(
+        "`{factor}` has {found} different values, but a quadratic surface needs at least 3 of each \
+         factor"
+    )]
+    TooFewLevels { factor: String, found: usize },
+    #[error(
+        "{different} different points of {factors} do not tell the {terms} terms of a quadratic apart; \
+         use a central composite, Box-Behnken or three-level design"
+    )]
+    NoSurface { factors: String, terms: usize, different: usize },
     #[error("the significance level is {alpha}, but must lie between 0 and 1")]
     Alpha { alpha: f64 },
     #[error("`{response}` cannot be analysed: {source}")]

@@ -45,7 +45,7 @@ pub struct Overhead {
     pub by: Option<String>,
     /// One less the confidence of intervals.
     pub alpha: f64,
-    /// One line a strategy, in the order of the table.
+    /// One line a strategy, by name.
     pub lines: Vec<OverheadLine>,
     /// What to keep in mind.
     pub findings: Vec<Finding>,

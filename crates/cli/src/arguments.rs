@@ -12,7 +12,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use design::{AlphaArgument, DesignArguments, DesignKindArgument, FaceArgument};
 pub(crate) use queue::{QueueArguments, QueueKindArgument};
 pub(crate) use stats::StatsArguments;
-pub(crate) use tables::{CompareArguments, OverheadArguments, ScalingArguments};
+pub(crate) use tables::{
+    CompareArguments, CorrelateArguments, FindingsArguments, ObjectiveArgument, OverheadArguments,
+    ScalingArguments, SurfaceArguments,
+};
 
 /// Find the fastest, cheapest way to train a model by running real experiments, and hear what
 /// matters and how sure that is.
@@ -88,6 +91,19 @@ pub(crate) enum Verb {
     #[command(after_help = "Example:\n  \
         trainwright overhead --data runs.csv --column time --steps steps --by strategy --unit s")]
     Overhead(OverheadArguments),
+    /// Correlate a response with every parameter, and tell where a line does not describe it.
+    #[command(after_help = "Example:\n  \
+        trainwright correlate --data runs.csv --column images_per_s --with batch_size,repetition")]
+    Correlate(CorrelateArguments),
+    /// Fit a quadratic surface: stationary point, its kind, and the best point of what was tried.
+    #[command(after_help = "Examples:\n  trainwright surface study.toml\n  \
+        trainwright surface --data runs.csv --column yield --factors time,temperature \
+        --objective maximize")]
+    Surface(SurfaceArguments),
+    /// Explain the findings that the program makes.
+    #[command(after_help = "Examples:\n  trainwright findings\n  \
+        trainwright findings no-replication")]
+    Findings(FindingsArguments),
     /// Print an experimental design with its aliases.
     #[command(after_help = "Examples:\n  trainwright design fractional --factors 6 --runs 32\n  \
         trainwright design fractional --factors 6 --generators F=ABCDE --json\n  \

@@ -3,9 +3,11 @@
 mod analyze;
 mod check;
 mod compare;
+mod correlate;
 mod data;
 mod design;
 mod export;
+mod findings;
 mod import;
 mod logs;
 mod metrics;
@@ -15,6 +17,7 @@ mod run;
 mod scaling;
 mod stats;
 mod status;
+mod surface;
 mod train;
 
 use std::path::Path;
@@ -44,6 +47,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Compare(arguments) => compare::compare(&arguments),
         Verb::Scaling(arguments) => scaling::scaling(&arguments),
         Verb::Overhead(arguments) => scaling::overhead(&arguments),
+        Verb::Correlate(arguments) => correlate::correlate(&arguments),
+        Verb::Surface(arguments) => surface::surface(&arguments),
+        Verb::Findings(arguments) => findings::findings(&arguments),
         Verb::Design(arguments) => design::design(&arguments),
         Verb::Queue(arguments) => queue::queue(&arguments),
         Verb::Report(arguments) => report::report(&arguments),

@@ -1,11 +1,13 @@
-//! The verbs `compare`, `scaling` and `overhead`: one question about a table of results.
+//! The verbs `compare`, `scaling`, `overhead`, `correlate` and `surface`: one question about a
+//! table of results, or about a study's trials.
 
 use std::fs::File;
 use std::path::Path;
 
 use trainwright_analysis::{
-    AnalysisError, CompareOptions, Comparison, Overhead, OverheadOptions, Scaling, ScalingOptions,
-    Table, compare_study, compare_table, overhead_of_table, scaling_of_table,
+    AnalysisError, CompareOptions, Comparison, Correlations, Overhead, OverheadOptions, Scaling,
+    ScalingOptions, Surface, SurfaceOptions, Table, compare_study, compare_table,
+    correlations_of_table, overhead_of_table, scaling_of_table, surface_of_study, surface_of_table,
 };
 use trainwright_study::Study;
 
@@ -50,6 +52,36 @@ pub fn scaling(data: &Path, options: &ScalingOptions) -> Result<Scaling, Error> 
 /// The file cannot be read, or its columns cannot be fitted.
 pub fn overhead(data: &Path, options: &OverheadOptions) -> Result<Overhead, Error> {
     of_table(data, &[], |table| overhead_of_table(table, options))
+}
+
+/// Correlates a column with others, or with all numeric ones where none are named.
+///
+/// # Errors
+/// The file cannot be read, or its columns cannot be correlated.
+pub fn correlate(data: &Path, response: &str, with: &[String]) -> Result<Correlations, Error> {
+    of_table(data, &[], |table| correlations_of_table(table, response, with))
+}
+
+/// Fits a quadratic surface to a table.
+///
+/// # Errors
+/// The file cannot be read, or its points do not support a quadratic.
+pub fn surface(data: &Path, options: &SurfaceOptions) -> Result<Surface, Error> {
+    of_table(data, &[], |table| surface_of_table(table, options))
+}
+
+/// Fits a quadratic surface to a study's trials.
+///
+/// # Errors
+/// The study's design does not support a quadratic, or too few of its trials are finished.
+pub fn surface_of_trials(study: &Study, results: &Results) -> Result<Surface, Error> {
+    surface_of_study(study, &results.observations())?.ok_or_else(|| {
+        Error::Request(format!(
+            "the finished trials of `{}` do not support a quadratic surface: every factor must be \
+             numeric with at least 3 levels, in a central composite, Box-Behnken or three-level design",
+            study.name
+        ))
+    })
 }
 
 fn of_table<T>(

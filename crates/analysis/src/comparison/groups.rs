@@ -157,6 +157,23 @@ pub fn compare_study(
     factors.iter().map(compared).collect()
 }
 
+/// The comparisons that a study's trials allow already; factors still without values to compare
+/// are left out.
+pub(crate) fn comparisons_so_far(
+    study: &Study,
+    observations: &[Observation],
+) -> Result<Vec<Comparison>, AnalysisError> {
+    let mut found = Vec::new();
+    for factor in &study.factors {
+        match compare_study(study, observations, Some(&factor.name), None, None) {
+            Ok(comparisons) => found.extend(comparisons),
+            Err(AnalysisError::EmptyBaseline { .. } | AnalysisError::OneLevel { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
 fn groups_of(
     study: &Study,
     finished: &[&Observation],

@@ -300,7 +300,9 @@ fn in_words(law: Law, parameters: &[Parameter], r2: Option<f64>) -> String {
     let first = &parameters[0];
     match law {
         Law::Amdahl => {
-            let ceiling = if first.estimate > 0.0 {
+            let ceiling = if first.estimate > 0.99 {
+                "more workers do not make it faster".to_owned()
+            } else if first.estimate > 0.0 {
                 format!(
                     "no number of workers makes it more than {} times faster",
                     figure(1.0 / first.estimate)

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
@@ -86,6 +86,65 @@ pub(crate) struct OverheadArguments {
     /// One less the confidence of intervals.
     #[arg(long, default_value_t = 0.05)]
     pub alpha: f64,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CorrelateArguments {
+    /// Table of results with a header.
+    #[arg(long, value_name = "CSV")]
+    pub data: PathBuf,
+    /// Column of the response.
+    #[arg(long, value_name = "NAME")]
+    pub column: String,
+    /// Columns to correlate it with [default: all that hold numbers].
+    #[arg(long, value_name = "NAME,NAME,..", value_delimiter = ',')]
+    pub with: Vec<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SurfaceArguments {
+    /// Study file; or use --data, --column and --factors.
+    #[arg(required_unless_present = "data", conflicts_with = "data")]
+    pub study: Option<PathBuf>,
+    /// Table of results with a header.
+    #[arg(long, value_name = "CSV", requires = "column", requires = "factors")]
+    pub data: Option<PathBuf>,
+    /// Column of the response.
+    #[arg(long, value_name = "NAME", requires = "data")]
+    pub column: Option<String>,
+    /// Columns of the factors.
+    #[arg(long, value_name = "NAME,NAME,..", value_delimiter = ',', requires = "data")]
+    pub factors: Vec<String>,
+    /// Which end of the response is good; a study says so itself.
+    #[arg(long, value_enum, requires = "data")]
+    pub objective: Option<ObjectiveArgument>,
+    /// One less the confidence of intervals.
+    #[arg(long, default_value_t = 0.05, requires = "data")]
+    pub alpha: f64,
+    /// Store of the trials [default: trainwright.db beside the study].
+    #[arg(long, value_name = "FILE", conflicts_with = "data")]
+    pub store: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObjectiveArgument {
+    Minimize,
+    Maximize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FindingsArguments {
+    /// Identifier of a finding [default: list them all].
+    pub id: Option<String>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
