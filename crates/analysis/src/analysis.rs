@@ -4,7 +4,9 @@ use serde::Serialize;
 use trainwright_stats::{BreuschPagan, DurbinWatson, TailMethod};
 use trainwright_study::{Configuration, Direction, Level};
 
+use crate::comparison::Comparison;
 use crate::model_matrix::Coding;
+use crate::surface::Surface;
 
 /// A fitted equation with its tests, checks and findings.
 #[derive(Debug, Clone, Serialize)]
@@ -49,6 +51,10 @@ pub struct Analysis {
     pub best: Option<Best>,
     /// The same equation for the logarithm, where that is the better scale.
     pub log_scale: Option<LogScale>,
+    /// Levels against their baselines, in one-factor studies.
+    pub comparisons: Vec<Comparison>,
+    /// The quadratic surface, where a study's design supports one.
+    pub surface: Option<Surface>,
 }
 
 /// Figures of a fitted equation.
@@ -259,6 +265,8 @@ pub struct Finding {
     pub severity: Severity,
     /// The statement, with its figures.
     pub text: String,
+    /// Where to read about it.
+    pub reference: Option<&'static str>,
 }
 
 /// How much a finding matters to the conclusions.
@@ -271,6 +279,17 @@ pub enum Severity {
     Warning,
     /// A conclusion drawn without it would be wrong.
     Serious,
+}
+
+impl Severity {
+    /// The word shown to people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Info => "note",
+            Self::Warning => "warning",
+            Self::Serious => "serious",
+        }
+    }
 }
 
 /// Change of the response from the low to the high level of a term's factors.

@@ -1,16 +1,18 @@
 //! Analysis of a study's observations against its design.
 
 use trainwright_design::Design;
-use trainwright_study::{Observation, Study, TrialState};
+use trainwright_study::{DesignKind, Observation, Study, TrialState};
 
 use crate::analysis::{Analysis, AnovaType};
 use crate::assemble::analyze;
+use crate::comparison::comparisons_so_far;
 use crate::error::AnalysisError;
-use crate::findings::{in_natural_units, sort, trials};
+use crate::findings::{in_natural_units, sort, training, trials};
 use crate::fitted::Fitted;
 use crate::formula::Formula;
 use crate::model_matrix::{Coding, Contrasts};
 use crate::problem::{Order, Problem};
+use crate::surface::surface_of_study;
 use crate::variable::Variable;
 
 /// How to analyse a study.
@@ -20,6 +22,8 @@ pub struct StudyOptions {
     pub coding: Coding,
     /// Analysis-of-variance tables to compute.
     pub types: Vec<AnovaType>,
+    /// Logical cores of the machine that ran the trials, where it is known.
+    pub machine_cores: Option<u32>,
 }
 
 impl Default for StudyOptions {
@@ -27,6 +31,7 @@ impl Default for StudyOptions {
         Self {
             coding: Coding::Coded,
             types: vec![AnovaType::One, AnovaType::Two, AnovaType::Three],
+            machine_cores: None,
         }
     }
 }
@@ -78,6 +83,17 @@ pub fn analyze_study(
         analysis.findings.extend(in_natural_units(&raw, spec.alpha));
     }
     analysis.findings.extend(trials::findings(study, design, observations));
+    analysis.findings.extend(trials::oversubscribed(study, options.machine_cores));
+    analysis.findings.extend(training::of_study(study, &finished));
+    if matches!(study.design.kind, DesignKind::OneFactor { .. }) || study.factors.len() == 1 {
+        analysis.comparisons = comparisons_so_far(study, observations)?;
+    }
+    analysis.surface = surface_of_study(study, observations)?;
+    for finding in analysis.surface.iter().flat_map(|surface| &surface.findings) {
+        if analysis.findings.iter().all(|own| own.id != finding.id) {
+            analysis.findings.push(finding.clone());
+        }
+    }
     sort(&mut analysis.findings);
     Ok(analysis)
 }

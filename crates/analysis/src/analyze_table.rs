@@ -6,7 +6,7 @@ use crate::analysis::{Analysis, AnovaType};
 use crate::assemble::analyze;
 use crate::balance::is_balanced;
 use crate::error::AnalysisError;
-use crate::findings::{sort, warning};
+use crate::findings::{sort, training, warning};
 use crate::formula::{Formula, Transform};
 use crate::model_matrix::{Coding, Contrasts};
 use crate::problem::{Order, Problem};
@@ -105,6 +105,7 @@ pub fn analyze_table(
         );
         analysis.findings.push(warning("missing-response", text));
     }
+    analysis.findings.extend(training::of_table(table));
     sort(&mut analysis.findings);
     Ok(analysis)
 }

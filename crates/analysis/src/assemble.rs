@@ -67,6 +67,8 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
         interactions: interactions(problem),
         best,
         log_scale,
+        comparisons: vec![],
+        surface: None,
     })
 }
 

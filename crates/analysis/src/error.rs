@@ -48,6 +48,34 @@ pub enum AnalysisError {
     NotComputable { expression: String, line: u64, reason: String },
     #[error("`{variable}` cannot be computed: {source}")]
     Variable { variable: String, source: StatsError },
+    #[error("column `{name}` must hold numbers, but line {line} holds `{value}`")]
+    TextColumn { name: String, line: u64, value: String },
+    #[error("column `{name}` holds no numbers")]
+    NoNumbers { name: String },
+    #[error("`{baseline}` is no level of `{by}`; its levels are {known}")]
+    UnknownBaseline { by: String, baseline: String, known: String },
+    #[error("the baseline {by} = {baseline} has no value of `{response}` to compare with")]
+    EmptyBaseline { by: String, baseline: String, response: String },
+    #[error("`{by}` has values at one level only ({level}), so there is nothing to compare")]
+    OneLevel { by: String, level: String },
+    #[error("line {line}: the pair {pair} has a second value at {level}; a pair has one a level")]
+    PairTwice { line: u64, pair: String, level: String },
+    #[error("line {line}, column `{column}`: {value} is not positive")]
+    NotPositive { line: u64, column: String, value: f64 },
+    #[error("{group} has {found} number of `{steps}`, but a line needs at least 2")]
+    NoLine { group: String, steps: String, found: usize },
+    #[error("no column can be correlated with `{response}`: none holds numbers that vary")]
+    NoCorrelations { response: String },
+    #[error(
+        "`{factor}` has {found} different values, but a quadratic surface needs at least 3 of each \
+         factor"
+    )]
+    TooFewLevels { factor: String, found: usize },
+    #[error(
+        "{different} different points of {factors} do not tell the {terms} terms of a quadratic apart; \
+         use a central composite, Box-Behnken or three-level design"
+    )]
+    NoSurface { factors: String, terms: usize, different: usize },
     #[error("the significance level is {alpha}, but must lie between 0 and 1")]
     Alpha { alpha: f64 },
     #[error("`{response}` cannot be analysed: {source}")]

@@ -1,18 +1,23 @@
 //! Statements that the data support, in words with figures.
 //!
 //! One file a group: what matters (`ranking`), what the data lack (`coverage`), which
-//! assumptions fail (`assumptions`), what the units do (`collinearity`), and what only a study
-//! knows (`trials`). Identifiers are stable; a p-value never stands without its meaning.
+//! assumptions fail (`assumptions`), what the units do (`collinearity`, `coefficients`), what only a
+//! study knows (`trials`), and what the names of columns tell (`training`). `catalogue` lists all. Identifiers are stable; a p-value never stands without its meaning.
 
 pub(crate) mod assumptions;
+pub(crate) mod catalogue;
+pub(crate) mod coefficients;
 pub(crate) mod collinearity;
 pub(crate) mod coverage;
 pub(crate) mod ranking;
+pub(crate) mod training;
 pub(crate) mod trials;
 
 pub(crate) use collinearity::in_natural_units;
 
 use trainwright_stats::Influence;
+
+use catalogue::catalogue_entry;
 
 use crate::analysis::{Best, Check, Effect, Finding, LenthSummary, LogScale, Severity};
 use crate::fitted::Fitted;
@@ -43,6 +48,7 @@ pub(crate) fn of_fit(evidence: &Evidence<'_>) -> Vec<Finding> {
     found.extend(coverage::findings(evidence));
     found.extend(assumptions::findings(evidence));
     found.extend(collinearity::findings(evidence));
+    found.extend(coefficients::findings(evidence));
     found
 }
 
@@ -52,13 +58,17 @@ pub(crate) fn sort(findings: &mut [Finding]) {
 }
 
 pub(crate) fn info(id: &'static str, text: String) -> Finding {
-    Finding { id, severity: Severity::Info, text }
+    finding(id, Severity::Info, text)
 }
 
 pub(crate) fn warning(id: &'static str, text: String) -> Finding {
-    Finding { id, severity: Severity::Warning, text }
+    finding(id, Severity::Warning, text)
 }
 
 pub(crate) fn serious(id: &'static str, text: String) -> Finding {
-    Finding { id, severity: Severity::Serious, text }
+    finding(id, Severity::Serious, text)
+}
+
+fn finding(id: &'static str, severity: Severity, text: String) -> Finding {
+    Finding { id, severity, text, reference: catalogue_entry(id).map(|entry| entry.reference) }
 }

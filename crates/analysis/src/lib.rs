@@ -14,6 +14,10 @@ mod anova_lines;
 mod assemble;
 mod balance;
 mod box_cox_table;
+mod columns;
+mod comparison;
+mod correlations;
+mod curve;
 mod derived;
 mod effects;
 mod error;
@@ -23,9 +27,12 @@ mod formula;
 mod level_differences;
 mod means;
 mod model_matrix;
+mod overhead;
 mod planned_power;
 mod problem;
 mod residuals;
+mod scaling;
+mod surface;
 mod table;
 mod variable;
 mod verdict;
@@ -40,8 +47,24 @@ pub use analysis::{
 pub use analyze_study::{StudyOptions, analyze_study};
 pub use analyze_table::{TableOptions, analyze_table};
 pub use box_cox_table::box_cox_of_table;
+pub use comparison::{
+    CompareOptions, Comparison, GeometricRatio, LevelComparison, LevelSummary, Verdict,
+    compare_study, compare_table,
+};
+pub use correlations::{CorrelationRow, Correlations, LeftOut, correlations_of_table};
 pub use error::AnalysisError;
+pub use findings::catalogue::{
+    CatalogueEntry, CatalogueGroup, catalogue, catalogue_entry, catalogue_page,
+};
 pub use formula::{Formula, TermOrder, Transform};
 pub use model_matrix::{Coding, Contrasts};
+pub use overhead::{Overhead, OverheadLine, OverheadOptions, overhead_of_table};
 pub use planned_power::{PlannedPower, planned_power};
+pub use scaling::{
+    Law, LawFit, Parameter, Prediction, Scaling, ScalingOptions, ScalingRow, scaling_of_table,
+};
+pub use surface::{
+    Contour, Curvature, Surface, SurfaceFactor, SurfaceKind, SurfaceOptions, SurfacePoint,
+    SurfaceTerm, surface_of_study, surface_of_table,
+};
 pub use table::{Column, Table};

@@ -3,6 +3,7 @@
 mod design;
 mod queue;
 mod stats;
+mod tables;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use design::{AlphaArgument, DesignArguments, DesignKindArgument, FaceArgument};
 pub(crate) use queue::{QueueArguments, QueueKindArgument};
 pub(crate) use stats::StatsArguments;
+pub(crate) use tables::{
+    CompareArguments, CorrelateArguments, FindingsArguments, ObjectiveArgument, OverheadArguments,
+    ScalingArguments, SurfaceArguments,
+};
 
 /// Find the fastest, cheapest way to train a model by running real experiments, and hear what
 /// matters and how sure that is.
@@ -71,6 +76,34 @@ pub(crate) enum Verb {
         trainwright stats p-adjust --data tests.csv --column p --method bh"
     )]
     Stats(StatsArguments),
+    /// Compare levels with a baseline: ratios with intervals, in words.
+    #[command(after_help = "Examples:\n  \
+        trainwright compare --data runs.csv --column time --by cores --baseline 1\n  \
+        trainwright compare --data runs.csv --column time --by strategy --paired seed\n  \
+        trainwright compare study.toml")]
+    Compare(CompareArguments),
+    /// Tell how time falls with workers: speed-up, efficiency, the laws of Amdahl, Gustafson, Ernest.
+    #[command(after_help = "Examples:\n  \
+        trainwright scaling --data runs.csv --column time --workers nodes --predict 16,32\n  \
+        trainwright scaling --data runs.csv --column time --workers nodes --size rows")]
+    Scaling(ScalingArguments),
+    /// Split time into a cost a step and the rest, for every strategy.
+    #[command(after_help = "Example:\n  \
+        trainwright overhead --data runs.csv --column time --steps steps --by strategy --unit s")]
+    Overhead(OverheadArguments),
+    /// Correlate a response with every parameter, and tell where a line does not describe it.
+    #[command(after_help = "Example:\n  \
+        trainwright correlate --data runs.csv --column images_per_s --with batch_size,repetition")]
+    Correlate(CorrelateArguments),
+    /// Fit a quadratic surface: stationary point, its kind, and the best point of what was tried.
+    #[command(after_help = "Examples:\n  trainwright surface study.toml\n  \
+        trainwright surface --data runs.csv --column yield --factors time,temperature \
+        --objective maximize")]
+    Surface(SurfaceArguments),
+    /// Explain the findings that the program makes.
+    #[command(after_help = "Examples:\n  trainwright findings\n  \
+        trainwright findings no-replication")]
+    Findings(FindingsArguments),
     /// Print an experimental design with its aliases.
     #[command(after_help = "Examples:\n  trainwright design fractional --factors 6 --runs 32\n  \
         trainwright design fractional --factors 6 --generators F=ABCDE --json\n  \

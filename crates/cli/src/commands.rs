@@ -2,17 +2,22 @@
 
 mod analyze;
 mod check;
+mod compare;
+mod correlate;
 mod data;
 mod design;
 mod export;
+mod findings;
 mod import;
 mod logs;
 mod metrics;
 mod queue;
 mod report;
 mod run;
+mod scaling;
 mod stats;
 mod status;
+mod surface;
 mod train;
 
 use std::path::Path;
@@ -39,6 +44,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Import(arguments) => import::import(&arguments),
         Verb::Analyze(arguments) => analyze::analyze(&arguments),
         Verb::Stats(arguments) => stats::stats(&arguments),
+        Verb::Compare(arguments) => compare::compare(&arguments),
+        Verb::Scaling(arguments) => scaling::scaling(&arguments),
+        Verb::Overhead(arguments) => scaling::overhead(&arguments),
+        Verb::Correlate(arguments) => correlate::correlate(&arguments),
+        Verb::Surface(arguments) => surface::surface(&arguments),
+        Verb::Findings(arguments) => findings::findings(&arguments),
         Verb::Design(arguments) => design::design(&arguments),
         Verb::Queue(arguments) => queue::queue(&arguments),
         Verb::Report(arguments) => report::report(&arguments),

@@ -21,4 +21,4 @@ mod thin;
 pub use figure::figure;
 pub use html::{TableReport, html, table_html};
 pub use input::{ReportInput, ReportTrial};
-pub use terminal::{Colour, analysis_text, verdict};
+pub use terminal::{Colour, analysis_text, findings_text, verdict};

@@ -39,6 +39,7 @@ pub fn verdict(input: &ReportInput<'_>, colour: Colour) -> String {
         (Some(analysis), _) => {
             put_best(&mut text, input, analysis, colour);
             put_effects(&mut text, input, analysis, colour);
+            put_comparisons(&mut text, analysis, colour);
             // The ranking stands just above, in more words.
             let others = told_once(analysis).filter(|own| own.id != "effect-ranking");
             put_findings(&mut text, others.collect(), colour);
@@ -67,8 +68,16 @@ pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
     for table in &analysis.anova {
         put_anova(&mut text, table, colour);
     }
+    put_comparisons(&mut text, analysis, colour);
     put_findings(&mut text, told_once(analysis).collect(), colour);
     put_checks(&mut text, analysis, colour);
+    text
+}
+
+/// Findings by themselves, the most serious first; nothing where there are none.
+pub fn findings_text(findings: &[Finding], colour: Colour) -> String {
+    let mut text = String::new();
+    put_findings(&mut text, findings.iter().collect(), colour);
     text
 }
 
@@ -132,6 +141,20 @@ fn put_effects(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, 
     }
     if !noise.is_empty() {
         put(text, &format!("  could be noise: {}", noise.join(", ")));
+    }
+}
+
+/// Levels against their baselines, and the surface, where a study has them.
+fn put_comparisons(text: &mut String, analysis: &Analysis, colour: Colour) {
+    let sentences = analysis.comparisons.iter().flat_map(|own| &own.levels).map(|own| &own.text);
+    let lines: Vec<&String> =
+        sentences.chain(analysis.surface.iter().map(|surface| &surface.text)).collect();
+    if lines.is_empty() {
+        return;
+    }
+    put(text, &format!("\n{}", colour.heading("Compared")));
+    for line in lines {
+        put(text, &format!("  {line}"));
     }
 }
 

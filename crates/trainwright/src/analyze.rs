@@ -14,5 +14,11 @@ pub fn analyze(
     results: &Results,
     options: &StudyOptions,
 ) -> Result<Analysis, Error> {
-    Ok(analyze_study(study, &results.design, &results.observations(), options)?)
+    // Without a machine of record, as for imported results, nothing is said about cores.
+    let machine_cores = match options.machine_cores {
+        Some(cores) => Some(cores),
+        None => results.fewest_cores()?,
+    };
+    let options = StudyOptions { machine_cores, ..options.clone() };
+    Ok(analyze_study(study, &results.design, &results.observations(), &options)?)
 }

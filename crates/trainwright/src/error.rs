@@ -54,6 +54,8 @@ pub enum Error {
     Folder { path: PathBuf, source: io::Error },
     #[error("cannot analyse: {0}")]
     Analysis(#[from] AnalysisError),
+    #[error("cannot analyse {file}: {source}", file = file.display())]
+    Table { file: PathBuf, source: AnalysisError },
     #[error(transparent)]
     Queue(#[from] QueueingError),
     #[error(transparent)]
@@ -82,6 +84,7 @@ impl Error {
             | Self::Statistics { .. }
             | Self::Request(_)
             | Self::Input { .. }
+            | Self::Table { .. }
             | Self::Queue(_)
             | Self::Analysis(_) => 2,
             Self::AlreadyRunning { .. }

@@ -21,6 +21,7 @@ mod report;
 mod results;
 mod run;
 mod stop;
+mod tables;
 mod test_statistics;
 
 pub use analyze::analyze;
@@ -40,4 +41,7 @@ pub use report::{report, table_report, verdict};
 pub use results::Results;
 pub use run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
 pub use stop::stop;
+pub use tables::{
+    compare, compare_trials, correlate, overhead, scaling, surface, surface_of_trials,
+};
 pub use test_statistics::{AdjustmentMethod, StatsTest, TestRequest, TestResult, test_statistics};

@@ -47,6 +47,12 @@ impl Results {
         self.trials.iter().filter(|trial| trial.state == state).count()
     }
 
+    /// Cores of the smallest machine that ran trials, where the store knows it.
+    pub(crate) fn fewest_cores(&self) -> Result<Option<u32>, Error> {
+        let machines = self.store.machines(self.study_id)?;
+        Ok(machines.iter().map(|machine| machine.cores).filter(|cores| *cores > 0).min())
+    }
+
     /// The process that runs the study at this moment.
     pub fn runner(&self) -> Option<u32> {
         Lock::holder(&self.place.trials)

@@ -1,7 +1,7 @@
 //! What only a study knows: planned rows, lost trials, slots and the printed table.
 
 use trainwright_design::{Design, DesignNote, Misprint};
-use trainwright_study::{Observation, Study, TrialState};
+use trainwright_study::{Level, Observation, Study, TrialState};
 
 use super::{serious, warning};
 use crate::analysis::Finding;
@@ -127,6 +127,35 @@ fn overlapping_timing(study: &Study) -> Option<Finding> {
         study.run.slots
     );
     Some(warning("overlapping-timing", text))
+}
+
+/// Factors that count threads or workers.
+const COUNTS: [&str; 6] = ["threads", "workers", "replicas", "cores", "processes", "executors"];
+
+/// Levels that ask for more threads or workers than the machine has cores.
+pub(crate) fn oversubscribed(study: &Study, cores: Option<u32>) -> Option<Finding> {
+    let cores = cores?;
+    let beyond: Vec<String> = study
+        .factors
+        .iter()
+        .filter(|factor| COUNTS.iter().any(|name| factor.name.ends_with(name)))
+        .filter_map(|factor| {
+            let above = |level: &&Level| level.number().is_some_and(|n| n > f64::from(cores));
+            let levels: Vec<String> =
+                factor.levels.iter().filter(above).map(Level::to_string).collect();
+            (!levels.is_empty()).then(|| format!("{} = {}", factor.name, list(&levels)))
+        })
+        .collect();
+    if beyond.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "the machine has {}, and {} asks for more: those trials shared cores, so they say nothing \
+         about what more cores would do",
+        count(cores as usize, "core"),
+        list(&beyond)
+    );
+    Some(warning("oversubscribed", text))
 }
 
 fn misprint(design: &Design) -> Option<Finding> {

@@ -22,6 +22,7 @@ pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
             let options = StudyOptions {
                 coding: coding(arguments, Coding::Coded),
                 types: types(&arguments.types)?,
+                ..StudyOptions::default()
             };
             trainwright::analyze(&study, &results, &options)?
         }

@@ -1,0 +1,101 @@
+//! Every finding there is: identifier, severity, what it says, what to do, where to read.
+//!
+//! This is the only list. `docs/findings.md` is printed from it, and tests compare it with the
+//! page and with the findings made anywhere in the program. One file a group: `fits.rs` for
+//! equations, `studies.rs` for designs and trials, `comparisons.rs` for ratios, scaling,
+//! correlations and surfaces, `training.rs` for what tables of training runs tell.
+
+mod comparisons;
+mod fits;
+mod studies;
+mod training;
+
+use serde::Serialize;
+
+use crate::analysis::Severity;
+
+/// A finding of the catalogue.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct CatalogueEntry {
+    /// Stable identifier.
+    pub id: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What the finding says.
+    pub says: &'static str,
+    /// What a reader should do.
+    pub remedy: &'static str,
+    /// Where to read about it.
+    pub reference: &'static str,
+}
+
+/// A group of findings with its heading.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct CatalogueGroup {
+    /// Heading.
+    pub title: &'static str,
+    /// The findings in it.
+    pub entries: &'static [CatalogueEntry],
+}
+
+const GROUPS: [CatalogueGroup; 4] = [
+    CatalogueGroup { title: "Fitted equations", entries: fits::ENTRIES },
+    CatalogueGroup { title: "Designs and trials", entries: studies::ENTRIES },
+    CatalogueGroup {
+        title: "Comparisons, scaling, correlations, surfaces",
+        entries: comparisons::ENTRIES,
+    },
+    CatalogueGroup { title: "Training runs", entries: training::ENTRIES },
+];
+
+/// All findings, by group.
+pub fn catalogue() -> &'static [CatalogueGroup] {
+    &GROUPS
+}
+
+/// The finding of an identifier.
+///
+/// ```
+/// use trainwright_analysis::{Severity, catalogue_entry};
+///
+/// let entry = catalogue_entry("missing-cells").expect("it is listed");
+/// assert_eq!(entry.severity, Severity::Serious);
+/// ```
+pub fn catalogue_entry(id: &str) -> Option<&'static CatalogueEntry> {
+    GROUPS.iter().flat_map(|group| group.entries).find(|entry| entry.id == id)
+}
+
+/// The catalogue as the page `docs/findings.md`.
+pub fn catalogue_page() -> String {
+    let mut page = "# Findings\n\n\
+        What the program says without being asked. Identifiers are stable: `--json` has them, and \
+        `trainwright findings ID` explains one. *Serious* means that a conclusion drawn without it \
+        would be wrong, *warning* that figures need care, *note* that it is worth knowing.\n\n\
+        This page is printed by `cargo run --release -p trainwright-analysis --example \
+        findings_page`; a test compares the two.\n"
+        .to_owned();
+    for group in &GROUPS {
+        page.push_str(&format!("\n## {}\n", group.title));
+        for entry in group.entries {
+            page.push_str(&format!(
+                "\n### {}\n\n*{}*. {}\n\n- What to do: {}\n- Read: {}\n",
+                entry.id,
+                entry.severity.word(),
+                entry.says,
+                entry.remedy,
+                entry.reference
+            ));
+        }
+    }
+    page
+}
+
+const fn entry(
+    id: &'static str,
+    severity: Severity,
+    says: &'static str,
+    remedy: &'static str,
+    reference: &'static str,
+) -> CatalogueEntry {
+    CatalogueEntry { id, severity, says, remedy, reference }
+}
