@@ -180,6 +180,7 @@ mod tests {
             levels,
             scale: trainwright_study::Scale::Log,
             kind: trainwright_study::FactorKind::Hyper,
+            change: trainwright_study::Change::Easy,
             when: when.map(|text| trainwright_study::Expression::parse(text).unwrap()),
         }
     }

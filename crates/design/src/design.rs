@@ -1,8 +1,11 @@
 //! The planned list of configurations.
 
-use serde::Serialize;
-use trainwright_study::{Configuration, DesignKind, Study};
+use std::collections::BTreeSet;
 
+use serde::Serialize;
+use trainwright_study::{Change, Configuration, DesignKind, Study};
+
+use crate::blocks::Blocks;
 use crate::error::DesignError;
 use crate::fraction::{Choice, TwoLevelFraction};
 use crate::fractional::{Request, fractional};
@@ -10,6 +13,7 @@ use crate::full::full;
 use crate::misprint::{MOST_COLUMNS, check_table};
 use crate::note::DesignNote;
 use crate::one_factor::one_factor;
+use crate::run_order::hard_setting;
 use crate::table::table;
 use crate::word::position;
 
@@ -26,6 +30,11 @@ pub struct Design {
     coded: Option<Vec<Vec<i8>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fraction: Option<TwoLevelFraction>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<Blocks>,
+    /// Centre points, which are the last rows.
+    #[serde(skip_serializing_if = "is_zero")]
+    centre_points: u32,
     notes: Vec<DesignNote>,
 }
 
@@ -82,8 +91,10 @@ impl Design {
         {
             notes.extend(check_table(coded)?.map(DesignNote::Misprint));
         }
+        notes.extend(split_plot(study, &rows));
         let factors = study.factors.iter().map(|factor| factor.name.clone()).collect();
-        Ok(Self { kind, factors, rows, coded, fraction, notes })
+        let (blocks, centre_points) = (None, 0);
+        Ok(Self { kind, factors, rows, coded, fraction, blocks, centre_points, notes })
     }
 
     /// How the rows were chosen.
@@ -115,6 +126,22 @@ impl Design {
     /// The alias structure of a fractional design; its letters are the factors in order.
     pub fn fraction(&self) -> Option<&TwoLevelFraction> {
         self.fraction.as_ref()
+    }
+
+    /// The blocks that rows run in; absent where the design has none of its own.
+    pub fn blocks(&self) -> Option<&Blocks> {
+        self.blocks.as_ref()
+    }
+
+    /// Centre points added to a two-level design; they are its last rows.
+    pub fn centre_points(&self) -> u32 {
+        self.centre_points
+    }
+
+    /// Whether a row counted from 1 is an added centre point.
+    pub fn is_centre(&self, number: u32) -> bool {
+        let others = self.rows.len() - self.centre_points as usize;
+        number as usize > others && number as usize <= self.rows.len()
     }
 
     /// What the rows alone do not tell.
@@ -169,6 +196,20 @@ fn code(study: &Study, rows: &[Configuration]) -> Option<Vec<Vec<i8>>> {
         signs.collect()
     };
     rows.iter().map(code_row).collect()
+}
+
+/// What hard-to-change factors mean for the run order and the evidence.
+fn split_plot(study: &Study, rows: &[Configuration]) -> Option<DesignNote> {
+    let hard = study.factors.iter().filter(|factor| factor.change == Change::Hard);
+    let factors: Vec<String> = hard.map(|factor| factor.name.clone()).collect();
+    let settings: BTreeSet<_> = rows.iter().map(|row| hard_setting(study, row)).collect();
+    let (settings, replications) = (settings.len(), study.design.replications);
+    (!factors.is_empty()).then_some(DesignNote::SplitPlot { factors, settings, replications })
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 fn levels_never_run(study: &Study, rows: &[Configuration]) -> Vec<DesignNote> {

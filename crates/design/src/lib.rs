@@ -7,6 +7,7 @@
 //! measures how well. `plan.rs` turns rows into numbered trials and `misprint.rs` checks tables typed by hand.
 //! Nothing here runs a trial or looks at a measurement.
 
+mod blocks;
 mod box_behnken;
 mod central_composite;
 mod condition;
@@ -24,11 +25,13 @@ mod one_factor;
 mod plackett_burman;
 mod plan;
 mod rows;
+mod run_order;
 mod sobol;
 mod space_filling;
 mod table;
 mod word;
 
+pub use blocks::Blocks;
 pub use box_behnken::BoxBehnken;
 pub use central_composite::{Alpha, CentralComposite, CentrePoints, Star};
 pub use design::{Design, Kind, MOST_ROWS};

@@ -42,6 +42,15 @@ pub enum DesignNote {
     WholeFactorial,
     /// The search for the best fraction was cut short; there may be better generators.
     NotProvenBest,
+    /// Runs of the same setting of hard-to-change factors stay together.
+    SplitPlot {
+        /// The hard-to-change factors.
+        factors: Vec<String>,
+        /// Their different settings.
+        settings: usize,
+        /// How often each setting is made anew.
+        replications: u32,
+    },
     /// The table looks like a regular fraction with a wrong sign.
     Misprint(Misprint),
 }
@@ -71,6 +80,22 @@ impl fmt::Display for DesignNote {
             Self::NotProvenBest => f.write_str(
                 "the generators are the best of those tried; better ones may exist for this size",
             ),
+            Self::SplitPlot { factors, settings, replications } => {
+                let names: Vec<String> = factors.iter().map(|name| format!("`{name}`")).collect();
+                let plots = *settings as u64 * u64::from(*replications);
+                let names = names.join(" and ");
+                let times = if *replications == 1 { "time" } else { "times" };
+                write!(
+                    f,
+                    "runs of the same {names} stay together, in {plots} whole plots ({settings} \
+                     settings, each made {replications} {times}); effects of {names} are judged \
+                     by how whole plots of the same setting differ",
+                )?;
+                match replications {
+                    1 => f.write_str(", which takes replications = 2 or more"),
+                    _ => Ok(()),
+                }
+            }
             Self::Misprint(misprint) => misprint.fmt(f),
         }
     }

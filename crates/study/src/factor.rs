@@ -16,6 +16,9 @@ pub struct Factor {
     pub scale: Scale,
     /// Whether it changes the training or the machine.
     pub kind: FactorKind,
+    /// Whether runs are grouped so that it changes seldom.
+    #[serde(skip_serializing_if = "Change::is_easy")]
+    pub change: Change,
     /// The factor exists only in configurations where this holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Expression>,
@@ -63,6 +66,24 @@ impl Scale {
             Self::Log => value.ln(),
             Self::Log2 => value.log2(),
         }
+    }
+}
+
+/// What it takes to set a factor to another level.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Any run may have any level.
+    #[default]
+    Easy,
+    /// Runs of the same level are kept together, in whole plots.
+    Hard,
+}
+
+impl Change {
+    /// Whether any run may have any level.
+    pub fn is_easy(&self) -> bool {
+        *self == Self::Easy
     }
 }
 

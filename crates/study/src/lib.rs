@@ -27,7 +27,7 @@ mod trial;
 
 pub use configuration::Configuration;
 pub use expression::{EvaluateError, Expression, ParseError, Scope, Value};
-pub use factor::{Factor, FactorKind, Scale};
+pub use factor::{Change, Factor, FactorKind, Scale};
 pub use fixed::differences;
 pub use job::{
     JOB_KEYS, JobError, JobSpec, JobTemplate, NetworkName, Optimizer, Schedule, Strategy,

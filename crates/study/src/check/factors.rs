@@ -3,15 +3,17 @@
 use super::{Checker, at};
 use crate::draft::FactorDraft;
 use crate::ordered::Ordered;
-use crate::{Expression, Factor, Level, Scale};
+use crate::{Change, Expression, Factor, Level, Scale};
 
 /// Names that placeholders and expressions already use.
-const RESERVED: [&str; 15] = [
+const RESERVED: [&str; 17] = [
     "seed",
     "trial",
     "replicate",
     "params",
     "row",
+    "block",
+    "whole_plot",
     "state",
     "attempts",
     "wall_s",
@@ -34,18 +36,14 @@ impl Checker<'_> {
                 let message = format!("`{name}` has a meaning of its own");
                 self.fault(table, message, Some("choose another name for this factor"));
             }
-            if draft.hard_to_change {
-                let message =
-                    format!("`{name}` is hard to change: split plots are not built in yet");
-                let help = "leave it out, or use order = \"standard\" and put this factor last";
-                self.fault(at!["factors", &name, "hard_to_change"], message, Some(help));
-            }
             let when = draft
                 .when
                 .as_deref()
                 .and_then(|when| self.expression(at!["factors", &name, "when"], when));
             let levels = self.levels(&name, &draft);
-            factors.push(Factor { name, levels, scale: draft.scale, kind: draft.kind, when });
+            let change = if draft.hard_to_change { Change::Hard } else { Change::Easy };
+            let (scale, kind) = (draft.scale, draft.kind);
+            factors.push(Factor { name, levels, scale, kind, change, when });
         }
         self.conditions(&factors);
         factors
