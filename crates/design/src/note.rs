@@ -51,6 +51,50 @@ pub enum DesignNote {
         /// How often each setting is made anew.
         replications: u32,
     },
+    /// A factor of whole numbers does not run exactly where the design has it.
+    Rounded {
+        /// The factor.
+        factor: String,
+        /// Where the design has it.
+        wanted: f64,
+        /// What runs instead.
+        level: Level,
+        /// Further values that are rounded.
+        others: usize,
+    },
+    /// A factor runs beyond the levels that the study lists.
+    Beyond {
+        /// The factor.
+        factor: String,
+        /// Lowest value that runs.
+        low: Level,
+        /// Highest value that runs.
+        high: Level,
+        /// Whether the study gives a range rather than levels.
+        is_range: bool,
+    },
+    /// Where the axial points of a central composite design lie.
+    Axial {
+        /// Distance from the centre in half edges of the cube.
+        alpha: f64,
+    },
+    /// What a foldover has done to the resolution.
+    Folded {
+        /// Resolution of the fraction.
+        before: Option<u32>,
+        /// Resolution of both halves together; absent where nothing is aliased.
+        after: Option<u32>,
+    },
+    /// Points that fill a space take only the levels of this factor.
+    LevelsOnly {
+        /// The factor.
+        factor: String,
+    },
+    /// Sobol points whose number is no power of two.
+    SobolUnbalanced {
+        /// Their number.
+        runs: u32,
+    },
     /// The table looks like a regular fraction with a wrong sign.
     Misprint(Misprint),
 }
@@ -95,6 +139,40 @@ impl fmt::Display for DesignNote {
                     1 => f.write_str(", which takes replications = 2 or more"),
                     _ => Ok(()),
                 }
+            }
+            Self::Rounded { factor, wanted, level, others } => {
+                write!(f, "`{factor}` takes whole numbers: {wanted} runs as {level}")?;
+                match others {
+                    0 => Ok(()),
+                    1 => f.write_str(", and 1 other value is rounded"),
+                    _ => write!(f, ", and {others} other values are rounded"),
+                }
+            }
+            Self::Beyond { factor, low, high, is_range } => {
+                let what = if *is_range { "range" } else { "levels" };
+                write!(f, "`{factor}` also runs beyond its {what}, from {low} to {high}")
+            }
+            Self::Axial { alpha } => {
+                write!(f, "axial points lie {alpha:.4} half edges of the cube from the centre")
+            }
+            Self::Folded { before, after } => {
+                let word = |own: &Option<u32>| match own {
+                    Some(resolution) => format!("resolution {resolution}"),
+                    None => "no aliases at all".to_owned(),
+                };
+                write!(
+                    f,
+                    "the foldover takes the fraction from {} to {}",
+                    word(before),
+                    word(after)
+                )
+            }
+            Self::LevelsOnly { factor } => write!(
+                f,
+                "`{factor}` runs at its levels only; write a range for the values between"
+            ),
+            Self::SobolUnbalanced { runs } => {
+                write!(f, "{runs} is not a power of two, so the points are not quite balanced")
             }
             Self::Misprint(misprint) => misprint.fmt(f),
         }

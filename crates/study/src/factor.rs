@@ -10,8 +10,11 @@ use crate::{Expression, Level};
 pub struct Factor {
     /// Name, an identifier.
     pub name: String,
-    /// Levels in file order; at least two, no two the same.
+    /// Levels in file order, or the two ends of a range; at least two, no two the same.
     pub levels: Vec<Level>,
+    /// Whether values between the levels may run too.
+    #[serde(skip_serializing_if = "Domain::is_levels")]
+    pub domain: Domain,
     /// How distances between numeric levels are measured.
     pub scale: Scale,
     /// Whether it changes the training or the machine.
@@ -30,6 +33,27 @@ impl Factor {
         self.levels.iter().find(|own| own.same_as(level))
     }
 
+    /// What a cell of a table means: one of the levels, or a number inside the range.
+    pub fn value(&self, cell: &Level) -> Option<Level> {
+        if let Some(level) = self.level(cell) {
+            return Some(level.clone());
+        }
+        let (low, high) = (self.domain == Domain::Range).then(|| self.ends())??;
+        let inside = |value: f64| low.number() < Some(value) && Some(value) < high.number();
+        cell.number().is_some_and(inside).then(|| cell.clone())
+    }
+
+    /// The smallest and the largest level of a numeric factor.
+    pub fn ends(&self) -> Option<(&Level, &Level)> {
+        let mut sorted: Vec<(f64, &Level)> = self
+            .levels
+            .iter()
+            .map(|level| Some((level.number()?, level)))
+            .collect::<Option<_>>()?;
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Some((sorted.first()?.1, sorted.last()?.1))
+    }
+
     /// Whether every level is a number.
     pub fn is_numeric(&self) -> bool {
         self.levels.iter().all(|level| level.number().is_some())
@@ -42,6 +66,24 @@ impl Factor {
             (Some(a), Some(b)) if a > b => Some((second, first)),
             _ => Some((first, second)),
         }
+    }
+}
+
+/// Which values a factor may take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Domain {
+    /// The levels and no others, unless the design needs points between them.
+    #[default]
+    Levels,
+    /// Every value from the lower level to the higher.
+    Range,
+}
+
+impl Domain {
+    /// Whether only the levels may run.
+    pub fn is_levels(&self) -> bool {
+        *self == Self::Levels
     }
 }
 
@@ -65,6 +107,15 @@ impl Scale {
             Self::Linear => value,
             Self::Log => value.ln(),
             Self::Log2 => value.log2(),
+        }
+    }
+
+    /// The value at a position on this scale.
+    pub fn value(self, position: f64) -> f64 {
+        match self {
+            Self::Linear => position,
+            Self::Log => position.exp(),
+            Self::Log2 => position.exp2(),
         }
     }
 }
