@@ -43,6 +43,8 @@ pub fn planned_power(study: &Study, design: &Design) -> Result<PlannedPower, Ana
             trial: trial.number,
             row: Some(trial.row),
             replicate: trial.replicate,
+            block: trial.block,
+            whole_plot: trial.whole_plot,
             configuration: trial.configuration,
             state: TrialState::Planned,
             values: [].into(),

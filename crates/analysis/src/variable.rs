@@ -208,7 +208,9 @@ mod tests {
             name: "lr".to_owned(),
             levels,
             scale: trainwright_study::Scale::Log,
+            domain: trainwright_study::Domain::Levels,
             kind: trainwright_study::FactorKind::Hyper,
+            change: trainwright_study::Change::Easy,
             when: when.map(|text| trainwright_study::Expression::parse(text).unwrap()),
         }
     }

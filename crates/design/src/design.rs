@@ -1,16 +1,18 @@
 //! The planned list of configurations.
 
-use serde::Serialize;
-use trainwright_study::{Configuration, DesignKind, Study};
+use std::collections::BTreeSet;
 
+use serde::Serialize;
+use trainwright_study::{Change, Configuration, Domain, Study};
+
+use crate::blocks::Blocks;
 use crate::error::DesignError;
-use crate::fraction::{Choice, TwoLevelFraction};
-use crate::fractional::{Request, fractional};
-use crate::full::full;
+use crate::fraction::TwoLevelFraction;
+use crate::listed::Listed;
 use crate::misprint::{MOST_COLUMNS, check_table};
 use crate::note::DesignNote;
-use crate::one_factor::one_factor;
-use crate::table::table;
+use crate::plackett_burman::PartialAlias;
+use crate::run_order::hard_setting;
 use crate::word::position;
 
 /// Rows, and trials, that a design may have.
@@ -26,6 +28,13 @@ pub struct Design {
     coded: Option<Vec<Vec<i8>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fraction: Option<TwoLevelFraction>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    partial_aliases: Vec<PartialAlias>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<Blocks>,
+    /// Centre points, which are the last rows.
+    #[serde(skip_serializing_if = "is_zero")]
+    centre_points: u32,
     notes: Vec<DesignNote>,
 }
 
@@ -40,6 +49,20 @@ pub enum Kind {
     Full,
     /// A regular fraction of the two-level combinations.
     Fractional,
+    /// Main effects of many two-level factors in few rows.
+    PlackettBurman,
+    /// A cube with points on its axes and in its centre.
+    CentralComposite,
+    /// Three levels without the corners of the cube.
+    BoxBehnken,
+    /// One point in every stratum of every factor.
+    LatinHypercube,
+    /// The first points of the Sobol sequence.
+    Sobol,
+    /// The rows that fix the coefficients of an equation best.
+    DOptimal,
+    /// An orthogonal array of factors with different numbers of levels.
+    Mixed,
     /// The rows the user lists.
     Table,
 }
@@ -53,26 +76,8 @@ impl Design {
         if study.factors.is_empty() {
             return Err(DesignError::NoFactors);
         }
-        let (kind, rows, fraction, mut notes) = match &study.design.kind {
-            DesignKind::OneFactor { baseline } => {
-                let (rows, notes) = one_factor(study, baseline)?;
-                (Kind::OneFactor, rows, None, notes)
-            }
-            DesignKind::Full => {
-                let (rows, notes) = full(study)?;
-                (Kind::Full, rows, None, notes)
-            }
-            DesignKind::Fractional { runs, generators, resolution } => {
-                let request = Request { runs: *runs, generators, resolution: *resolution };
-                let (rows, fraction) = fractional(study, &request)?;
-                let notes = fraction_notes(&fraction);
-                (Kind::Fractional, rows, Some(fraction), notes)
-            }
-            DesignKind::Table { rows } => {
-                let (rows, notes) = table(study, rows)?;
-                (Kind::Table, rows, None, notes)
-            }
-        };
+        let Listed { kind, rows, fraction, partial_aliases, blocks, centre_points, mut notes } =
+            Listed::of(study)?;
         check_trials(rows.len(), study.design.replications)?;
         let coded = code(study, &rows);
         notes.extend(levels_never_run(study, &rows));
@@ -82,8 +87,19 @@ impl Design {
         {
             notes.extend(check_table(coded)?.map(DesignNote::Misprint));
         }
+        notes.extend(split_plot(study, &rows));
         let factors = study.factors.iter().map(|factor| factor.name.clone()).collect();
-        Ok(Self { kind, factors, rows, coded, fraction, notes })
+        Ok(Self {
+            kind,
+            factors,
+            rows,
+            coded,
+            fraction,
+            partial_aliases,
+            blocks,
+            centre_points,
+            notes,
+        })
     }
 
     /// How the rows were chosen.
@@ -117,6 +133,28 @@ impl Design {
         self.fraction.as_ref()
     }
 
+    /// The interactions that main effects of a screening design contain; letters are the factors
+    /// in order.
+    pub fn partial_aliases(&self) -> &[PartialAlias] {
+        &self.partial_aliases
+    }
+
+    /// The blocks that rows run in; absent where the design has none of its own.
+    pub fn blocks(&self) -> Option<&Blocks> {
+        self.blocks.as_ref()
+    }
+
+    /// Centre points added to a two-level design; they are its last rows.
+    pub fn centre_points(&self) -> u32 {
+        self.centre_points
+    }
+
+    /// Whether a row counted from 1 is an added centre point.
+    pub fn is_centre(&self, number: u32) -> bool {
+        let others = self.rows.len() - self.centre_points as usize;
+        number as usize > others && number as usize <= self.rows.len()
+    }
+
     /// What the rows alone do not tell.
     pub fn notes(&self) -> &[DesignNote] {
         &self.notes
@@ -144,17 +182,8 @@ fn check_trials(rows: usize, replications: u32) -> Result<(), DesignError> {
     Ok(())
 }
 
-fn fraction_notes(fraction: &TwoLevelFraction) -> Vec<DesignNote> {
-    if fraction.resolution().is_none() {
-        return vec![DesignNote::WholeFactorial];
-    }
-    match fraction.choice() {
-        Choice::BestFound => vec![DesignNote::NotProvenBest],
-        Choice::Given | Choice::MinimumAberration => Vec::new(),
-    }
-}
-
-fn code(study: &Study, rows: &[Configuration]) -> Option<Vec<Vec<i8>>> {
+/// Rows as signs, where every factor has two levels and takes part in every row.
+pub(crate) fn code(study: &Study, rows: &[Configuration]) -> Option<Vec<Vec<i8>>> {
     let levels: Vec<_> =
         study.factors.iter().map(|factor| factor.low_and_high()).collect::<Option<_>>()?;
     let code_row = |row: &Configuration| {
@@ -171,9 +200,23 @@ fn code(study: &Study, rows: &[Configuration]) -> Option<Vec<Vec<i8>>> {
     rows.iter().map(code_row).collect()
 }
 
+/// What hard-to-change factors mean for the run order and the evidence.
+fn split_plot(study: &Study, rows: &[Configuration]) -> Option<DesignNote> {
+    let hard = study.factors.iter().filter(|factor| factor.change == Change::Hard);
+    let factors: Vec<String> = hard.map(|factor| factor.name.clone()).collect();
+    let settings: BTreeSet<_> = rows.iter().map(|row| hard_setting(study, row)).collect();
+    let (settings, replications) = (settings.len(), study.design.replications);
+    (!factors.is_empty()).then_some(DesignNote::SplitPlot { factors, settings, replications })
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 fn levels_never_run(study: &Study, rows: &[Configuration]) -> Vec<DesignNote> {
     let mut notes = Vec::new();
-    for factor in &study.factors {
+    for factor in study.factors.iter().filter(|factor| factor.domain == Domain::Levels) {
         let runs = |level: &&_| {
             rows.iter().any(|row| row.get(&factor.name).is_some_and(|own| own.same_as(level)))
         };

@@ -29,10 +29,32 @@ pub enum DesignError {
     RowViolates { row: usize, configuration: Configuration, constraint: String, index: usize },
     #[error("factor `{factor}` has {levels} levels where a two-level design needs 2")]
     NotTwoLevel { factor: String, levels: usize },
+    #[error("factor `{factor}` is conditional, but {design} sets every factor in every row")]
+    ConditionalFactor { factor: String, design: &'static str },
+    #[error("factor `{factor}` has levels without numbers, and {design} needs points between")]
+    NotNumeric { factor: String, design: &'static str },
     #[error(
-        "factor `{factor}` is conditional, but a fractional design sets every factor in every row"
+        "factor `{factor}` takes whole numbers, and both {first} and {second} would run as {level}"
     )]
-    ConditionalFactor { factor: String },
+    LevelsCollapse { factor: String, first: f64, second: f64, level: Level },
+    #[error("{design} would run `{factor}` at {value}, though its levels are above 0")]
+    BelowZero { factor: String, value: f64, design: &'static str },
+    #[error("there is no factor `{factor}` to fold over")]
+    FoldoverFactor { factor: String },
+    #[error("reversing these signs gives the same rows again")]
+    FoldoverRepeats,
+    #[error("{blocks} blocks are not a power of two, from 2 on")]
+    BlocksNotPowerOfTwo { blocks: u32 },
+    #[error("{blocks} blocks leave a block of the {rows} rows with fewer than 2")]
+    TooManyBlocks { blocks: u32, rows: usize },
+    #[error("no {blocks} blocks of the {rows} rows leave every main effect apart from them")]
+    NoRoomForBlocks { blocks: u32, rows: usize },
+    #[error("block generator `{generator}` {problem}")]
+    BlockGenerator { index: usize, generator: String, problem: GeneratorProblem },
+    #[error("block generator `{generator}` gives the same blocks as those before it")]
+    BlockGeneratorRepeats { index: usize, generator: String },
+    #[error("the blocks cannot be told apart from the main effect of `{factor}`")]
+    BlocksHideMain { factor: String },
     #[error("the condition of factor `{factor}` has no value for {configuration}: {source}")]
     BadCondition { factor: String, configuration: Configuration, source: EvaluateError },
     #[error("constraint has no value for {configuration}: {source}")]
@@ -143,8 +165,19 @@ impl DesignError {
             | Self::NotOrthogonal { .. } => path(&["design", "rows"]),
             Self::UnknownBaselineLevel { factor, .. } => path(&["design", "baseline", factor]),
             Self::BaselineViolates { .. } => path(&["design", "baseline"]),
-            Self::NotTwoLevel { factor, .. } => path(&["factors", factor, "levels"]),
-            Self::ConditionalFactor { factor } | Self::BadCondition { factor, .. } => {
+            Self::NotTwoLevel { factor, .. }
+            | Self::NotNumeric { factor, .. }
+            | Self::LevelsCollapse { factor, .. }
+            | Self::BelowZero { factor, .. } => path(&["factors", factor, "levels"]),
+            Self::FoldoverFactor { .. } | Self::FoldoverRepeats => path(&["design", "foldover"]),
+            Self::BlocksNotPowerOfTwo { .. }
+            | Self::TooManyBlocks { .. }
+            | Self::NoRoomForBlocks { .. } => path(&["design", "blocks"]),
+            Self::BlockGenerator { index, .. } | Self::BlockGeneratorRepeats { index, .. } => {
+                path(&["design", "block_generators", &index.to_string()])
+            }
+            Self::BlocksHideMain { .. } => path(&["design", "block_generators"]),
+            Self::ConditionalFactor { factor, .. } | Self::BadCondition { factor, .. } => {
                 path(&["factors", factor, "when"])
             }
             Self::NothingLeft { index, .. }
@@ -196,7 +229,30 @@ impl DesignError {
                 Some(runs) => format!("use `runs = {runs}`, or accept `resolution = {reached}`"),
                 None => format!("accept `resolution = {reached}`"),
             },
-            Self::Generator { problem, .. } => return problem.help(),
+            Self::NotNumeric { .. } => {
+                "give it numbers, or use type = \"full\", \"d-optimal\" or \"mixed\"".to_owned()
+            }
+            Self::LevelsCollapse { .. } => {
+                "set its levels further apart, or write them with a decimal point".to_owned()
+            }
+            Self::BelowZero { .. } => {
+                "use face = \"face-centred\" or \"inscribed\", or scale = \"log\"".to_owned()
+            }
+            Self::FoldoverRepeats => {
+                "fold over one factor, such as foldover = \"A\", or leave it out".to_owned()
+            }
+            Self::FoldoverFactor { .. } => {
+                "write true, or the name or letter of one factor".to_owned()
+            }
+            Self::BlocksNotPowerOfTwo { .. } => "use 2, 4 or 8 blocks".to_owned(),
+            Self::TooManyBlocks { rows, .. } => format!("use at most {} blocks", rows / 2),
+            Self::NoRoomForBlocks { .. } => "use fewer blocks or more runs".to_owned(),
+            Self::BlocksHideMain { .. } => {
+                "give up longer products, or let `blocks` choose them".to_owned()
+            }
+            Self::Generator { problem, .. } | Self::BlockGenerator { problem, .. } => {
+                return problem.help();
+            }
             _ => return None,
         })
     }

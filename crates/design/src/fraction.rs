@@ -44,6 +44,10 @@ pub struct TwoLevelFraction {
     aliases: Vec<(String, Vec<String>)>,
     aliases_listed: AliasesListed,
     choice: Choice,
+    #[serde(skip)]
+    columns: Vec<Word>,
+    #[serde(skip)]
+    words: Vec<Word>,
 }
 
 /// Which aliases a fraction lists.
@@ -122,6 +126,16 @@ impl TwoLevelFraction {
     }
 
     fn build(factors: usize, definitions: &[Definition], choice: Choice) -> Self {
+        Self::with_rows(factors, definitions, sign_rows(factors, definitions), choice)
+    }
+
+    /// A fraction whose rows stand in an order of their own.
+    pub(crate) fn with_rows(
+        factors: usize,
+        definitions: &[Definition],
+        rows: Vec<Vec<i8>>,
+        choice: Choice,
+    ) -> Self {
         let words = defining_words(definitions);
         let aliases_listed = match definitions.len() {
             0..=MOST_GENERATORS_WITH_ALL_ALIASES => AliasesListed::All,
@@ -134,7 +148,7 @@ impl TwoLevelFraction {
         }
         Self {
             factors: LETTERS[..factors].to_vec(),
-            rows: sign_rows(factors, definitions),
+            rows,
             generators: definitions
                 .iter()
                 .map(|own| format!("{}={}", LETTERS[own.factor], own.product))
@@ -146,7 +160,19 @@ impl TwoLevelFraction {
             aliases: alias_lists(factors, &words, aliases_listed),
             aliases_listed,
             choice,
+            columns: columns(factors, definitions),
+            words,
         }
+    }
+
+    /// Every factor as a product of base factors.
+    pub(crate) fn columns(&self) -> &[Word] {
+        &self.columns
+    }
+
+    /// The defining relation.
+    pub(crate) fn words(&self) -> &[Word] {
+        &self.words
     }
 
     /// Factor letters in order.
@@ -261,12 +287,18 @@ fn defining_words(definitions: &[Definition]) -> Vec<Word> {
     words
 }
 
-fn sign_rows(factors: usize, definitions: &[Definition]) -> Vec<Vec<i8>> {
+/// Every factor as a product of base factors.
+fn columns(factors: usize, definitions: &[Definition]) -> Vec<Word> {
     let defined = |factor| definitions.iter().find(|own| own.factor == factor);
-    let base: Vec<usize> = (0..factors).filter(|&factor| defined(factor).is_none()).collect();
-    let columns: Vec<Word> = (0..factors)
+    (0..factors)
         .map(|factor| defined(factor).map_or(Word::of_factor(factor), |own| own.product))
-        .collect();
+        .collect()
+}
+
+fn sign_rows(factors: usize, definitions: &[Definition]) -> Vec<Vec<i8>> {
+    let defined = |factor| definitions.iter().any(|own| own.factor == factor);
+    let base: Vec<usize> = (0..factors).filter(|&factor| !defined(factor)).collect();
+    let columns = columns(factors, definitions);
     (0..1u32 << base.len())
         .map(|run| {
             let high = base

@@ -1,11 +1,10 @@
-//! A regular two-level fraction of a study's combinations.
+//! The regular two-level fraction that a study asks for.
 
-use trainwright_study::{Configuration, Level, Study};
+use trainwright_study::Study;
 
 use crate::design::MOST_ROWS;
 use crate::error::DesignError;
 use crate::fraction::TwoLevelFraction;
-use crate::table::check_rows;
 
 /// What the study asks of the fraction.
 pub(crate) struct Request<'a> {
@@ -14,53 +13,14 @@ pub(crate) struct Request<'a> {
     pub(crate) resolution: Option<u32>,
 }
 
-/// The fraction and its rows.
-pub(crate) fn fractional(
+/// The fraction of a study's factors, with the resolution that is asked for.
+pub(crate) fn fraction(
     study: &Study,
     request: &Request<'_>,
-) -> Result<(Vec<Configuration>, TwoLevelFraction), DesignError> {
-    let levels = two_levels(study)?;
+) -> Result<TwoLevelFraction, DesignError> {
     let fraction = build(study, request)?;
     check_resolution(&fraction, request)?;
-    let configuration = |signs: &Vec<i8>| {
-        let levels = levels.iter().zip(signs).map(|(own, &sign)| own.at(sign).clone());
-        let names = study.factors.iter().map(|factor| factor.name.clone());
-        Configuration::new(names.zip(levels).collect())
-    };
-    let rows: Vec<_> = fraction.rows().iter().map(configuration).collect();
-    check_rows(study, &rows)?;
-    Ok((rows, fraction))
-}
-
-/// The two levels of a factor.
-struct TwoLevels<'a> {
-    low: &'a Level,
-    high: &'a Level,
-}
-
-impl<'a> TwoLevels<'a> {
-    fn at(&self, sign: i8) -> &'a Level {
-        if sign < 0 { self.low } else { self.high }
-    }
-}
-
-fn two_levels(study: &Study) -> Result<Vec<TwoLevels<'_>>, DesignError> {
-    study
-        .factors
-        .iter()
-        .map(|factor| {
-            if factor.when.is_some() {
-                return Err(DesignError::ConditionalFactor { factor: factor.name.clone() });
-            }
-            match factor.low_and_high() {
-                Some((low, high)) => Ok(TwoLevels { low, high }),
-                None => Err(DesignError::NotTwoLevel {
-                    factor: factor.name.clone(),
-                    levels: factor.levels.len(),
-                }),
-            }
-        })
-        .collect()
+    Ok(fraction)
 }
 
 fn build(study: &Study, request: &Request<'_>) -> Result<TwoLevelFraction, DesignError> {

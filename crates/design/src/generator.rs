@@ -43,6 +43,19 @@ pub(crate) fn read_generators<S: AsRef<str>>(
     }
 }
 
+/// Reads an effect such as `ABC` or `lr*batch`.
+pub(crate) fn read_effect(names: &[String], effect: &str) -> Result<Word, Problem> {
+    let (sign, side) = split_sign(effect)?;
+    let mut product = Word { mask: 0, sign };
+    for index in factors_in(names, side)? {
+        if product.holds(index) {
+            return Err(Problem::Repeats { factor: names[index].clone() });
+        }
+        product = product.times(Word::of_factor(index));
+    }
+    Ok(product)
+}
+
 fn read_one(names: &[String], generator: &str) -> Result<Definition, Problem> {
     let (left, right) = generator.split_once('=').ok_or(Problem::Malformed)?;
     let (left_sign, left) = split_sign(left)?;

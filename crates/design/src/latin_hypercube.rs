@@ -4,7 +4,7 @@
 //! variables in the analysis of output from a computer code", Technometrics 21, 1979. How well
 //! points fill the cube is measured in `space_filling.rs`.
 
-use trainwright_study::Seed;
+use trainwright_study::{Seed, Spread};
 
 use crate::design::MOST_ROWS;
 use crate::error::DesignError;
@@ -20,15 +20,6 @@ const SWAPS: u64 = 20_000;
 const STRATA: u64 = 1;
 const OFFSETS: u64 = 2;
 const SWAP_CHOICES: u64 = 3;
-
-/// How the points of a Latin hypercube are arranged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spread {
-    /// As the seed has it.
-    Plain,
-    /// Swapped until the closest points are far apart.
-    Maximin,
-}
 
 /// Points of the unit cube: as many runs as strata, one point in every stratum of every factor.
 ///

@@ -7,38 +7,49 @@
 //! measures how well. `plan.rs` turns rows into numbered trials and `misprint.rs` checks tables typed by hand.
 //! Nothing here runs a trial or looks at a measurement.
 
+mod blocks;
 mod box_behnken;
 mod central_composite;
+mod coded_levels;
 mod condition;
 mod design;
 mod error;
+mod foldover;
 mod fraction;
 mod fractional;
 mod full;
 mod generator;
 mod latin_hypercube;
+mod listed;
 mod minimum_aberration;
 mod misprint;
 mod note;
 mod one_factor;
 mod plackett_burman;
 mod plan;
+mod response_surface;
 mod rows;
+mod run_order;
 mod sobol;
 mod space_filling;
+mod space_filling_rows;
 mod table;
+mod two_level;
 mod word;
 
+pub use blocks::Blocks;
 pub use box_behnken::BoxBehnken;
 pub use central_composite::{Alpha, CentralComposite, CentrePoints, Star};
 pub use design::{Design, Kind, MOST_ROWS};
 pub use error::{DesignError, GeneratorProblem};
+pub use foldover::Reversal;
 pub use fraction::{AliasesListed, Choice, TwoLevelFraction};
 pub use full::full_factorial;
-pub use latin_hypercube::{Spread, latin_hypercube};
+pub use latin_hypercube::latin_hypercube;
 pub use misprint::{BrokenWord, MOST_COLUMNS, Misprint, SignFlip, UnbalancedColumn, check_table};
 pub use note::DesignNote;
 pub use plackett_burman::{PartialAlias, PlackettBurman, two_factor_aliases};
 pub use plan::{extend, plan};
 pub use sobol::sobol;
 pub use space_filling::SpaceFilling;
+pub use trainwright_study::Spread;

@@ -42,6 +42,59 @@ pub enum DesignNote {
     WholeFactorial,
     /// The search for the best fraction was cut short; there may be better generators.
     NotProvenBest,
+    /// Runs of the same setting of hard-to-change factors stay together.
+    SplitPlot {
+        /// The hard-to-change factors.
+        factors: Vec<String>,
+        /// Their different settings.
+        settings: usize,
+        /// How often each setting is made anew.
+        replications: u32,
+    },
+    /// A factor of whole numbers does not run exactly where the design has it.
+    Rounded {
+        /// The factor.
+        factor: String,
+        /// Where the design has it.
+        wanted: f64,
+        /// What runs instead.
+        level: Level,
+        /// Further values that are rounded.
+        others: usize,
+    },
+    /// A factor runs beyond the levels that the study lists.
+    Beyond {
+        /// The factor.
+        factor: String,
+        /// Lowest value that runs.
+        low: Level,
+        /// Highest value that runs.
+        high: Level,
+        /// Whether the study gives a range rather than levels.
+        is_range: bool,
+    },
+    /// Where the axial points of a central composite design lie.
+    Axial {
+        /// Distance from the centre in half edges of the cube.
+        alpha: f64,
+    },
+    /// What a foldover has done to the resolution.
+    Folded {
+        /// Resolution of the fraction.
+        before: Option<u32>,
+        /// Resolution of both halves together; absent where nothing is aliased.
+        after: Option<u32>,
+    },
+    /// Points that fill a space take only the levels of this factor.
+    LevelsOnly {
+        /// The factor.
+        factor: String,
+    },
+    /// Sobol points whose number is no power of two.
+    SobolUnbalanced {
+        /// Their number.
+        runs: u32,
+    },
     /// The table looks like a regular fraction with a wrong sign.
     Misprint(Misprint),
 }
@@ -71,6 +124,56 @@ impl fmt::Display for DesignNote {
             Self::NotProvenBest => f.write_str(
                 "the generators are the best of those tried; better ones may exist for this size",
             ),
+            Self::SplitPlot { factors, settings, replications } => {
+                let names: Vec<String> = factors.iter().map(|name| format!("`{name}`")).collect();
+                let plots = *settings as u64 * u64::from(*replications);
+                let names = names.join(" and ");
+                let times = if *replications == 1 { "time" } else { "times" };
+                write!(
+                    f,
+                    "runs of the same {names} stay together, in {plots} whole plots ({settings} \
+                     settings, each made {replications} {times}); effects of {names} are judged \
+                     by how whole plots of the same setting differ",
+                )?;
+                match replications {
+                    1 => f.write_str(", which takes replications = 2 or more"),
+                    _ => Ok(()),
+                }
+            }
+            Self::Rounded { factor, wanted, level, others } => {
+                write!(f, "`{factor}` takes whole numbers: {wanted} runs as {level}")?;
+                match others {
+                    0 => Ok(()),
+                    1 => f.write_str(", and 1 other value is rounded"),
+                    _ => write!(f, ", and {others} other values are rounded"),
+                }
+            }
+            Self::Beyond { factor, low, high, is_range } => {
+                let what = if *is_range { "range" } else { "levels" };
+                write!(f, "`{factor}` also runs beyond its {what}, from {low} to {high}")
+            }
+            Self::Axial { alpha } => {
+                write!(f, "axial points lie {alpha:.4} half edges of the cube from the centre")
+            }
+            Self::Folded { before, after } => {
+                let word = |own: &Option<u32>| match own {
+                    Some(resolution) => format!("resolution {resolution}"),
+                    None => "no aliases at all".to_owned(),
+                };
+                write!(
+                    f,
+                    "the foldover takes the fraction from {} to {}",
+                    word(before),
+                    word(after)
+                )
+            }
+            Self::LevelsOnly { factor } => write!(
+                f,
+                "`{factor}` runs at its levels only; write a range for the values between"
+            ),
+            Self::SobolUnbalanced { runs } => {
+                write!(f, "{runs} is not a power of two, so the points are not quite balanced")
+            }
             Self::Misprint(misprint) => misprint.fmt(f),
         }
     }

@@ -65,6 +65,11 @@ impl PlackettBurman {
         Ok(Self { factors: LETTERS[..factors].to_vec(), rows, aliases })
     }
 
+    /// The fewest runs on offer for this many factors; the most on offer where none is enough.
+    pub fn fewest_runs(factors: usize) -> u32 {
+        RUNS.into_iter().find(|&runs| factors < runs as usize).unwrap_or(RUNS[RUNS.len() - 1])
+    }
+
     /// Factor letters in order.
     pub fn factors(&self) -> &[char] {
         &self.factors
@@ -104,7 +109,8 @@ pub fn two_factor_aliases(rows: &[Vec<i8>]) -> Result<Vec<Vec<f64>>, DesignError
     Ok(effects.map(|own| pairs(columns.len()).map(|pair| share(own, pair)).collect()).collect())
 }
 
-fn partial_aliases(rows: &[Vec<i8>]) -> Result<Vec<PartialAlias>, DesignError> {
+/// The interactions contained in each main effect of a sign table.
+pub(crate) fn partial_aliases(rows: &[Vec<i8>]) -> Result<Vec<PartialAlias>, DesignError> {
     let matrix = two_factor_aliases(rows)?;
     let factors = matrix.len() - 1;
     let mut aliases = Vec::new();

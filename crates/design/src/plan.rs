@@ -2,22 +2,19 @@
 
 use std::collections::HashSet;
 
-use trainwright_study::{PlannedTrial, RunOrder, Seed, Study};
+use trainwright_study::{PlannedTrial, Seed, Study};
 
 use crate::design::Design;
+use crate::run_order::{Cell, Placed, RUN_ORDER, ordered};
 
 /// Parts of the study's randomness; the numbers never change, so planned trials stay planned.
-const RUN_ORDER: u64 = 1;
 const ADDED_ORDER: u64 = 2;
 const TRIAL_SEEDS: u64 = 3;
-
-/// A row and its replicate, both from 1.
-type Cell = (u32, u32);
 
 /// All trials of a design in run order, numbered from 1.
 pub fn plan(study: &Study, design: &Design) -> Vec<PlannedTrial> {
     let cells = cells(study, design).collect();
-    let order = ordered(study, cells, study.seed.derive(RUN_ORDER));
+    let order = ordered(study, design, cells, study.seed.derive(RUN_ORDER), 1);
     trials(study, design, order, 1).collect()
 }
 
@@ -29,7 +26,8 @@ pub fn extend(existing: &[PlannedTrial], study: &Study, design: &Design) -> Vec<
     let missing = cells(study, design).filter(|cell| !known.contains(cell)).collect();
     // A further extension must not repeat this one's order, hence the count of known trials.
     let seed = study.seed.derive(ADDED_ORDER).derive(existing.len() as u64);
-    let order = ordered(study, missing, seed);
+    let whole_plot = existing.iter().filter_map(|trial| trial.whole_plot).max().unwrap_or(0) + 1;
+    let order = ordered(study, design, missing, seed, whole_plot);
     let next = existing.iter().map(|trial| trial.number).max().unwrap_or(0) + 1;
     existing.iter().cloned().chain(trials(study, design, order, next)).collect()
 }
@@ -41,35 +39,22 @@ fn cells<'a>(study: &'a Study, design: &'a Design) -> impl Iterator<Item = Cell>
         .flat_map(move |replicate| (1..=rows).map(move |row| (row, replicate)))
 }
 
-/// Puts cells, given replicate by replicate, into the study's run order.
-fn ordered(study: &Study, cells: Vec<Cell>, seed: Seed) -> Vec<Cell> {
-    match study.design.order {
-        RunOrder::Standard => cells,
-        RunOrder::Randomized => seed.shuffled(cells),
-        // A block's order depends on its replicate alone, so that it is the same whether the
-        // replicate was planned from the start or added later.
-        RunOrder::Blocked => cells
-            .chunk_by(|a, b| a.1 == b.1)
-            .flat_map(|block| {
-                let seed = study.seed.derive(RUN_ORDER).derive(u64::from(block[0].1));
-                seed.shuffled(block.to_vec())
-            })
-            .collect(),
-    }
-}
-
 fn trials<'a>(
     study: &'a Study,
     design: &'a Design,
-    order: Vec<Cell>,
+    order: Vec<Placed>,
     first: u32,
 ) -> impl Iterator<Item = PlannedTrial> + 'a {
-    (first..).zip(order).map(|(number, (row, replicate))| PlannedTrial {
-        number,
-        row,
-        replicate,
-        configuration: design.row(row).expect("cells hold rows of the design").clone(),
-        seed: trial_seed(study.seed, row, replicate),
+    (first..).zip(order).map(|(number, Placed { cell: (row, replicate), block, whole_plot })| {
+        PlannedTrial {
+            number,
+            row,
+            replicate,
+            configuration: design.row(row).expect("cells hold rows of the design").clone(),
+            seed: trial_seed(study.seed, row, replicate),
+            block,
+            whole_plot,
+        }
     })
 }
 

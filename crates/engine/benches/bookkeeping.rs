@@ -60,6 +60,8 @@ fn main() {
                 replicate: 1,
                 configuration: Configuration::new(vec![("x".to_owned(), Level::Integer(1))]),
                 seed: 1,
+                block: None,
+                whole_plot: None,
             },
             folder: folder.path().join("trials").join(number.to_string()),
             program: "trainwright".into(),

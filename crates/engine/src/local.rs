@@ -90,6 +90,8 @@ pub enum EngineEvent {
 ///         replicate: 1,
 ///         configuration: Configuration::new(vec![("x".to_owned(), Level::Integer(2))]),
 ///         seed: 7,
+///         block: None,
+///         whole_plot: None,
 ///     },
 ///     folder: folder.path().join("1"),
 ///     program: std::env::current_exe()?,

@@ -6,7 +6,8 @@ use rusqlite::Connection;
 const APPLICATION_ID: i32 = 0x5452_5752;
 
 /// Each entry turns version n into n + 1; an entry never changes once released.
-const MIGRATIONS: [&str; 1] = [r"
+const MIGRATIONS: [&str; 2] = [
+    r"
     CREATE TABLE study (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -55,7 +56,12 @@ const MIGRATIONS: [&str; 1] = [r"
         columns BLOB NOT NULL,
         PRIMARY KEY (study, number, name)
     );
-"];
+",
+    r"
+    ALTER TABLE trial ADD COLUMN block INTEGER;
+    ALTER TABLE trial ADD COLUMN whole_plot INTEGER;
+",
+];
 
 /// The version this program writes.
 pub(crate) const VERSION: u32 = MIGRATIONS.len() as u32;

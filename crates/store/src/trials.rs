@@ -23,6 +23,10 @@ pub struct StoredTrial {
     pub replicate: u32,
     /// Seed given to the trial.
     pub seed: u32,
+    /// Block that it runs in, from 1.
+    pub block: Option<u32>,
+    /// Group of runs between which hard-to-change factors are set anew, from 1.
+    pub whole_plot: Option<u32>,
     /// What runs.
     pub configuration: Configuration,
     /// Where it stands.
@@ -54,6 +58,8 @@ impl StoredTrial {
             replicate: self.replicate,
             configuration: self.configuration.clone(),
             seed: self.seed,
+            block: self.block,
+            whole_plot: self.whole_plot,
         })
     }
 
@@ -64,6 +70,8 @@ impl StoredTrial {
             trial: self.number,
             row: self.row,
             replicate: self.replicate,
+            block: self.block,
+            whole_plot: self.whole_plot,
             configuration: self.configuration.clone(),
             state: self.state,
             values,
@@ -103,8 +111,8 @@ impl Store {
     pub fn plan(&mut self, study: i64, trials: &[PlannedTrial]) -> Result<(), StoreError> {
         self.write(|connection| {
             let mut insert = connection.prepare(
-                "INSERT INTO trial (study, number, row, replicate, seed, configuration, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'planned')",
+                "INSERT INTO trial (study, number, row, replicate, seed, configuration, block,
+                 whole_plot, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'planned')",
             )?;
             for trial in trials {
                 let configuration = json(&trial.configuration);
@@ -114,7 +122,9 @@ impl Store {
                     trial.row,
                     trial.replicate,
                     trial.seed,
-                    configuration
+                    configuration,
+                    trial.block,
+                    trial.whole_plot
                 ])?;
             }
             Ok(())
@@ -216,12 +226,14 @@ impl Store {
                     in_range: row.get(3)?,
                 });
             }
+            // A store that is only read is not migrated, so an old one lacks these columns.
+            let strata = if has_strata(connection)? { "block, whole_plot" } else { "NULL, NULL" };
             connection
-                .prepare_cached(
+                .prepare_cached(&format!(
                     "SELECT number, row, replicate, seed, configuration, state, attempts, imported,
-                     started_ms, command, usage, reason, output_end
+                     started_ms, command, usage, reason, output_end, {strata}
                      FROM trial WHERE study = ?1 ORDER BY number",
-                )?
+                ))?
                 .query_map([study], RawTrial::read)?
                 .collect::<rusqlite::Result<Vec<_>>>()
         })?;
@@ -256,6 +268,8 @@ impl Store {
             row: raw.row,
             replicate: raw.replicate,
             seed: raw.seed,
+            block: raw.block,
+            whole_plot: raw.whole_plot,
             configuration,
             state,
             attempts: raw.attempts,
@@ -311,6 +325,8 @@ struct RawTrial {
     usage: Option<String>,
     reason: Option<String>,
     output_end: Option<String>,
+    block: Option<u32>,
+    whole_plot: Option<u32>,
 }
 
 impl RawTrial {
@@ -329,8 +345,19 @@ impl RawTrial {
             usage: row.get(10)?,
             reason: row.get(11)?,
             output_end: row.get(12)?,
+            block: row.get(13)?,
+            whole_plot: row.get(14)?,
         })
     }
+}
+
+/// Whether trials have columns for block and whole plot.
+fn has_strata(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row(
+        "SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'whole_plot'",
+        [],
+        |row| Ok(row.get::<_, u32>(0)? > 0),
+    )
 }
 
 fn mark_running(connection: &Connection, study: i64, numbers: &[u32]) -> rusqlite::Result<()> {

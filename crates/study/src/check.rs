@@ -4,6 +4,7 @@
 //! for the `design` crate to say, whether a formula reads for `analysis`.
 
 mod design;
+mod design_rows;
 mod factors;
 mod metrics;
 mod task;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::ordered::Ordered;
-use crate::{Direction, FactorKind, Level, Pick, RunOrder, Scale};
+use crate::{AxialDistance, Direction, Face, FactorKind, Level, Pick, RunOrder, Scale, Spread};
 
 /// A Trainwright study: factors, a design, something to run, metrics and an analysis.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -67,7 +67,7 @@ pub(crate) struct HeadDraft {
 pub(crate) struct FactorDraft {
     /// The values it takes, at least two.
     pub levels: Option<Vec<Level>>,
-    /// A range to search instead of levels.
+    /// A range of numbers instead of levels; with whole numbers at both ends, of whole numbers.
     pub range: Option<RangeDraft>,
     /// How distances between numeric levels are measured.
     #[serde(default)]
@@ -82,16 +82,14 @@ pub(crate) struct FactorDraft {
     pub when: Option<String>,
 }
 
-/// A range to search.
+/// A range of numbers.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RangeDraft {
     /// Lower end.
-    #[serde(rename = "from")]
-    pub _from: f64,
+    pub from: Level,
     /// Upper end.
-    #[serde(rename = "to")]
-    pub _to: f64,
+    pub to: Level,
 }
 
 /// Which configurations run, how often and in which order.
@@ -101,7 +99,7 @@ pub(crate) struct DesignDraft {
     /// How configurations are chosen.
     #[serde(rename = "type")]
     pub kind: DesignType,
-    /// Rows of a fractional design, a power of two.
+    /// Number of rows; of a fractional design a power of two.
     pub runs: Option<u32>,
     /// Checked against what the design reaches.
     pub resolution: Option<u32>,
@@ -118,6 +116,29 @@ pub(crate) struct DesignDraft {
     /// Cells of the table are -1 and +1 instead of levels.
     #[serde(default)]
     pub coded: bool,
+    /// Where the axial points of a central composite design lie.
+    pub face: Option<Face>,
+    /// How far out the axial points of a central composite design lie.
+    pub alpha: Option<AxialDistance>,
+    /// Rows with every factor in the middle; for a central composite design also the numbers with
+    /// the cube and with the star.
+    pub center_points: Option<CenterDraft>,
+    /// How the points of a Latin hypercube are arranged.
+    pub spread: Option<Spread>,
+    /// Runs the rows again with all signs reversed, or those of the named factor.
+    pub foldover: Option<FoldoverDraft>,
+    /// Number of blocks, such as days, that the rows are divided into: a power of two.
+    pub blocks: Option<u32>,
+    /// Effects given up for the blocks, such as `ABC` or `lr*batch`.
+    #[serde(default)]
+    pub block_generators: Vec<String>,
+    /// Terms that a D-optimal design serves, such as `main + 2fi` or `quadratic`; those of the
+    /// analysis where absent.
+    pub model: Option<String>,
+    /// CSV file with the rows that a D-optimal design may choose from, one column a factor.
+    pub candidates: Option<String>,
+    /// Random starts of the search for a D-optimal design.
+    pub starts: Option<u32>,
     /// Trials of each row.
     #[serde(default = "one")]
     pub replications: u32,
@@ -137,7 +158,30 @@ pub(crate) enum DesignType {
     CentralComposite,
     BoxBehnken,
     LatinHypercube,
+    Sobol,
+    DOptimal,
+    Mixed,
     Table,
+}
+
+/// Rows with every factor in the middle.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum CenterDraft {
+    /// In all.
+    All(u32),
+    /// With the cube, and with the star.
+    CubeAndStar([u32; 2]),
+}
+
+/// Which signs a foldover reverses.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum FoldoverDraft {
+    /// Those of every factor.
+    Full(bool),
+    /// Those of the factor of this name or letter.
+    On(String),
 }
 
 /// A job of the built-in trainer.

@@ -10,12 +10,18 @@ use crate::{Expression, Level};
 pub struct Factor {
     /// Name, an identifier.
     pub name: String,
-    /// Levels in file order; at least two, no two the same.
+    /// Levels in file order, or the two ends of a range; at least two, no two the same.
     pub levels: Vec<Level>,
+    /// Whether values between the levels may run too.
+    #[serde(skip_serializing_if = "Domain::is_levels")]
+    pub domain: Domain,
     /// How distances between numeric levels are measured.
     pub scale: Scale,
     /// Whether it changes the training or the machine.
     pub kind: FactorKind,
+    /// Whether runs are grouped so that it changes seldom.
+    #[serde(skip_serializing_if = "Change::is_easy")]
+    pub change: Change,
     /// The factor exists only in configurations where this holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Expression>,
@@ -25,6 +31,27 @@ impl Factor {
     /// The factor's own level equal to `level`, if it has one.
     pub fn level(&self, level: &Level) -> Option<&Level> {
         self.levels.iter().find(|own| own.same_as(level))
+    }
+
+    /// What a cell of a table means: one of the levels, or a number inside the range.
+    pub fn value(&self, cell: &Level) -> Option<Level> {
+        if let Some(level) = self.level(cell) {
+            return Some(level.clone());
+        }
+        let (low, high) = (self.domain == Domain::Range).then(|| self.ends())??;
+        let inside = |value: f64| low.number() < Some(value) && Some(value) < high.number();
+        cell.number().is_some_and(inside).then(|| cell.clone())
+    }
+
+    /// The smallest and the largest level of a numeric factor.
+    pub fn ends(&self) -> Option<(&Level, &Level)> {
+        let mut sorted: Vec<(f64, &Level)> = self
+            .levels
+            .iter()
+            .map(|level| Some((level.number()?, level)))
+            .collect::<Option<_>>()?;
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Some((sorted.first()?.1, sorted.last()?.1))
     }
 
     /// Whether every level is a number.
@@ -39,6 +66,24 @@ impl Factor {
             (Some(a), Some(b)) if a > b => Some((second, first)),
             _ => Some((first, second)),
         }
+    }
+}
+
+/// Which values a factor may take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Domain {
+    /// The levels and no others, unless the design needs points between them.
+    #[default]
+    Levels,
+    /// Every value from the lower level to the higher.
+    Range,
+}
+
+impl Domain {
+    /// Whether only the levels may run.
+    pub fn is_levels(&self) -> bool {
+        *self == Self::Levels
     }
 }
 
@@ -63,6 +108,33 @@ impl Scale {
             Self::Log => value.ln(),
             Self::Log2 => value.log2(),
         }
+    }
+
+    /// The value at a position on this scale.
+    pub fn value(self, position: f64) -> f64 {
+        match self {
+            Self::Linear => position,
+            Self::Log => position.exp(),
+            Self::Log2 => position.exp2(),
+        }
+    }
+}
+
+/// What it takes to set a factor to another level.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Any run may have any level.
+    #[default]
+    Easy,
+    /// Runs of the same level are kept together, in whole plots.
+    Hard,
+}
+
+impl Change {
+    /// Whether any run may have any level.
+    pub fn is_easy(&self) -> bool {
+        *self == Self::Easy
     }
 }
 

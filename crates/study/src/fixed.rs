@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::Study;
+use crate::{Additions, Study};
 
 impl Study {
     /// Factors, design without the number of replications, seed, constraints and task as JSON.
@@ -10,10 +10,15 @@ impl Study {
     /// Analysis, metrics, budget, timeouts and replications may change later; these may not,
     /// or trials before and after would not be of one experiment.
     pub fn fixed_part(&self) -> Value {
+        let design = &self.design;
+        let mut part = json!({ "kind": design.kind, "order": design.order });
+        if design.additions != Additions::default() {
+            part["additions"] = json!(design.additions);
+        }
         json!({
             "study": { "name": self.name, "seed": self.seed },
             "factors": self.factors,
-            "design": { "kind": self.design.kind, "order": self.design.order },
+            "design": part,
             "constraints": self.constraints,
             "task": self.task,
         })

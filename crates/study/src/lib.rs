@@ -5,6 +5,7 @@
 
 mod check;
 mod configuration;
+mod design_spec;
 mod draft;
 mod duration;
 mod expression;
@@ -26,8 +27,11 @@ mod template;
 mod trial;
 
 pub use configuration::Configuration;
+pub use design_spec::{
+    Additions, AxialDistance, BlockSpec, DesignKind, DesignSpec, Face, Foldover, RunOrder, Spread,
+};
 pub use expression::{EvaluateError, Expression, ParseError, Scope, Value};
-pub use factor::{Factor, FactorKind, Scale};
+pub use factor::{Change, Domain, Factor, FactorKind, Scale};
 pub use fixed::differences;
 pub use job::{
     JOB_KEYS, JobError, JobSpec, JobTemplate, NetworkName, Optimizer, Schedule, Strategy,
@@ -40,8 +44,7 @@ pub use problem::{FaultyFile, Problem, StudyError};
 pub use schema::study_schema;
 pub use seed::Seed;
 pub use study::{
-    AnalysisSpec, Budget, CommandTemplate, CommandWord, DesignKind, DesignSpec, RunOptions,
-    RunOrder, SourceFile, Study, Task,
+    AnalysisSpec, Budget, CommandTemplate, CommandWord, RunOptions, SourceFile, Study, Task,
 };
 pub use template::{Template, is_identifier};
 pub use trial::{

@@ -15,6 +15,13 @@ pub struct Observation {
     pub row: Option<u32>,
     /// Number among the repeats of that row, from 1.
     pub replicate: u32,
+    /// Block that it ran in, from 1; absent where runs are not blocked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<u32>,
+    /// Group of runs between which hard-to-change factors were set anew, from 1; absent where all
+    /// factors are easy to change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_plot: Option<u32>,
     /// What ran.
     pub configuration: Configuration,
     /// How it ended; only finished trials enter fits.

@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::{
-    Configuration, Direction, Echo, Expression, Factor, JobTemplate, Metric, Seed, Template,
-};
+use crate::{DesignSpec, Direction, Echo, Expression, Factor, JobTemplate, Metric, Seed, Template};
 
 /// A question with factors, metrics, a design and a budget, read from a file and checked.
 #[derive(Debug, Clone)]
@@ -79,58 +76,6 @@ pub struct SourceFile {
     pub path: PathBuf,
     /// What it said.
     pub text: String,
-}
-
-/// Which configurations run, how often, in which order.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DesignSpec {
-    /// How configurations are chosen.
-    #[serde(flatten)]
-    pub kind: DesignKind,
-    /// Trials of each row.
-    pub replications: u32,
-    /// Order of the trials.
-    pub order: RunOrder,
-}
-
-/// How configurations are chosen.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
-pub enum DesignKind {
-    /// One factor at a time leaves the baseline.
-    OneFactor {
-        /// Levels of the baseline; a factor not named starts at its first level.
-        baseline: Configuration,
-    },
-    /// Every combination.
-    Full,
-    /// A regular fraction of the two-level combinations.
-    Fractional {
-        /// Number of rows, a power of two; absent where generators decide.
-        runs: Option<u32>,
-        /// Such as `batch = nodes*executors`; empty where the program chooses.
-        generators: Vec<String>,
-        /// Checked against what the generators give.
-        resolution: Option<u32>,
-    },
-    /// The rows the user lists.
-    Table {
-        /// Rows in the user's order.
-        rows: Vec<Configuration>,
-    },
-}
-
-/// Order of the trials.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunOrder {
-    /// All trials shuffled by the study's seed.
-    #[default]
-    Randomized,
-    /// One replicate after the other, each shuffled.
-    Blocked,
-    /// Row by row as the design lists them, one replicate after the other.
-    Standard,
 }
 
 /// What a trial runs.

@@ -20,6 +20,13 @@ pub struct PlannedTrial {
     pub configuration: Configuration,
     /// Seed given to the trial; fits 31 bits, as many programs want.
     pub seed: u32,
+    /// Block that it runs in, from 1; absent where runs are not blocked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<u32>,
+    /// Group of runs between which hard-to-change factors are set anew, from 1; absent where all
+    /// factors are easy to change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_plot: Option<u32>,
 }
 
 /// Where a trial stands.

@@ -11,7 +11,7 @@ use parquet::schema::parser::parse_message_type;
 use serde_json::Value;
 use trainwright_study::Study;
 
-use crate::export::{header, row};
+use crate::export::{Groups, header, row};
 use crate::{Error, Results};
 
 /// The trials as Parquet: the columns of the CSV, each optional and of its own type.
@@ -23,8 +23,9 @@ pub fn export_parquet(
     results: &Results,
     output: impl Write + Send,
 ) -> Result<(), Error> {
-    let rows: Vec<_> = results.trials.iter().map(|trial| row(study, trial)).collect();
-    let columns: Vec<(&str, Column)> = header(study)
+    let groups = Groups::of(results);
+    let rows: Vec<_> = results.trials.iter().map(|trial| row(study, groups, trial)).collect();
+    let columns: Vec<(&str, Column)> = header(study, groups)
         .map(|name| {
             let cells: Vec<&Value> = rows.iter().map(|row| &row[name]).collect();
             (name, Column::of(&cells))

@@ -85,6 +85,8 @@ fn observations(column: &str) -> Vec<Observation> {
             trial,
             row: Some(m.run),
             replicate: m.rep,
+            block: None,
+            whole_plot: None,
             configuration: Configuration::new(
                 FACTORS
                     .iter()
@@ -171,7 +173,17 @@ fn lost_trials_and_shared_machines_are_reported() {
         let values = BTreeMap::from([("time".to_owned(), value)]);
         let configuration = design.row(row).unwrap().clone();
         let row = Some(row);
-        seen.push(Observation { trial, row, replicate, configuration, state, values });
+        let (block, whole_plot) = (None, None);
+        seen.push(Observation {
+            trial,
+            row,
+            replicate,
+            block,
+            whole_plot,
+            configuration,
+            state,
+            values,
+        });
     }
     let found = analyze_study(&study, &design, &seen, &StudyOptions::default()).unwrap();
     assert_eq!(found.n, 6);
@@ -210,6 +222,8 @@ fn clean_run(study: &Study) -> (Design, Vec<Observation>) {
             trial: trial.number,
             row: Some(trial.row),
             replicate: trial.replicate,
+            block: trial.block,
+            whole_plot: trial.whole_plot,
             configuration: trial.configuration,
             state: TrialState::Finished,
             values: BTreeMap::from([("loss".to_owned(), loss)]),
@@ -279,6 +293,8 @@ fn the_first_of_aliased_terms_stands_for_all() {
                 trial: 2 * row + replicate,
                 row: Some(row),
                 replicate,
+                block: None,
+                whole_plot: None,
                 configuration: configuration.clone(),
                 state: TrialState::Finished,
                 values: [("y".to_owned(), y + noise)].into(),

@@ -117,3 +117,65 @@ proptest! {
         }
     }
 }
+
+const SPLIT: &str = "[factors.nodes]\nlevels = [1, 4]\nhard_to_change = true\n\
+    [factors.lr]\nlevels = [0.01, 0.001]\n[factors.batch]\nlevels = [64, 256]\n";
+
+fn split_plot(order: RunOrder, replications: u32, seed: u64) -> (Study, Design) {
+    let mut study = study(SPLIT, "type = \"full\"", "");
+    study.design.order = order;
+    study.design.replications = replications;
+    study.seed = Seed::new(seed);
+    let design = Design::of(&study).unwrap();
+    (study, design)
+}
+
+#[test]
+fn a_hard_to_change_factor_is_explained() {
+    let note = |replications| {
+        let (_, design) = split_plot(RunOrder::Randomized, replications, 7);
+        design.notes()[0].to_string()
+    };
+    assert_eq!(
+        note(3),
+        "runs of the same `nodes` stay together, in 6 whole plots (2 settings, each made 3 times); \
+         effects of `nodes` are judged by how whole plots of the same setting differ"
+    );
+    assert!(note(1).ends_with("which takes replications = 2 or more"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_whole_plot_holds_one_setting_in_consecutive_runs(
+        order in any_order(), before in 1u32..4, more in 0u32..3, seed: u64,
+    ) {
+        let (study, design) = split_plot(order, before, seed);
+        let existing = plan(&study, &design);
+        let (study, design) = split_plot(order, before + more, seed);
+        let trials = extend(&existing, &study, &design);
+        let plots: Vec<u32> = trials.iter().map(|trial| trial.whole_plot.unwrap()).collect();
+        // Each setting is made once a replicate; the number rises by one where a plot begins.
+        prop_assert_eq!(*plots.last().unwrap(), 2 * (before + more));
+        prop_assert!(plots.windows(2).all(|two| two[0] == two[1] || two[0] + 1 == two[1]));
+        for plot in trials.chunk_by(|a, b| a.whole_plot == b.whole_plot) {
+            prop_assert_eq!(plot.len(), 4);
+            let one = |trial: &PlannedTrial| (trial.replicate, trial.configuration.get("nodes").cloned());
+            prop_assert!(plot.iter().all(|trial| one(trial) == one(&plot[0])));
+            prop_assert_eq!(plot.iter().map(|t| t.row).collect::<BTreeSet<_>>().len(), 4);
+        }
+    }
+}
+
+#[test]
+fn the_order_of_whole_plots_and_within_them_is_random() {
+    let orders: BTreeSet<Vec<u32>> = (0..200)
+        .map(|seed| {
+            let (study, design) = split_plot(RunOrder::Randomized, 1, seed);
+            plan(&study, &design).iter().map(|trial| trial.row).collect()
+        })
+        .collect();
+    // 2 orders of the plots times 24 orders within each make 1152.
+    assert!(orders.len() > 150, "{}", orders.len());
+}

@@ -61,6 +61,8 @@ impl Lab {
             replicate: 1,
             configuration: Configuration::new(vec![("x".to_owned(), Level::Integer(2))]),
             seed: 77,
+            block: None,
+            whole_plot: None,
         }
     }
 

@@ -234,6 +234,8 @@ fn observation(trial: &ReportTrial) -> Observation {
         trial: trial.number,
         row: trial.row,
         replicate: trial.replicate,
+        block: None,
+        whole_plot: None,
         configuration: trial.configuration.clone(),
         state: trial.state,
         values,

@@ -22,7 +22,8 @@ objective = "maximize"
 
 pub(crate) fn planned(number: u32) -> PlannedTrial {
     let configuration = Configuration::new(vec![("lr".into(), Level::Number(0.01))]);
-    PlannedTrial { number, row: number, replicate: 1, configuration, seed: 5 }
+    let (block, whole_plot) = (Some(1), Some(number));
+    PlannedTrial { number, row: number, replicate: 1, configuration, seed: 5, block, whole_plot }
 }
 
 fn record() -> TrialRecord {
@@ -141,6 +142,10 @@ fn a_store_of_version_1_still_reads_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.db");
     std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/version-1.db"), &path).unwrap();
+    let unchanged = Store::open_for_reading(&path).unwrap().unwrap();
+    let id = unchanged.study("sample").unwrap().unwrap().id;
+    assert_eq!(unchanged.trials(id).unwrap().len(), 4, "reading alone does not migrate");
+    drop(unchanged);
     let mut store = Store::open(&path, Durability::Flushed).unwrap();
     let study = store.study("sample").unwrap().unwrap();
     let states: Vec<TrialState> =

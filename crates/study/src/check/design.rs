@@ -1,11 +1,11 @@
 //! Rules about the design table.
 
-use std::path::{Path, PathBuf};
-
 use super::{Checker, at};
-use crate::draft::{DesignDraft, DesignType};
-use crate::locate::Step;
-use crate::{Configuration, DesignKind, DesignSpec, Factor, Level};
+use crate::draft::{CenterDraft, DesignDraft, DesignType, FoldoverDraft};
+use crate::{Additions, BlockSpec, Configuration, DesignKind, DesignSpec, Factor, Foldover};
+
+/// Random starts of the search for a D-optimal design, unless the study says otherwise.
+const STARTS: u32 = 10;
 
 impl Checker<'_> {
     pub(super) fn design(&mut self, draft: DesignDraft, factors: &[Factor]) -> Option<DesignSpec> {
@@ -17,8 +17,14 @@ impl Checker<'_> {
             self.fault(at!["design", "replications"], "replications must be at least 1", None);
         }
         self.keys_that_do_not_fit(&draft);
+        let additions = self.additions(&draft);
         let (order, replications) = (draft.order, draft.replications);
-        let kind = match draft.kind {
+        let kind = self.design_kind(draft, factors)?;
+        Some(DesignSpec { kind, additions, replications, order })
+    }
+
+    fn design_kind(&mut self, draft: DesignDraft, factors: &[Factor]) -> Option<DesignKind> {
+        Some(match draft.kind {
             DesignType::Full => DesignKind::Full,
             DesignType::OneFactor => {
                 DesignKind::OneFactor { baseline: self.baseline(&draft, factors) }
@@ -38,31 +44,112 @@ impl Checker<'_> {
                     resolution: draft.resolution,
                 }
             }
+            DesignType::PlackettBurman => DesignKind::PlackettBurman { runs: draft.runs },
+            DesignType::CentralComposite => DesignKind::CentralComposite {
+                face: draft.face.unwrap_or_default(),
+                alpha: draft.alpha.unwrap_or_default(),
+                center_points: draft.center_points.map(|centre| match centre {
+                    CenterDraft::All(star) => [0, star],
+                    CenterDraft::CubeAndStar(both) => both,
+                }),
+            },
+            DesignType::BoxBehnken => {
+                DesignKind::BoxBehnken { center_points: self.one_center_count(&draft) }
+            }
+            DesignType::LatinHypercube => DesignKind::LatinHypercube {
+                runs: self.runs(&draft, "a Latin hypercube")?,
+                spread: draft.spread.unwrap_or_default(),
+            },
+            DesignType::Sobol => DesignKind::Sobol { runs: self.runs(&draft, "a Sobol design")? },
+            DesignType::DOptimal => self.d_optimal(draft, factors)?,
+            DesignType::Mixed => DesignKind::Mixed { runs: draft.runs },
             DesignType::Table => DesignKind::Table { rows: self.table(&draft, factors)? },
-            DesignType::PlackettBurman
-            | DesignType::CentralComposite
-            | DesignType::BoxBehnken
-            | DesignType::LatinHypercube => {
-                let help = "there are one-factor, full, fractional and table";
-                self.fault(at!["design", "type"], "this design is not built in yet", Some(help));
-                return None;
+        })
+    }
+
+    fn d_optimal(&mut self, draft: DesignDraft, factors: &[Factor]) -> Option<DesignKind> {
+        let runs = self.runs(&draft, "a D-optimal design");
+        let starts = draft.starts.unwrap_or(STARTS);
+        if starts == 0 {
+            self.fault(at!["design", "starts"], "starts must be at least 1", None);
+        }
+        let candidates = match &draft.candidates {
+            Some(file) => self.file_rows(at!["design", "candidates"], file, false, factors)?,
+            None => Vec::new(),
+        };
+        Some(DesignKind::DOptimal { runs: runs?, model: draft.model, candidates, starts })
+    }
+
+    fn runs(&mut self, draft: &DesignDraft, what: &str) -> Option<u32> {
+        if draft.runs.is_none() {
+            self.fault(at!["design"], format!("{what} needs runs"), Some("add runs = 16"));
+        }
+        draft.runs
+    }
+
+    fn one_center_count(&mut self, draft: &DesignDraft) -> Option<u32> {
+        match draft.center_points? {
+            CenterDraft::All(count) => Some(count),
+            CenterDraft::CubeAndStar(_) => {
+                let message = "two numbers of centre points are for a central composite design";
+                self.fault(at!["design", "center_points"], message, Some("write one number"));
+                None
+            }
+        }
+    }
+
+    /// What is added to the rows of a two-level design.
+    fn additions(&mut self, draft: &DesignDraft) -> Additions {
+        use DesignType::{BoxBehnken, CentralComposite};
+        let own_centre = matches!(draft.kind, BoxBehnken | CentralComposite);
+        let centre_points =
+            if own_centre { None } else { self.one_center_count(draft) }.unwrap_or_default();
+        let foldover = match &draft.foldover {
+            None | Some(FoldoverDraft::Full(false)) => None,
+            Some(FoldoverDraft::Full(true)) => Some(Foldover::Full),
+            Some(FoldoverDraft::On(factor)) => Some(Foldover::On(factor.clone())),
+        };
+        let blocks = match (draft.blocks, draft.block_generators.as_slice()) {
+            (None, []) => None,
+            (Some(count), []) => Some(BlockSpec::Count(count)),
+            (None, generators) => Some(BlockSpec::Generators(generators.to_vec())),
+            (Some(_), _) => {
+                let message = "`blocks` and `block_generators` are both there";
+                self.fault(at!["design", "blocks"], message, Some("leave one of them out"));
+                None
             }
         };
-        Some(DesignSpec { kind, replications, order })
+        Additions { centre_points, foldover, blocks }
     }
 
     fn keys_that_do_not_fit(&mut self, draft: &DesignDraft) {
-        let keys = [
-            ("runs", draft.runs.is_some(), DesignType::Fractional),
-            ("resolution", draft.resolution.is_some(), DesignType::Fractional),
-            ("generators", !draft.generators.is_empty(), DesignType::Fractional),
-            ("baseline", !draft.baseline.0.is_empty(), DesignType::OneFactor),
-            ("rows", draft.rows.is_some(), DesignType::Table),
-            ("file", draft.file.is_some(), DesignType::Table),
-            ("coded", draft.coded, DesignType::Table),
+        use DesignType::{
+            BoxBehnken, CentralComposite, DOptimal, Fractional, Full, LatinHypercube, Mixed,
+            OneFactor, PlackettBurman, Sobol, Table,
+        };
+        let sized = [Fractional, PlackettBurman, LatinHypercube, Sobol, DOptimal, Mixed];
+        let centred = [Full, Fractional, PlackettBurman, CentralComposite, BoxBehnken];
+        let keys: [(&str, bool, &[DesignType]); 17] = [
+            ("runs", draft.runs.is_some(), &sized),
+            ("resolution", draft.resolution.is_some(), &[Fractional]),
+            ("generators", !draft.generators.is_empty(), &[Fractional]),
+            ("baseline", !draft.baseline.0.is_empty(), &[OneFactor]),
+            ("rows", draft.rows.is_some(), &[Table]),
+            ("file", draft.file.is_some(), &[Table]),
+            ("coded", draft.coded, &[Table]),
+            ("face", draft.face.is_some(), &[CentralComposite]),
+            ("alpha", draft.alpha.is_some(), &[CentralComposite]),
+            ("center_points", draft.center_points.is_some(), &centred),
+            ("spread", draft.spread.is_some(), &[LatinHypercube]),
+            ("foldover", draft.foldover.is_some(), &[Fractional, PlackettBurman]),
+            ("blocks", draft.blocks.is_some(), &[Full, Fractional]),
+            ("block_generators", !draft.block_generators.is_empty(), &[Full, Fractional]),
+            ("model", draft.model.is_some(), &[DOptimal]),
+            ("candidates", draft.candidates.is_some(), &[DOptimal]),
+            ("starts", draft.starts.is_some(), &[DOptimal]),
         ];
-        for (key, present, kind) in keys {
-            if present && kind != draft.kind {
+        for (key, present, kinds) in keys {
+            if present && !kinds.contains(&draft.kind) {
                 let message = format!("`{key}` does not go with this type of design");
                 self.fault(at!["design", key], message, Some("leave it out"));
             }
@@ -86,122 +173,4 @@ impl Checker<'_> {
         }
         Configuration::new(pairs)
     }
-
-    fn table(&mut self, draft: &DesignDraft, factors: &[Factor]) -> Option<Vec<Configuration>> {
-        match (&draft.rows, &draft.file) {
-            (Some(rows), None) => Some(self.inline_rows(rows, draft.coded, factors)),
-            (None, Some(file)) => self.file_rows(file, draft.coded, factors),
-            _ => {
-                let help = "give rows = [[...], ...] or file = \"rows.csv\"";
-                self.fault(at!["design"], "a table design needs rows or a file", Some(help));
-                None
-            }
-        }
-    }
-
-    fn inline_rows(
-        &mut self,
-        rows: &[Vec<Level>],
-        coded: bool,
-        factors: &[Factor],
-    ) -> Vec<Configuration> {
-        let mut configurations = Vec::new();
-        for (index, row) in rows.iter().enumerate() {
-            if row.len() != factors.len() {
-                let message = format!(
-                    "row {} has {} cells for {} factors",
-                    index + 1,
-                    row.len(),
-                    factors.len()
-                );
-                self.fault(at!["design", "rows", index], message, None);
-                continue;
-            }
-            let mut pairs = Vec::new();
-            for (column, (cell, factor)) in row.iter().zip(factors).enumerate() {
-                match own_level(factor, cell, coded) {
-                    Some(level) => pairs.push((factor.name.clone(), level.clone())),
-                    None => self.no_level(at!["design", "rows", index, column], cell, factor),
-                }
-            }
-            configurations.push(Configuration::new(pairs));
-        }
-        configurations
-    }
-
-    fn file_rows(
-        &mut self,
-        file: &str,
-        coded: bool,
-        factors: &[Factor],
-    ) -> Option<Vec<Configuration>> {
-        let place = at!["design", "file"];
-        let text = match (self.read_file)(Path::new(file)) {
-            Ok(text) => text,
-            Err(error) => {
-                self.fault(place, format!("cannot read `{file}`: {error}"), None);
-                return None;
-            }
-        };
-        match rows_of_csv(&text, coded, factors) {
-            Ok(rows) => Some(rows),
-            Err(message) => {
-                let file = PathBuf::from(file);
-                self.fault(place, format!("{}: {message}", file.display()), None);
-                None
-            }
-        }
-    }
-
-    fn no_level(&mut self, place: &[Step], cell: &Level, factor: &Factor) {
-        let message = format!("{cell} is no level of `{}`", factor.name);
-        self.fault(place, message, Some(&levels_of(factor)));
-    }
-}
-
-fn levels_of(factor: &Factor) -> String {
-    let levels: Vec<String> = factor.levels.iter().map(Level::to_string).collect();
-    format!("its levels are {}", levels.join(", "))
-}
-
-/// The factor's level that a table cell means.
-fn own_level<'a>(factor: &'a Factor, cell: &Level, coded: bool) -> Option<&'a Level> {
-    if !coded {
-        return factor.level(cell);
-    }
-    let (low, high) = factor.low_and_high()?;
-    match cell.number()? {
-        -1.0 => Some(low),
-        1.0 => Some(high),
-        _ => None,
-    }
-}
-
-fn rows_of_csv(text: &str, coded: bool, factors: &[Factor]) -> Result<Vec<Configuration>, String> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| error.to_string())?.clone();
-    let mut columns = Vec::new();
-    for factor in factors {
-        let column = header
-            .iter()
-            .position(|name| name.trim() == factor.name)
-            .ok_or_else(|| format!("line 1 has no column `{}`", factor.name))?;
-        columns.push(column);
-    }
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| error.to_string())?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let mut pairs = Vec::new();
-        for (factor, &column) in factors.iter().zip(&columns) {
-            let cell = Level::parse(&record[column]);
-            let level = own_level(factor, &cell, coded).ok_or_else(|| {
-                let levels = levels_of(factor);
-                format!("line {line}: {cell} is no level of `{}`; {levels}", factor.name)
-            })?;
-            pairs.push((factor.name.clone(), level.clone()));
-        }
-        rows.push(Configuration::new(pairs));
-    }
-    Ok(rows)
 }

@@ -1,17 +1,19 @@
 //! Rules about factors.
 
 use super::{Checker, at};
-use crate::draft::FactorDraft;
+use crate::draft::{FactorDraft, RangeDraft};
 use crate::ordered::Ordered;
-use crate::{Expression, Factor, Level, Scale};
+use crate::{Change, Domain, Expression, Factor, Level, Scale};
 
 /// Names that placeholders and expressions already use.
-const RESERVED: [&str; 15] = [
+const RESERVED: [&str; 17] = [
     "seed",
     "trial",
     "replicate",
     "params",
     "row",
+    "block",
+    "whole_plot",
     "state",
     "attempts",
     "wall_s",
@@ -34,18 +36,15 @@ impl Checker<'_> {
                 let message = format!("`{name}` has a meaning of its own");
                 self.fault(table, message, Some("choose another name for this factor"));
             }
-            if draft.hard_to_change {
-                let message =
-                    format!("`{name}` is hard to change: split plots are not built in yet");
-                let help = "leave it out, or use order = \"standard\" and put this factor last";
-                self.fault(at!["factors", &name, "hard_to_change"], message, Some(help));
-            }
             let when = draft
                 .when
                 .as_deref()
                 .and_then(|when| self.expression(at!["factors", &name, "when"], when));
             let levels = self.levels(&name, &draft);
-            factors.push(Factor { name, levels, scale: draft.scale, kind: draft.kind, when });
+            let change = if draft.hard_to_change { Change::Hard } else { Change::Easy };
+            let domain = if draft.range.is_some() { Domain::Range } else { Domain::Levels };
+            let (scale, kind) = (draft.scale, draft.kind);
+            factors.push(Factor { name, levels, domain, scale, kind, change, when });
         }
         self.conditions(&factors);
         factors
@@ -59,12 +58,7 @@ impl Checker<'_> {
                 self.fault(table, format!("`{name}` has both levels and a range"), None);
                 return Vec::new();
             }
-            (None, Some(_)) => {
-                let message = format!("`{name}` has a range, and searches are not built in yet");
-                let help = "give it levels, such as levels = [0.001, 0.01]";
-                self.fault(at!["factors", name, "range"], message, Some(help));
-                return Vec::new();
-            }
+            (None, Some(range)) => return self.range(name, range, draft.scale),
             (None, None) => {
                 let help = "add levels, such as levels = [32, 256]";
                 self.fault(table, format!("`{name}` has no levels"), Some(help));
@@ -89,6 +83,27 @@ impl Checker<'_> {
             self.fault(place, format!("`{name}` mixes numbers and texts"), Some(help));
         }
         levels
+    }
+
+    /// The ends of a range, as levels.
+    fn range(&mut self, name: &str, range: &RangeDraft, scale: Scale) -> Vec<Level> {
+        let place = at!["factors", name, "range"];
+        let (from, to) = (&range.from, &range.to);
+        match (from.number(), to.number()) {
+            (Some(low), Some(high)) if low < high && high.is_finite() && low.is_finite() => {
+                if scale != Scale::Linear && low <= 0.0 {
+                    let message = format!("{from} of `{name}` has no place on a log scale");
+                    self.fault(place, message, Some("leave `scale` out, or begin above 0"));
+                }
+                vec![from.clone(), to.clone()]
+            }
+            _ => {
+                let message = format!("the range of `{name}` from {from} to {to} is empty");
+                let help = "write numbers, the smaller first: range = { from = 0.001, to = 0.1 }";
+                self.fault(place, message, Some(help));
+                Vec::new()
+            }
+        }
     }
 
     fn level(&mut self, name: &str, index: usize, level: &Level, scale: Scale) {

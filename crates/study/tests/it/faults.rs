@@ -139,13 +139,6 @@ fn factors_need_levels_that_differ() {
             "9:1: `batch` has a range, and searches are not built in yet (give it levels, such as levels = [0.001, 0.01])",
         ],
     );
-    check_command(
-        "levels = [32, 256]",
-        "levels = [32, 256]\nhard_to_change = true",
-        &[
-            "10:18: `batch` is hard to change: split plots are not built in yet (leave it out, or use order = \"standard\" and put this factor last)",
-        ],
-    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use trainwright_study::{
-    CommandWord, DesignKind, Direction, MetricSource, RunOrder, Scale, Study, Task, differences,
-    study_schema,
+    Change, CommandWord, DesignKind, Direction, MetricSource, RunOrder, Scale, Study, Task,
+    differences, study_schema,
 };
 
 pub(crate) const COMMAND_STUDY: &str = r#"schema = 1
@@ -100,6 +100,15 @@ fn a_conditional_factor_stands_in_a_group_of_words() {
     let study = Study::from_text(&text).unwrap();
     let Some(Task::Command(command)) = &study.task else { panic!() };
     assert!(matches!(command.words[4], CommandWord::Group(_)));
+}
+
+#[test]
+fn a_factor_may_be_hard_to_change() {
+    let text =
+        COMMAND_STUDY.replace("levels = [32, 256]", "levels = [32, 256]\nhard_to_change = true");
+    let changes: Vec<Change> =
+        Study::from_text(&text).unwrap().factors.iter().map(|factor| factor.change).collect();
+    assert_eq!(changes, [Change::Easy, Change::Hard]);
 }
 
 #[test]

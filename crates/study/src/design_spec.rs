@@ -1,0 +1,183 @@
+//! Which configurations a study asks for; the `design` crate lists them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Configuration;
+
+/// Which configurations run, how often, in which order.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DesignSpec {
+    /// How configurations are chosen.
+    #[serde(flatten)]
+    pub kind: DesignKind,
+    /// What is added to the rows of a two-level design.
+    #[serde(flatten)]
+    pub additions: Additions,
+    /// Trials of each row.
+    pub replications: u32,
+    /// Order of the trials.
+    pub order: RunOrder,
+}
+
+/// How configurations are chosen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum DesignKind {
+    /// One factor at a time leaves the baseline.
+    OneFactor {
+        /// Levels of the baseline; a factor not named starts at its first level.
+        baseline: Configuration,
+    },
+    /// Every combination.
+    Full,
+    /// A regular fraction of the two-level combinations.
+    Fractional {
+        /// Number of rows, a power of two; absent where generators decide.
+        runs: Option<u32>,
+        /// Such as `batch = nodes*executors`; empty where the program chooses.
+        generators: Vec<String>,
+        /// Checked against what the generators give.
+        resolution: Option<u32>,
+    },
+    /// Main effects of many two-level factors in few rows.
+    PlackettBurman {
+        /// Number of rows; the fewest that are enough where absent.
+        runs: Option<u32>,
+    },
+    /// A cube with points on its axes and in its centre.
+    CentralComposite {
+        /// Where the axial points lie.
+        face: Face,
+        /// How far out they lie.
+        alpha: AxialDistance,
+        /// Centre points with the cube and with the star; the usual ones where absent.
+        center_points: Option<[u32; 2]>,
+    },
+    /// Three levels without the corners of the cube.
+    BoxBehnken {
+        /// Centre points; the published ones where absent.
+        center_points: Option<u32>,
+    },
+    /// One point in every stratum of every factor.
+    LatinHypercube {
+        /// Number of rows.
+        runs: u32,
+        /// How the points are arranged.
+        spread: Spread,
+    },
+    /// The first points of the Sobol sequence.
+    Sobol {
+        /// Number of rows.
+        runs: u32,
+    },
+    /// The candidates that fix the coefficients of an equation best.
+    DOptimal {
+        /// Number of rows.
+        runs: u32,
+        /// Terms of the equation; those of the analysis where absent.
+        model: Option<String>,
+        /// Rows to choose from; every combination of levels where empty.
+        candidates: Vec<Configuration>,
+        /// Random rows that the search starts from, one after the other.
+        starts: u32,
+    },
+    /// An orthogonal array of factors with different numbers of levels.
+    Mixed {
+        /// Number of rows; the fewest that are enough where absent.
+        runs: Option<u32>,
+    },
+    /// The rows the user lists.
+    Table {
+        /// Rows in the user's order.
+        rows: Vec<Configuration>,
+    },
+}
+
+/// What is added to the rows of a two-level design.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Additions {
+    /// Rows with every factor in the middle.
+    #[serde(rename = "center_points", skip_serializing_if = "is_zero")]
+    pub centre_points: u32,
+    /// The same rows again with signs reversed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub foldover: Option<Foldover>,
+    /// Groups of rows, such as days, whose differences must not be taken for effects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<BlockSpec>,
+}
+
+/// Which signs a foldover reverses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Foldover {
+    /// Those of every factor, which clears main effects of two-factor interactions.
+    Full,
+    /// Those of one factor, which clears it and all its interactions.
+    On(String),
+}
+
+/// How rows are divided into blocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockSpec {
+    /// This many blocks, a power of two; the program chooses what is given up for them.
+    Count(u32),
+    /// Effects, such as `ABC` or `lr*batch`, whose signs tell the blocks apart.
+    Generators(Vec<String>),
+}
+
+/// Where the axial points of a central composite design lie.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Face {
+    /// Outside the cube.
+    #[default]
+    Circumscribed,
+    /// At the ends of the factors, with the cube shrunk.
+    Inscribed,
+    /// On the faces of the cube.
+    #[serde(alias = "face-centered")]
+    FaceCentred,
+}
+
+/// How far out the axial points of a central composite design lie.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AxialDistance {
+    /// Predictions are equally sure in all directions.
+    #[default]
+    Rotatable,
+    /// Cube and star are orthogonal blocks.
+    Orthogonal,
+}
+
+/// How the points of a Latin hypercube are arranged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spread {
+    /// As the seed has it.
+    Plain,
+    /// Swapped until the closest points are far apart.
+    #[default]
+    Maximin,
+}
+
+/// Order of the trials.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunOrder {
+    /// All trials shuffled by the study's seed.
+    #[default]
+    Randomized,
+    /// One replicate after the other, each shuffled.
+    Blocked,
+    /// Row by row as the design lists them, one replicate after the other.
+    Standard,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
