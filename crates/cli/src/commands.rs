@@ -6,6 +6,7 @@ mod data;
 mod design;
 mod export;
 mod import;
+mod load;
 mod logs;
 mod metrics;
 mod queue;
@@ -40,7 +41,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Analyze(arguments) => analyze::analyze(&arguments),
         Verb::Stats(arguments) => stats::stats(&arguments),
         Verb::Design(arguments) => design::design(&arguments),
-        Verb::Queue(arguments) => queue::queue(&arguments),
+        Verb::Queue(verb) => queue::queue(&verb),
+        Verb::Load(arguments) => load::load(&arguments),
         Verb::Report(arguments) => report::report(&arguments),
         Verb::Data(DataVerb::Fetch(arguments)) => data::fetch(&arguments),
         Verb::Train(arguments) => train::train(&arguments),

@@ -61,6 +61,8 @@ pub enum QueueingError {
     BadJob { number: usize, arrival: f64, start: f64, end: f64 },
     #[error("job {number} does not come after those before it; list jobs by arrival")]
     OutOfOrder { number: usize },
+    #[error("all jobs come at the moment {moment}, so that they have no rate")]
+    AllAtOnce { moment: f64 },
     #[error("class {class} has an arrival rate of {value}; it must be {range}")]
     BadClass { class: usize, value: f64, range: &'static str },
 }

@@ -1,11 +1,15 @@
 //! What a queue of real jobs did: waits, services and responses as they were measured.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use serde::Serialize;
 
 use crate::error::QueueingError;
 use crate::exponential_check::{ExponentialCheck, exponential_check};
 use crate::interval::{mean_and_variance, sorted_quantile};
 use crate::service_fit::{ServiceFit, fit_service};
+use crate::simulation::Moment;
 use crate::steady_state::TimeQuantiles;
 
 /// When a job came, began and ended, since the beginning of the measurement.
@@ -65,7 +69,7 @@ pub struct MeasuredQueue {
     pub offered: f64,
     /// Fraction of the servers that is busy in the window.
     pub utilisation: f64,
-    /// Fraction of the jobs that wait.
+    /// Fraction of the jobs that find all servers busy.
     pub p_wait: f64,
     /// Jobs waiting or in service, over the window.
     pub mean_jobs: f64,
@@ -87,7 +91,7 @@ pub struct MeasuredQueue {
 ///
 /// # Errors
 /// Fewer than three jobs that count, a job that ends before it begins or begins before it comes,
-/// or jobs out of order.
+/// jobs out of order, or all at the same moment.
 pub fn measure(
     jobs: &[MeasuredJob],
     skipped: usize,
@@ -99,6 +103,9 @@ pub fn measure(
     if counted.len() < 3 {
         let what = "a summary of a queue";
         return Err(QueueingError::TooFew { what, needed: 3, found: counted.len() });
+    }
+    if counted[0].arrival == counted[counted.len() - 1].arrival {
+        return Err(QueueingError::AllAtOnce { moment: counted[0].arrival });
     }
     let times = |value: fn(&MeasuredJob) -> f64| counted.iter().map(value).collect::<Vec<f64>>();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -125,7 +132,7 @@ pub fn measure(
         service,
         exponential: exponential_check(&services, seed)?,
         utilisation: busy / window / f64::from(servers),
-        p_wait: waits.iter().filter(|wait| **wait > 0.0).count() as f64 / waits.len() as f64,
+        p_wait: delayed(jobs, skipped, servers) as f64 / counted.len() as f64,
         mean_jobs: area(|job| job.arrival, |job| job.end) / window,
         mean_queue: area(|job| job.arrival, |job| job.start) / window,
         mean_wait: mean(&waits),
@@ -134,6 +141,21 @@ pub fn measure(
         response_quantiles: quantiles(responses),
         first_come_first_served: jobs.is_sorted_by(|a, b| a.start <= b.start),
     })
+}
+
+/// How many jobs after the first `skipped` find all servers busy; starting a job takes a moment
+/// too, so that a wait above zero does not tell.
+fn delayed(jobs: &[MeasuredJob], skipped: usize, servers: u32) -> usize {
+    let mut ends: BinaryHeap<Reverse<Moment>> = BinaryHeap::new();
+    let mut delayed = 0;
+    for (index, job) in jobs.iter().enumerate() {
+        while ends.peek().is_some_and(|Reverse(end)| end.0 <= job.arrival) {
+            ends.pop();
+        }
+        delayed += usize::from(index >= skipped && ends.len() >= servers as usize);
+        ends.push(Reverse(Moment(job.end)));
+    }
+    delayed
 }
 
 /// Number of jobs in the system after each change: the moment, and how many from then on.
@@ -168,12 +190,8 @@ fn check(jobs: &[MeasuredJob]) -> Result<(), QueueingError> {
             return Err(QueueingError::BadJob { number, arrival, start, end });
         }
     }
-    let late = jobs.windows(2).position(|pair| pair[1].arrival < pair[0].arrival);
-    // Two arrivals at the same moment are possible; all at one leave no rate.
-    let spread = jobs.first().zip(jobs.last()).is_none_or(|(a, b)| a.arrival < b.arrival);
-    match late {
+    match jobs.windows(2).position(|pair| pair[1].arrival < pair[0].arrival) {
         Some(place) => Err(QueueingError::OutOfOrder { number: place + 2 }),
-        None if !spread => Err(QueueingError::OutOfOrder { number: jobs.len() }),
         None => Ok(()),
     }
 }
@@ -201,7 +219,7 @@ mod tests {
         let jobs = served(&[(1.0, 2.0), (1.0, 2.0), (1.0, 1.0)]);
         let found = measure(&jobs, 0, 1, 1).unwrap();
         assert_eq!((found.mean_wait, found.mean_response), (1.0, 8.0 / 3.0));
-        assert_eq!((found.window, found.utilisation), (5.0, 1.0));
+        assert_eq!((found.window, found.utilisation, found.p_wait), (5.0, 1.0, 2.0 / 3.0));
         assert_eq!((found.mean_jobs, found.mean_queue), (8.0 / 5.0, 3.0 / 5.0));
         let path = jobs_over_time(&jobs);
         assert_eq!(path, [(1.0, 1), (2.0, 2), (3.0, 2), (5.0, 1), (6.0, 0)]);
@@ -217,6 +235,9 @@ mod tests {
         let mut swapped = good.clone();
         swapped.swap(0, 2);
         assert!(matches!(measure(&swapped, 0, 1, 1), Err(QueueingError::OutOfOrder { number: 2 })));
+        let mut same = good.clone();
+        same.iter_mut().for_each(|job| job.arrival = 1.0);
+        assert!(matches!(measure(&same, 0, 1, 1), Err(QueueingError::AllAtOnce { .. })));
         assert!(matches!(measure(&good, 1, 1, 1), Err(QueueingError::TooFew { found: 2, .. })));
     }
 

@@ -1,5 +1,6 @@
 //! Any of the queues, and how to ask it. Read this first.
 
+use crate::bisection;
 use crate::error::QueueingError;
 use crate::finite_population::FinitePopulation;
 use crate::ggc::Ggc;
@@ -130,6 +131,20 @@ impl Queue {
                 Quantiles { wait: TimeQuantiles::UNKNOWN, response: TimeQuantiles::UNKNOWN }
             }
         }
+    }
+
+    /// The response that a fraction of the jobs keeps within, where a closed form exists.
+    pub fn response_within(&self, fraction: f64) -> Option<f64> {
+        self.response_tail(0.0)?;
+        let tail = |time| self.response_tail(time).expect("it has a tail at every time");
+        Some(bisection::quantile(tail, 1.0 - fraction, self.steady_state().mean_response))
+    }
+
+    /// The wait that a fraction of the jobs keeps within, where a closed form exists.
+    pub fn wait_within(&self, fraction: f64) -> Option<f64> {
+        self.wait_tail(0.0)?;
+        let tail = |time| self.wait_tail(time).expect("it has a tail at every time");
+        Some(bisection::quantile(tail, 1.0 - fraction, self.steady_state().mean_response))
     }
 
     /// Probability of `jobs` jobs in the system, where a closed form exists.

@@ -7,11 +7,13 @@
 mod half_normal;
 mod interactions;
 mod learning_curves;
+mod load;
 mod main_effects;
 mod pareto;
 mod quantiles;
 mod residuals;
 mod resources;
+mod response_curve;
 
 use std::fmt::Write;
 
@@ -23,11 +25,13 @@ use crate::figure::for_chart;
 pub(crate) use half_normal::half_normal;
 pub(crate) use interactions::interaction;
 pub(crate) use learning_curves::learning_curve;
+pub(crate) use load::{jobs_in_system, load_curve, response_of_jobs};
 pub(crate) use main_effects::main_effect;
 pub(crate) use pareto::{MOST_BARS, pareto};
 pub(crate) use quantiles::quantiles;
 pub(crate) use residuals::{MOST_POINTS, against_fitted, against_order};
 pub(crate) use resources::{channel, channels, timelines};
+pub(crate) use response_curve::{response_by_servers, response_curve};
 
 /// Colours of series; `report.css` gives them their values.
 const SERIES_COLOURS: usize = 8;

@@ -18,6 +18,6 @@ mod terminal;
 mod thin;
 
 pub use figure::figure;
-pub use html::html;
+pub use html::{LoadPage, QueuePage, html, load_html, queue_html};
 pub use input::{ReportInput, ReportTrial};
 pub use terminal::{Colour, analysis_text, verdict};

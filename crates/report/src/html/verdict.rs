@@ -125,7 +125,8 @@ fn rest_in_words(analysis: &Analysis, standing_out: usize, left_out: usize) -> S
     format!("{words} All terms together explain {explained} of the variation.")
 }
 
-fn findings<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
+/// Findings as a list, the gravest first; nothing where there are none.
+pub(super) fn findings<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     let mut sorted: Vec<&Finding> = findings.collect();
     sorted.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     if sorted.is_empty() {
