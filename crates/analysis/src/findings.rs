@@ -58,17 +58,20 @@ pub(crate) fn sort(findings: &mut [Finding]) {
 }
 
 pub(crate) fn info(id: &'static str, text: String) -> Finding {
-    finding(id, Severity::Info, text)
+    Finding::new(id, Severity::Info, text)
 }
 
 pub(crate) fn warning(id: &'static str, text: String) -> Finding {
-    finding(id, Severity::Warning, text)
+    Finding::new(id, Severity::Warning, text)
 }
 
 pub(crate) fn serious(id: &'static str, text: String) -> Finding {
-    finding(id, Severity::Serious, text)
+    Finding::new(id, Severity::Serious, text)
 }
 
-fn finding(id: &'static str, severity: Severity, text: String) -> Finding {
-    Finding { id, severity, text, reference: catalogue_entry(id).map(|entry| entry.reference) }
+impl Finding {
+    /// A finding of the catalogue, which knows where to read about it.
+    pub fn new(id: &'static str, severity: Severity, text: String) -> Self {
+        Self { id, severity, text, reference: catalogue_entry(id).map(|entry| entry.reference) }
+    }
 }

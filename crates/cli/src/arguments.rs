@@ -1,6 +1,7 @@
 //! Arguments of every verb, with their help.
 
 mod design;
+mod load;
 mod queue;
 mod stats;
 mod tables;
@@ -10,7 +11,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use design::{AlphaArgument, DesignArguments, DesignKindArgument, FaceArgument};
-pub(crate) use queue::{QueueArguments, QueueKindArgument};
+pub(crate) use load::{ArrivalsArgument, LoadArguments};
+pub(crate) use queue::{
+    FitArguments, QuestionArguments, QueueVerb, SimulateArguments, SimulatedKind, name_and_value,
+};
 pub(crate) use stats::StatsArguments;
 pub(crate) use tables::{
     CompareArguments, CorrelateArguments, FindingsArguments, ObjectiveArgument, OverheadArguments,
@@ -112,15 +116,24 @@ pub(crate) enum Verb {
         trainwright design central-composite --factors 3 --center 4,4\n  \
         trainwright design latin-hypercube --factors 4 --runs 20 --maximin")]
     Design(DesignArguments),
-    /// Tell how long jobs of a queue wait, and how many servers they need.
+    /// Tell how long jobs of a queue wait, how many servers they need, which queue times make.
     #[command(
+        subcommand,
         after_help = "Examples:\n  trainwright queue mmc --arrival 3.2 --service 1 --servers 4\n  \
-        trainwright queue mmc --arrival 3.2 --service 1 --target-response 3 --quantile 0.9\n  \
-        trainwright queue mg1 --arrival 0.8 --service 1 --scv-service 2.9 --json"
+        trainwright queue mmc --arrival 40/h --service-time 4m --target-response 10m\n  \
+        trainwright queue mg1 --arrival 0.8 --service 1 --scv-service 2.9 --json\n  \
+        trainwright queue fit --data runs.csv --column time_s --unit s"
     )]
+    Queue(QueueVerb),
+    /// Let real jobs of a study arrive at random, and compare their waits with a queue model.
+    #[command(after_help = "Examples:\n  trainwright load study.toml --rate 40/h --jobs 100\n  \
+        trainwright load study.toml --rate 2/s --jobs 200 --slots 4 --set lr=0.01 --report load.html\n  \
+        trainwright load study.toml --arrivals file --arrivals-file moments.csv --max-time 30m\n\n\
+        Results are kept beside the store: trainwright.loads/<study>/load-0001.csv holds each job \
+        as soon as it ends, load-0001.json the whole answer.")]
     // So that -1 reaches the check that explains what is wrong with it.
     #[command(allow_negative_numbers = true)]
-    Queue(QueueArguments),
+    Load(LoadArguments),
     /// Write everything about a study into one HTML file.
     #[command(after_help = "Example:\n  trainwright report study.toml -o report.html")]
     Report(ReportArguments),

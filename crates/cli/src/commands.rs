@@ -9,6 +9,7 @@ mod design;
 mod export;
 mod findings;
 mod import;
+mod load;
 mod logs;
 mod metrics;
 mod queue;
@@ -51,7 +52,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Surface(arguments) => surface::surface(&arguments),
         Verb::Findings(arguments) => findings::findings(&arguments),
         Verb::Design(arguments) => design::design(&arguments),
-        Verb::Queue(arguments) => queue::queue(&arguments),
+        Verb::Queue(verb) => queue::queue(&verb),
+        Verb::Load(arguments) => load::load(&arguments),
         Verb::Report(arguments) => report::report(&arguments),
         Verb::Data(DataVerb::Fetch(arguments)) => data::fetch(&arguments),
         Verb::Train(arguments) => train::train(&arguments),

@@ -9,6 +9,7 @@ mod faults;
 mod interrupt;
 mod output;
 mod progress;
+mod quantities;
 mod warnings;
 
 use std::panic;

@@ -1,37 +1,11 @@
-//! Questions backwards: the servers that a target needs, the largest rate that keeps it.
-
-use std::fmt;
+//! Questions backwards: the servers that a target needs, the largest arrival rate and the smallest
+//! service rate that keep it.
 
 use crate::bisection::last_where;
 use crate::error::QueueingError;
-use crate::limits::{MOST_PLACES, RATES, fraction, least_servers, positive};
-use crate::queue::{Queue, QueueKind};
-
-/// Which time a target is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
-    /// The time a job waits.
-    Wait,
-    /// The time from a job's arrival to its end.
-    Response,
-}
-
-/// Which figure of that time a target limits.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Statistic {
-    /// The mean over all accepted jobs.
-    Mean,
-    /// What this fraction of the accepted jobs keeps within.
-    Quantile(f64),
-}
-
-/// A time that a queue should keep within.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Target {
-    measure: Measure,
-    statistic: Statistic,
-    limit: f64,
-}
+use crate::limits::{MOST_PLACES, RATES, least_servers, positive};
+use crate::queue::QueueKind;
+use crate::target::{Measure, Target};
 
 /// The largest arrival rate that keeps a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,80 +18,15 @@ pub enum LargestRate {
     Every,
 }
 
-impl Target {
-    /// At most `limit` for this figure.
-    ///
-    /// # Errors
-    /// A limit that is not positive, or a quantile outside 0 to 1.
-    pub fn new(measure: Measure, statistic: Statistic, limit: f64) -> Result<Self, QueueingError> {
-        if let Statistic::Quantile(part) = statistic {
-            fraction("quantile", part)?;
-        }
-        Ok(Self { measure, statistic, limit: positive("target", limit)? })
-    }
-
-    /// Which figure is limited.
-    pub fn statistic(&self) -> Statistic {
-        self.statistic
-    }
-
-    /// The limit.
-    pub fn limit(&self) -> f64 {
-        self.limit
-    }
-
-    /// Whether a queue keeps the target.
-    ///
-    /// # Errors
-    /// The target is a quantile, which this queue has no closed form for.
-    pub fn is_met(&self, queue: &Queue) -> Result<bool, QueueingError> {
-        match self.statistic {
-            Statistic::Mean => {
-                let state = queue.steady_state();
-                Ok(match self.measure {
-                    Measure::Wait => state.mean_wait <= self.limit,
-                    Measure::Response => state.mean_response <= self.limit,
-                })
-            }
-            Statistic::Quantile(part) => {
-                let tail = match self.measure {
-                    Measure::Wait => queue.wait_tail(self.limit),
-                    Measure::Response => queue.response_tail(self.limit),
-                };
-                let name = if matches!(queue, Queue::Mg1(_)) { "M/G/1" } else { "G/G/c" };
-                let tail = tail.ok_or(QueueingError::NoQuantiles { queue: name })?;
-                Ok(tail <= 1.0 - part)
-            }
-        }
-    }
-
-    /// What the figure is without any waiting; only a larger limit can be kept.
-    fn floor(&self, service_rate: f64) -> Result<f64, QueueingError> {
-        let floor = match (self.measure, self.statistic) {
-            (Measure::Wait, _) => 0.0,
-            (Measure::Response, Statistic::Mean) => 1.0 / service_rate,
-            (Measure::Response, Statistic::Quantile(part)) => -(-part).ln_1p() / service_rate,
-        };
-        if self.limit > floor { Ok(floor) } else { Err(self.unreachable(floor)) }
-    }
-
-    fn unreachable(&self, floor: f64) -> QueueingError {
-        QueueingError::Unreachable { what: self.to_string(), limit: self.limit, floor }
-    }
-}
-
-/// Names the figure, without its limit.
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let measure = match self.measure {
-            Measure::Wait => "wait",
-            Measure::Response => "response",
-        };
-        match self.statistic {
-            Statistic::Mean => write!(f, "mean {measure}"),
-            Statistic::Quantile(part) => write!(f, "{part} quantile of the {measure}"),
-        }
-    }
+/// The smallest service rate that keeps a target.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SmallestServiceRate {
+    /// This rate; a smaller one misses the target.
+    Rate(f64),
+    /// Every rate that serves all arrivals keeps it; those above this one do.
+    EveryAbove(f64),
+    /// Every rate keeps it: no job ever waits.
+    Every,
 }
 
 /// The smallest number of servers that keeps a target at these rates.
@@ -137,21 +46,30 @@ pub fn servers_needed(
     positive("service rate", service_rate)?;
     target.floor(service_rate)?;
     let met = |servers| target.is_met(&kind.queue(arrival_rate, service_rate, servers)?);
-    let (least, most) = match kind {
-        QueueKind::Mmck { capacity } => (Some(1), capacity),
-        _ => (least_servers(arrival_rate, service_rate), MOST_PLACES),
+    let (least, most) = match kind.places() {
+        Some(places) => (Some(1), places),
+        None => (least_servers(arrival_rate, service_rate), MOST_PLACES),
     };
     let too_many =
-        || QueueingError::TooManyServers { what: target.to_string(), limit: target.limit, most };
+        || QueueingError::TooManyServers { what: target.to_string(), limit: target.limit(), most };
     let least = least.ok_or_else(too_many)?;
+    fewest(met, least, most)?.ok_or_else(too_many)
+}
+
+/// The smallest number from `least` to `most` that meets a condition which, once met, stays met.
+pub(crate) fn fewest(
+    mut met: impl FnMut(u32) -> Result<bool, QueueingError>,
+    least: u32,
+    most: u32,
+) -> Result<Option<u32>, QueueingError> {
     if met(least)? {
-        return Ok(least);
+        return Ok(Some(least));
     }
     // Servers that miss the target, and twice as many until some keep it.
     let (mut low, mut high) = (least, least.saturating_mul(2).min(most));
     while !met(high)? {
         if high == most {
-            return Err(too_many());
+            return Ok(None);
         }
         (low, high) = (high, high.saturating_mul(2).min(most));
     }
@@ -159,7 +77,7 @@ pub fn servers_needed(
         let middle = low + (high - low) / 2;
         if met(middle)? { high = middle } else { low = middle }
     }
-    Ok(high)
+    Ok(Some(high))
 }
 
 /// The largest arrival rate at which a number of servers keeps a target.
@@ -182,14 +100,47 @@ pub fn largest_rate(
         return Err(target.unreachable(floor));
     }
     let limit = f64::from(servers) * service_rate;
-    let every = match kind {
-        QueueKind::Mmck { .. } => met(high)?.then_some(LargestRate::Every),
-        _ => clockwork(kind).then_some(LargestRate::EveryBelow(limit)),
+    let (every, high) = match kind.places() {
+        Some(_) => (met(high)?.then_some(LargestRate::Every), high),
+        None => (clockwork(kind).then_some(LargestRate::EveryBelow(limit)), limit),
     };
     // A rate that cannot be served misses every target.
     let kept = |rate| met(rate).unwrap_or(false);
-    let high = if matches!(kind, QueueKind::Mmck { .. }) { high } else { limit };
     Ok(every.unwrap_or_else(|| LargestRate::Rate(last_where(kept, low, high))))
+}
+
+/// The smallest service rate of one server that keeps a target, which is the longest service
+/// that does.
+///
+/// # Errors
+/// A number out of range, or a quantile without a closed form.
+pub fn smallest_service_rate(
+    kind: QueueKind,
+    arrival_rate: f64,
+    servers: u32,
+    target: &Target,
+) -> Result<SmallestServiceRate, QueueingError> {
+    let [low, most] = RATES;
+    let met = |rate| target.is_met(&kind.queue(arrival_rate, rate, servers)?);
+    // The fastest service checks the other numbers.
+    kind.queue(arrival_rate, most, servers)?;
+    if kind.places().is_none() && clockwork(kind) && target.measure() == Measure::Wait {
+        return Ok(SmallestServiceRate::EveryAbove(arrival_rate / f64::from(servers)));
+    }
+    // A rate that cannot serve all arrivals misses every target.
+    let missed = |rate| !met(rate).unwrap_or(false);
+    if !missed(low) {
+        return Ok(SmallestServiceRate::Every);
+    }
+    // Twice what serves all arrivals, and more until the target is kept.
+    let mut high = (2.0 * arrival_rate / f64::from(servers)).max(1.0 / target.limit());
+    while !met(high)? {
+        high *= 2.0;
+        if high > most {
+            return Err(QueueingError::TooFast { what: target.to_string(), limit: target.limit() });
+        }
+    }
+    Ok(SmallestServiceRate::Rate(last_where(missed, low, high).next_up()))
 }
 
 /// Whether jobs come and are served so regularly that none ever waits.
@@ -202,6 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::target::Statistic;
 
     fn mean_response(limit: f64) -> Target {
         Target::new(Measure::Response, Statistic::Mean, limit).unwrap()
@@ -217,6 +169,9 @@ mod tests {
         let rate = largest_rate(QueueKind::Mmc, 10.0, 1, &p90).unwrap();
         let LargestRate::Rate(rate) = rate else { panic!("{rate:?}") };
         assert!((rate - (10.0 - 10f64.ln())).abs() < 1e-12);
+        let rate = smallest_service_rate(QueueKind::Mmc, 8.0, 1, &mean_response(0.5)).unwrap();
+        let SmallestServiceRate::Rate(rate) = rate else { panic!("{rate:?}") };
+        assert!((rate - 10.0).abs() < 1e-12);
     }
 
     #[test]
@@ -244,12 +199,18 @@ mod tests {
         let clockwork = QueueKind::Ggc { scv_arrival: 0.0, scv_service: 0.0 };
         let found = largest_rate(clockwork, 1.0, 3, &mean_response(1.5)).unwrap();
         assert_eq!(found, LargestRate::EveryBelow(3.0));
+        let wait = Target::new(Measure::Wait, Statistic::Mean, 0.1).unwrap();
+        let found = smallest_service_rate(clockwork, 6.0, 3, &wait).unwrap();
+        assert_eq!(found, SmallestServiceRate::EveryAbove(2.0));
+        let found = smallest_service_rate(QueueKind::Mmck { capacity: 2 }, 6.0, 2, &wait).unwrap();
+        assert_eq!(found, SmallestServiceRate::Every);
     }
 
     fn kinds() -> impl Strategy<Value = QueueKind> {
         prop_oneof![
             Just(QueueKind::Mmc),
             (60u32..90).prop_map(|capacity| QueueKind::Mmck { capacity }),
+            (60u32..90).prop_map(|population| QueueKind::Finite { population }),
             (0f64..4.0).prop_map(|scv_service| QueueKind::Mgc { scv_service }),
             (0.1f64..4.0, 0f64..4.0)
                 .prop_map(|(scv_arrival, scv_service)| QueueKind::Ggc { scv_arrival, scv_service }),
@@ -262,7 +223,7 @@ mod tests {
             kind in kinds(), arrival in 0.2f64..30.0, slack in 0.001f64..3.0, part in 0.5f64..0.99,
             by_quantile in any::<bool>(), wait in any::<bool>(),
         ) {
-            let markov = matches!(kind, QueueKind::Mmc | QueueKind::Mmck { .. });
+            let markov = !matches!(kind, QueueKind::Mgc { .. } | QueueKind::Ggc { .. });
             let statistic =
                 if by_quantile && markov { Statistic::Quantile(part) } else { Statistic::Mean };
             let floor = match statistic {
@@ -283,6 +244,14 @@ mod tests {
                 let at = |rate| kind.queue(rate, 1.0, needed);
                 prop_assert!(target.is_met(&at(rate).unwrap()).unwrap());
                 prop_assert!(!at(rate * 1.000001).is_ok_and(|q| target.is_met(&q).unwrap()));
+            }
+            // So is the smallest service rate no larger.
+            let slowest = smallest_service_rate(kind, arrival, needed, &target).unwrap();
+            if let SmallestServiceRate::Rate(rate) = slowest {
+                prop_assert!(rate <= 1.0);
+                let at = |rate| kind.queue(arrival, rate, needed);
+                prop_assert!(target.is_met(&at(rate).unwrap()).unwrap());
+                prop_assert!(!at(rate * 0.999999).is_ok_and(|q| target.is_met(&q).unwrap()));
             }
         }
     }

@@ -2,10 +2,13 @@
 
 use serde::Serialize;
 
-use crate::capacity::{LargestRate, Statistic, Target, largest_rate, servers_needed};
+use crate::capacity::{
+    LargestRate, SmallestServiceRate, largest_rate, servers_needed, smallest_service_rate,
+};
 use crate::error::QueueingError;
 use crate::queue::QueueKind;
 use crate::steady_state::{Quantiles, SteadyState};
+use crate::target::{Statistic, Target};
 
 /// The queues that have a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +23,8 @@ pub enum QueueName {
     Mg1,
     /// G/G/c.
     Ggc,
+    /// M/M/c//N.
+    Finite,
 }
 
 /// A question about a queue, not yet checked.
@@ -27,14 +32,17 @@ pub enum QueueName {
 pub struct QueueDraft {
     /// Which queue.
     pub name: QueueName,
-    /// Jobs that arrive in a unit of time.
-    pub arrival_rate: f64,
-    /// Jobs that one busy server ends in a unit of time.
-    pub service_rate: f64,
-    /// Servers; a target can choose them.
+    /// Jobs that arrive in a unit of time, or requests of each customer of a finite population;
+    /// a target can choose the largest.
+    pub arrival_rate: Option<f64>,
+    /// Jobs that one busy server ends in a unit of time; a target can choose the smallest.
+    pub service_rate: Option<f64>,
+    /// Servers; a target can choose the fewest.
     pub servers: Option<u32>,
     /// Places, those in service included.
     pub capacity: Option<u32>,
+    /// Customers in all.
+    pub population: Option<u32>,
     /// Variation of the times between arrivals.
     pub scv_arrival: Option<f64>,
     /// Variation of the service times.
@@ -48,6 +56,9 @@ pub struct QueueDraft {
 pub struct QueueAnswer {
     /// The queue's name, such as `M/M/4`.
     pub queue: String,
+    /// What the queue is, apart from its rates and servers.
+    #[serde(skip)]
+    pub kind: QueueKind,
     /// Jobs that arrive in a unit of time.
     pub arrival_rate: f64,
     /// Jobs that one busy server ends in a unit of time.
@@ -79,6 +90,23 @@ pub struct TargetAnswer {
     /// The largest arrival rate at which this number of servers keeps it; `None` where every
     /// rate that can be served does.
     pub largest_rate: Option<f64>,
+    /// The smallest service rate at which this number of servers keeps it; `None` where every
+    /// rate that serves all arrivals does.
+    pub smallest_service_rate: Option<f64>,
+    /// What the target chose, because the question left it open.
+    pub chosen: Option<Chosen>,
+}
+
+/// What a target chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Chosen {
+    /// The fewest servers.
+    Servers,
+    /// The largest arrival rate.
+    ArrivalRate,
+    /// The smallest service rate.
+    ServiceRate,
 }
 
 impl QueueName {
@@ -89,6 +117,7 @@ impl QueueName {
             Self::Mmck => "mmck",
             Self::Mg1 => "mg1",
             Self::Ggc => "ggc",
+            Self::Finite => "finite",
         }
     }
 }
@@ -101,8 +130,8 @@ impl QueueDraft {
     /// cannot keep up with; a target that cannot be kept.
     pub fn answer(&self) -> Result<QueueAnswer, QueueingError> {
         let kind = self.kind()?;
-        let servers = self.servers(kind)?;
-        let queue = kind.queue(self.arrival_rate, self.service_rate, servers)?;
+        let Setting { arrival_rate, service_rate, servers, chosen } = self.setting(kind)?;
+        let queue = kind.queue(arrival_rate, service_rate, servers)?;
         let target = match &self.target {
             None => None,
             Some(target) => Some(TargetAnswer {
@@ -113,17 +142,20 @@ impl QueueDraft {
                 },
                 limit: target.limit(),
                 met: target.is_met(&queue)?,
-                servers_needed: self.servers_needed(kind, target)?,
-                largest_rate: match largest_rate(kind, self.service_rate, servers, target)? {
+                servers_needed: servers_needed(kind, arrival_rate, service_rate, target)?,
+                largest_rate: match largest_rate(kind, service_rate, servers, target)? {
                     LargestRate::Rate(rate) => Some(rate),
                     LargestRate::Every | LargestRate::EveryBelow(_) => None,
                 },
+                smallest_service_rate: self.smallest_rate(kind, arrival_rate, servers, target)?,
+                chosen,
             }),
         };
         Ok(QueueAnswer {
             queue: self.title(servers),
-            arrival_rate: self.arrival_rate,
-            service_rate: self.service_rate,
+            kind,
+            arrival_rate,
+            service_rate,
             servers,
             steady_state: queue.steady_state(),
             quantiles: queue.quantiles(),
@@ -131,7 +163,24 @@ impl QueueDraft {
         })
     }
 
-    fn kind(&self) -> Result<QueueKind, QueueingError> {
+    fn smallest_rate(
+        &self,
+        kind: QueueKind,
+        arrival_rate: f64,
+        servers: u32,
+        target: &Target,
+    ) -> Result<Option<f64>, QueueingError> {
+        Ok(match smallest_service_rate(kind, arrival_rate, servers, target)? {
+            SmallestServiceRate::Rate(rate) => Some(rate),
+            SmallestServiceRate::Every | SmallestServiceRate::EveryAbove(_) => None,
+        })
+    }
+
+    /// What the queue is, apart from its rates and servers.
+    ///
+    /// # Errors
+    /// A number that is missing or foreign to the queue.
+    pub fn kind(&self) -> Result<QueueKind, QueueingError> {
         let kind = self.name.word();
         let missing = |what| QueueingError::Missing { kind, what };
         let only = |given: bool, what, instead| match given {
@@ -140,10 +189,12 @@ impl QueueDraft {
         };
         let has = |names: &[QueueName]| names.contains(&self.name);
         let (many, general) = ("ask `mmc` or `ggc` for several", "ask `mg1` or `ggc`");
-        let one_server = has(&[QueueName::Mm1, QueueName::Mg1]);
-        only(one_server && self.servers.is_some(), "number of servers but 1", many)?;
+        let several = self.servers.is_some_and(|servers| servers != 1);
+        only(self.has_one_server() && several, "number of servers but 1", many)?;
         let limited = has(&[QueueName::Mmck]);
         only(!limited && self.capacity.is_some(), "capacity", "ask `mmck` for a limited queue")?;
+        let finite = has(&[QueueName::Finite]);
+        only(!finite && self.population.is_some(), "population", "ask `finite` for customers")?;
         let any_arrivals = has(&[QueueName::Ggc]);
         only(
             !any_arrivals && self.scv_arrival.is_some(),
@@ -166,6 +217,9 @@ impl QueueDraft {
                     .capacity
                     .ok_or_else(|| missing("a capacity, which counts jobs in service too"))?,
             },
+            QueueName::Finite => QueueKind::Finite {
+                population: self.population.ok_or_else(|| missing("a population of customers"))?,
+            },
             QueueName::Mg1 => QueueKind::Mgc { scv_service: scv_service()? },
             QueueName::Ggc => QueueKind::Ggc {
                 scv_arrival: self.scv_arrival.ok_or_else(|| {
@@ -176,21 +230,62 @@ impl QueueDraft {
         })
     }
 
-    /// The servers given, or those that the target needs.
-    fn servers(&self, kind: QueueKind) -> Result<u32, QueueingError> {
-        match (self.name, self.servers, &self.target) {
-            (QueueName::Mm1 | QueueName::Mg1, _, _) => Ok(1),
-            (_, Some(servers), _) => Ok(servers),
-            (_, None, Some(target)) => self.servers_needed(kind, target),
-            (_, None, None) => Err(QueueingError::Missing {
-                kind: self.name.word(),
-                what: "a number of servers, or a target that chooses them",
-            }),
-        }
+    fn has_one_server(&self) -> bool {
+        matches!(self.name, QueueName::Mm1 | QueueName::Mg1)
     }
 
-    fn servers_needed(&self, kind: QueueKind, target: &Target) -> Result<u32, QueueingError> {
-        servers_needed(kind, self.arrival_rate, self.service_rate, target)
+    /// Rates and servers as given, and what the target chooses of them.
+    fn setting(&self, kind: QueueKind) -> Result<Setting, QueueingError> {
+        let word = self.name.word();
+        let missing = |what| QueueingError::Missing { kind: word, what };
+        let servers = if self.has_one_server() { Some(1) } else { self.servers };
+        let given = (self.arrival_rate, self.service_rate, servers, &self.target);
+        let open = |chosen| Setting { arrival_rate: 0.0, service_rate: 0.0, servers: 0, chosen };
+        Ok(match given {
+            (Some(arrival_rate), Some(service_rate), Some(servers), _) => {
+                Setting { arrival_rate, service_rate, servers, chosen: None }
+            }
+            (Some(arrival_rate), Some(service_rate), None, Some(target)) => Setting {
+                arrival_rate,
+                service_rate,
+                servers: servers_needed(kind, arrival_rate, service_rate, target)?,
+                ..open(Some(Chosen::Servers))
+            },
+            (None, Some(service_rate), Some(servers), Some(target)) => Setting {
+                arrival_rate: match largest_rate(kind, service_rate, servers, target)? {
+                    LargestRate::Rate(rate) => rate,
+                    LargestRate::Every | LargestRate::EveryBelow(_) => {
+                        return Err(missing("an arrival rate: every one keeps this target"));
+                    }
+                },
+                service_rate,
+                servers,
+                ..open(Some(Chosen::ArrivalRate))
+            },
+            (Some(arrival_rate), None, Some(servers), Some(target)) => Setting {
+                arrival_rate,
+                service_rate: self
+                    .smallest_rate(kind, arrival_rate, servers, target)?
+                    .ok_or_else(|| missing("a service rate: every one keeps this target"))?,
+                servers,
+                ..open(Some(Chosen::ServiceRate))
+            },
+            (_, _, _, Some(_)) => {
+                return Err(missing(
+                    "two of arrival rate, service rate and servers; a target \
+                    chooses one of them",
+                ));
+            }
+            (None, _, _, None) => {
+                return Err(missing("an arrival rate, or a target that chooses it"));
+            }
+            (_, None, _, None) => {
+                return Err(missing("a service rate, or a target that chooses it"));
+            }
+            (_, _, None, None) => {
+                return Err(missing("a number of servers, or a target that chooses them"));
+            }
+        })
     }
 
     fn title(&self, servers: u32) -> String {
@@ -198,10 +293,21 @@ impl QueueDraft {
             (QueueName::Mm1, _) => "M/M/1".to_owned(),
             (QueueName::Mg1, _) => "M/G/1".to_owned(),
             (QueueName::Ggc, _) => format!("G/G/{servers}"),
+            (QueueName::Finite, _) => {
+                format!("M/M/{servers}//{}", self.population.unwrap_or_default())
+            }
             (_, Some(capacity)) => format!("M/M/{servers}/{capacity}"),
             (_, None) => format!("M/M/{servers}"),
         }
     }
+}
+
+/// Rates and servers that a question is about.
+struct Setting {
+    arrival_rate: f64,
+    service_rate: f64,
+    servers: u32,
+    chosen: Option<Chosen>,
 }
 
 #[cfg(test)]
@@ -212,10 +318,11 @@ mod tests {
     fn draft(name: QueueName) -> QueueDraft {
         QueueDraft {
             name,
-            arrival_rate: 3.0,
-            service_rate: 1.0,
+            arrival_rate: Some(3.0),
+            service_rate: Some(1.0),
             servers: None,
             capacity: None,
+            population: None,
             scv_arrival: None,
             scv_service: None,
             target: None,
@@ -256,5 +363,24 @@ mod tests {
         assert_eq!(answer.queue, format!("M/M/{}", answer.servers));
         assert!(found.largest_rate.unwrap() >= 3.0);
         assert!(answer.steady_state.mean_response <= 1.2);
+        assert_eq!(found.chosen, Some(Chosen::Servers));
+    }
+
+    #[test]
+    fn a_target_chooses_either_rate() {
+        let target = Target::new(Measure::Response, Statistic::Mean, 0.5).ok();
+        let mm1 = QueueDraft { target, service_rate: Some(10.0), ..draft(QueueName::Mm1) };
+        let answer = QueueDraft { arrival_rate: None, ..mm1 }.answer().unwrap();
+        assert!((answer.arrival_rate - 8.0).abs() < 1e-12);
+        assert_eq!(answer.target.unwrap().chosen, Some(Chosen::ArrivalRate));
+        let answer = QueueDraft { service_rate: None, ..mm1 }.answer().unwrap();
+        assert!((answer.service_rate - 5.0).abs() < 1e-12);
+        let two = "`mm1` needs two of arrival rate, service rate and servers; a target chooses one \
+                   of them";
+        refused(QueueDraft { arrival_rate: None, service_rate: None, ..mm1 }, two);
+        let finite = QueueDraft { target, population: Some(9), ..draft(QueueName::Finite) };
+        let answer = QueueDraft { service_rate: Some(4.0), ..finite }.answer().unwrap();
+        assert_eq!(answer.queue, format!("M/M/{}//9", answer.servers));
+        assert!(answer.steady_state.mean_response <= 0.5);
     }
 }

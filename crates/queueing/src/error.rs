@@ -37,10 +37,32 @@ pub enum QueueingError {
     Unreachable { what: String, limit: f64, floor: f64 },
     #[error("no number of servers up to {most} brings the {what} to {limit}")]
     TooManyServers { what: String, limit: f64, most: u32 },
+    #[error("no service rate up to 1e100 brings the {what} to {limit}")]
+    TooFast { what: String, limit: f64 },
+    #[error(
+        "priorities on {servers} servers have a closed form only where every class has the same \
+         exponential service; use one server, or simulate"
+    )]
+    UnequalClasses { servers: u32 },
+    #[error("{what} lists {found} values for {classes} classes; give one for all or one for each")]
+    PerClass { what: &'static str, found: usize, classes: usize },
+    #[error(
+        "there is no class {class}; classes are numbered 1 to {classes}, the most urgent first"
+    )]
+    NoSuchClass { class: usize, classes: usize },
     #[error("{what} needs at least {needed} values but has {found}")]
     TooFew { what: &'static str, needed: usize, found: usize },
     #[error("measured time {position} is {value}; times must be positive and finite")]
     BadTime { position: usize, value: f64 },
+    #[error(
+        "job {number} comes at {arrival}, begins at {start} and ends at {end}; a job comes, begins \
+         and ends in this order, and takes some time"
+    )]
+    BadJob { number: usize, arrival: f64, start: f64, end: f64 },
+    #[error("job {number} does not come after those before it; list jobs by arrival")]
+    OutOfOrder { number: usize },
+    #[error("all jobs come at the moment {moment}, so that they have no rate")]
+    AllAtOnce { moment: f64 },
     #[error("class {class} has an arrival rate of {value}; it must be {range}")]
     BadClass { class: usize, value: f64, range: &'static str },
 }

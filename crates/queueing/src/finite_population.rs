@@ -7,7 +7,8 @@
 use crate::birth_death::weights;
 use crate::error::QueueingError;
 use crate::limits::{count, positive};
-use crate::steady_state::SteadyState;
+use crate::stages::Stages;
+use crate::steady_state::{Quantiles, SteadyState};
 
 /// A queue whose customers are `population` in all.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +18,8 @@ pub struct FinitePopulation {
     servers: u32,
     /// Of 0 to `population` customers at the queue.
     probabilities: Vec<f64>,
-    /// What an arriving customer finds: the queue of one customer fewer.
-    found: Vec<f64>,
+    /// Times of customers at the queue.
+    stages: Stages,
 }
 
 impl FinitePopulation {
@@ -45,14 +46,16 @@ impl FinitePopulation {
             found.iter_mut().for_each(|weight| *weight /= total);
             found
         };
+        // Arrivals find the queue as if they did not belong to it (Sevcik and Mitrani, Journal of
+        // the ACM 28, 1981).
+        let found = probabilities(population - 1);
+        let found_busy = found.get(servers as usize..).unwrap_or_default();
         Ok(Self {
             request_rate,
             service_rate,
             servers,
             probabilities: probabilities(population),
-            // Arrivals find the queue as if they did not belong to it (Sevcik and Mitrani,
-            // Journal of the ACM 28, 1981).
-            found: probabilities(population - 1),
+            stages: Stages::new(service_rate, servers, found_busy),
         })
     }
 
@@ -69,7 +72,7 @@ impl FinitePopulation {
         SteadyState {
             utilisation: throughput / (f64::from(self.servers) * self.service_rate),
             p0: Some(self.probabilities[0]),
-            p_wait: Some(self.found.iter().skip(self.servers as usize).sum()),
+            p_wait: Some(self.stages.p_wait()),
             p_block: 0.0,
             throughput,
             mean_jobs: sum(&|n| n),
@@ -83,6 +86,21 @@ impl FinitePopulation {
     pub fn state_probability(&self, customers: u64) -> f64 {
         let index = usize::try_from(customers).ok();
         index.and_then(|n| self.probabilities.get(n).copied()).unwrap_or(0.0)
+    }
+
+    /// Probability that a customer waits longer than `time`.
+    pub fn wait_tail(&self, time: f64) -> f64 {
+        self.stages.wait_tail(time)
+    }
+
+    /// Probability that a customer takes longer than `time` from its request to its end.
+    pub fn response_tail(&self, time: f64) -> f64 {
+        self.stages.response_tail(time)
+    }
+
+    /// Quantiles of wait and response, both exact.
+    pub fn quantiles(&self) -> Quantiles {
+        self.stages.quantiles()
     }
 }
 
@@ -106,6 +124,23 @@ mod tests {
         assert!((state.utilisation - (1.0 - 1.0 / total)).abs() < 1e-14);
         // One customer fewer: 1 + 0.3 + 0.06 + 0.006.
         assert!((state.p_wait.unwrap() - 0.366 / 1.366).abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_area_under_a_tail_is_the_mean() {
+        for (rate, servers, population) in [(0.4, 1, 12), (0.1, 3, 60), (2.0, 4, 9)] {
+            let queue = FinitePopulation::new(rate, 1.3, servers, population).unwrap();
+            let state = queue.steady_state();
+            // Fifteen mean responses in steps of a hundredth: beyond lies less than 1e-5.
+            let step = 0.01 * state.mean_response;
+            let area = |tail: &dyn Fn(f64) -> f64| -> f64 {
+                (0..1500).map(|i| tail((f64::from(i) + 0.5) * step)).sum::<f64>() * step
+            };
+            let response = area(&|time| queue.response_tail(time));
+            let wait = area(&|time| queue.wait_tail(time));
+            assert!((response / state.mean_response - 1.0).abs() < 2e-5);
+            assert!((wait - state.mean_wait).abs() < 2e-5 * state.mean_response);
+        }
     }
 
     #[test]

@@ -5,11 +5,10 @@
 //! edition), section 2.5.
 
 use crate::birth_death::weights;
-use crate::bisection;
 use crate::error::QueueingError;
 use crate::limits::{count, positive};
-use crate::poisson::stages_tail;
-use crate::steady_state::{Quantiles, SteadyState, TimeQuantiles};
+use crate::stages::Stages;
+use crate::steady_state::{Quantiles, SteadyState};
 
 /// An M/M/c/K queue, served first come first served; any load is stable.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,10 +20,8 @@ pub struct Mmck {
     probabilities: Vec<f64>,
     /// Probability that a job is accepted.
     accepted: f64,
-    /// Of waiting for more than j departures, for an accepted job.
-    wait_beyond: Vec<f64>,
-    /// Of more than j departures, in a queue kept busy, until an accepted job's own.
-    response_beyond: Vec<f64>,
+    /// Times of accepted jobs.
+    stages: Stages,
 }
 
 impl Mmck {
@@ -51,17 +48,9 @@ impl Mmck {
         probabilities.iter_mut().for_each(|weight| *weight /= total);
         let open = &probabilities[..capacity as usize];
         let accepted: f64 = open.iter().sum();
-        let wait_beyond = wait_beyond(&open[servers as usize..], accepted);
-        let response_beyond = response_beyond(&wait_beyond, servers);
-        Ok(Self {
-            arrival_rate,
-            service_rate,
-            servers,
-            probabilities,
-            accepted,
-            wait_beyond,
-            response_beyond,
-        })
+        let found_busy: Vec<f64> = open[servers as usize..].iter().map(|p| p / accepted).collect();
+        let stages = Stages::new(service_rate, servers, &found_busy);
+        Ok(Self { arrival_rate, service_rate, servers, probabilities, accepted, stages })
     }
 
     /// Averages and probabilities in the long run.
@@ -76,7 +65,7 @@ impl Mmck {
         SteadyState {
             utilisation: throughput / (f64::from(self.servers) * self.service_rate),
             p0: Some(self.probabilities[0]),
-            p_wait: Some(self.wait_beyond.first().copied().unwrap_or(0.0)),
+            p_wait: Some(self.stages.p_wait()),
             p_block: self.probabilities.last().copied().unwrap_or(0.0),
             throughput,
             mean_jobs: sum(&|n| n),
@@ -91,60 +80,20 @@ impl Mmck {
         usize::try_from(jobs).ok().and_then(|n| self.probabilities.get(n).copied()).unwrap_or(0.0)
     }
 
-    /// Departures a full set of servers makes in `time`.
-    fn departures(&self, time: f64) -> f64 {
-        f64::from(self.servers) * self.service_rate * time
-    }
-
     /// Probability that an accepted job waits longer than `time`.
     pub fn wait_tail(&self, time: f64) -> f64 {
-        stages_tail(self.departures(time), &self.wait_beyond, 0.0)
+        self.stages.wait_tail(time)
     }
 
     /// Probability that an accepted job takes longer than `time` from arrival to end.
     pub fn response_tail(&self, time: f64) -> f64 {
-        let stay = 1.0 - 1.0 / f64::from(self.servers);
-        stages_tail(self.departures(time), &self.response_beyond, stay)
+        self.stages.response_tail(time)
     }
 
     /// Quantiles of wait and response of accepted jobs, both exact.
     pub fn quantiles(&self) -> Quantiles {
-        let scale = 1.0 / self.service_rate;
-        let wait = |beyond| bisection::quantile(|time| self.wait_tail(time), beyond, scale);
-        let response = |beyond| bisection::quantile(|time| self.response_tail(time), beyond, scale);
-        Quantiles { wait: TimeQuantiles::of(wait), response: TimeQuantiles::of(response) }
+        self.stages.quantiles()
     }
-}
-
-/// A job that finds all servers busy and w jobs waiting waits for w + 1 departures.
-fn wait_beyond(found_busy: &[f64], accepted: f64) -> Vec<f64> {
-    let mut beyond = vec![0.0; found_busy.len()];
-    let mut sum = 0.0;
-    for (slot, probability) in beyond.iter_mut().zip(found_busy).rev() {
-        sum += probability / accepted;
-        *slot = sum;
-    }
-    beyond
-}
-
-/// Service seen as stages of the rate of all servers together: each ends this job with
-/// probability 1 / servers, so service lasts a geometric number of stages, and the response is
-/// that many more than the wait (uniformisation).
-fn response_beyond(wait_beyond: &[f64], servers: u32) -> Vec<f64> {
-    let stay = 1.0 - 1.0 / f64::from(servers);
-    // Probability of at least j stages of waiting.
-    let at_least = |j: usize| match j {
-        0 => 1.0,
-        j => wait_beyond.get(j - 1).copied().unwrap_or(0.0),
-    };
-    let mut in_service = 0.0;
-    (0..=wait_beyond.len())
-        .map(|j| {
-            let beyond = at_least(j) + in_service;
-            in_service = stay * (in_service + at_least(j) - at_least(j + 1));
-            beyond
-        })
-        .collect()
 }
 
 #[cfg(test)]
@@ -153,6 +102,7 @@ mod tests {
 
     use super::*;
     use crate::Mmc;
+    use crate::poisson::stages_tail;
 
     /// Tail of k stages of rate `servers` and one of rate 1, by their convolution.
     fn convolved(stages: u32, servers: f64, time: f64) -> f64 {

@@ -1,6 +1,8 @@
 //! Any of the queues, and how to ask it. Read this first.
 
+use crate::bisection;
 use crate::error::QueueingError;
+use crate::finite_population::FinitePopulation;
 use crate::ggc::Ggc;
 use crate::limits::count;
 use crate::mg1::Mg1;
@@ -31,6 +33,12 @@ pub enum QueueKind {
         /// Variance of service times over their squared mean.
         scv_service: f64,
     },
+    /// Exponential service of a fixed number of customers that come back; the arrival rate is
+    /// that of each customer while it is away.
+    Finite {
+        /// Customers in all.
+        population: u32,
+    },
     /// Any arrivals, any service, by an approximation.
     Ggc {
         /// Variance of the times between arrivals over their squared mean.
@@ -47,6 +55,8 @@ pub enum Queue {
     Mmc(Mmc),
     /// M/M/c/K.
     Mmck(Mmck),
+    /// M/M/c//N.
+    Finite(FinitePopulation),
     /// M/G/1.
     Mg1(Mg1),
     /// G/G/c.
@@ -54,6 +64,15 @@ pub enum Queue {
 }
 
 impl QueueKind {
+    /// Most jobs that can be in the system at once; endless where `None`.
+    pub(crate) fn places(self) -> Option<u32> {
+        match self {
+            Self::Mmck { capacity } => Some(capacity),
+            Self::Finite { population } => Some(population),
+            Self::Mmc | Self::Mgc { .. } | Self::Ggc { .. } => None,
+        }
+    }
+
     /// The queue of this kind with these rates; `service_rate` is that of one server.
     ///
     /// # Errors
@@ -70,6 +89,12 @@ impl QueueKind {
             Self::Mmck { capacity } => {
                 Queue::Mmck(Mmck::new(arrival_rate, service_rate, servers, capacity)?)
             }
+            Self::Finite { population } => Queue::Finite(FinitePopulation::new(
+                arrival_rate,
+                service_rate,
+                servers,
+                population,
+            )?),
             Self::Mgc { scv_service } if servers == 1 => {
                 Queue::Mg1(Mg1::new(arrival_rate, service_rate, scv_service)?)
             }
@@ -90,6 +115,7 @@ impl Queue {
         match self {
             Self::Mmc(queue) => queue.steady_state(),
             Self::Mmck(queue) => queue.steady_state(),
+            Self::Finite(queue) => queue.steady_state(),
             Self::Mg1(queue) => queue.steady_state(),
             Self::Ggc(queue) => queue.steady_state(),
         }
@@ -100,10 +126,25 @@ impl Queue {
         match self {
             Self::Mmc(queue) => queue.quantiles(),
             Self::Mmck(queue) => queue.quantiles(),
+            Self::Finite(queue) => queue.quantiles(),
             Self::Mg1(_) | Self::Ggc(_) => {
                 Quantiles { wait: TimeQuantiles::UNKNOWN, response: TimeQuantiles::UNKNOWN }
             }
         }
+    }
+
+    /// The response that a fraction of the jobs keeps within, where a closed form exists.
+    pub fn response_within(&self, fraction: f64) -> Option<f64> {
+        self.response_tail(0.0)?;
+        let tail = |time| self.response_tail(time).expect("it has a tail at every time");
+        Some(bisection::quantile(tail, 1.0 - fraction, self.steady_state().mean_response))
+    }
+
+    /// The wait that a fraction of the jobs keeps within, where a closed form exists.
+    pub fn wait_within(&self, fraction: f64) -> Option<f64> {
+        self.wait_tail(0.0)?;
+        let tail = |time| self.wait_tail(time).expect("it has a tail at every time");
+        Some(bisection::quantile(tail, 1.0 - fraction, self.steady_state().mean_response))
     }
 
     /// Probability of `jobs` jobs in the system, where a closed form exists.
@@ -111,6 +152,7 @@ impl Queue {
         match self {
             Self::Mmc(queue) => Some(queue.state_probability(jobs)),
             Self::Mmck(queue) => Some(queue.state_probability(jobs)),
+            Self::Finite(queue) => Some(queue.state_probability(jobs)),
             Self::Mg1(_) | Self::Ggc(_) => None,
         }
     }
@@ -120,6 +162,7 @@ impl Queue {
         match self {
             Self::Mmc(queue) => Some(queue.wait_tail(time)),
             Self::Mmck(queue) => Some(queue.wait_tail(time)),
+            Self::Finite(queue) => Some(queue.wait_tail(time)),
             Self::Mg1(_) | Self::Ggc(_) => None,
         }
     }
@@ -129,6 +172,7 @@ impl Queue {
         match self {
             Self::Mmc(queue) => Some(queue.response_tail(time)),
             Self::Mmck(queue) => Some(queue.response_tail(time)),
+            Self::Finite(queue) => Some(queue.response_tail(time)),
             Self::Mg1(_) | Self::Ggc(_) => None,
         }
     }

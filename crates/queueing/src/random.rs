@@ -17,6 +17,11 @@ impl Random {
         Self { state: self.bits() }
     }
 
+    /// A seed for a stream of its own.
+    pub(crate) fn seed(&mut self) -> u64 {
+        self.bits()
+    }
+
     fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,5 @@
-//! An event simulation of G/G/c/K, first come first served, with intervals from batch means.
+//! An event simulation of G/G/c/K and of finite populations, first come first served, with
+//! intervals from batch means.
 //!
 //! It knows nothing of the closed forms, so that each can check the other.
 
@@ -16,7 +17,7 @@ use crate::times::Times;
 /// A queue to simulate, and how long.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimulationRequest {
-    /// Times between arrivals.
+    /// Times between arrivals; with a population those between a customer's end and its return.
     pub arrivals: Times,
     /// Times of service.
     pub service: Times,
@@ -24,6 +25,8 @@ pub struct SimulationRequest {
     pub servers: u32,
     /// Places, those in service included; endless where `None`.
     pub capacity: Option<u32>,
+    /// Customers in all, each of which comes back; arrivals from outside where `None`.
+    pub population: Option<u32>,
     /// Arrivals before anything is counted.
     pub warm_up: u32,
     /// Arrivals in a batch.
@@ -104,6 +107,9 @@ pub fn simulate(request: &SimulationRequest) -> Result<Simulated, QueueingError>
 
 fn check(request: &SimulationRequest) -> Result<(), QueueingError> {
     let servers = count("servers", request.servers)?;
+    if let Some(population) = request.population {
+        count("customers", population)?;
+    }
     fraction("confidence", request.confidence)?;
     for (what, value, least) in
         [("batches", request.batches, 2), ("arrivals in a batch", request.batch, 100)]
@@ -114,6 +120,7 @@ fn check(request: &SimulationRequest) -> Result<(), QueueingError> {
         }
     }
     match request.capacity {
+        None if request.population.is_some() => Ok(()),
         Some(capacity) if capacity < servers => Err(QueueingError::TooSmall { capacity, servers }),
         Some(_) => Ok(()),
         None => stable(1.0 / request.arrivals.mean(), 1.0 / request.service.mean(), servers),
@@ -122,7 +129,7 @@ fn check(request: &SimulationRequest) -> Result<(), QueueingError> {
 
 /// A moment, ordered for a heap.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Moment(f64);
+pub(crate) struct Moment(pub(crate) f64);
 
 impl Eq for Moment {}
 
@@ -161,18 +168,24 @@ struct Run<'a> {
     free: BinaryHeap<Reverse<Moment>>,
     /// When the jobs in the system end.
     ends: BinaryHeap<Reverse<Moment>>,
+    /// When the customers of a population come next.
+    returns: BinaryHeap<Reverse<Moment>>,
 }
 
 impl<'a> Run<'a> {
     fn new(request: &'a SimulationRequest) -> Self {
         let mut random = Random::new(request.seed);
+        let (mut arrivals, service) = (random.split(), random.split());
+        let first = |_| Reverse(Moment(request.arrivals.draw(&mut arrivals)));
+        let returns = (0..request.population.unwrap_or(0)).map(first).collect();
         Self {
             request,
-            arrivals: random.split(),
-            service: random.split(),
+            arrivals,
+            service,
             now: 0.0,
             free: (0..request.servers).map(|_| Reverse(Moment(0.0))).collect(),
             ends: BinaryHeap::new(),
+            returns,
         }
     }
 
@@ -180,7 +193,7 @@ impl<'a> Run<'a> {
         let mut batch = Batch::default();
         let begun = self.now;
         for _ in 0..arrivals {
-            let next = self.now + self.request.arrivals.draw(&mut self.arrivals);
+            let next = self.next_arrival();
             self.pass_until(next, &mut batch);
             self.arrive(&mut batch);
         }
@@ -188,6 +201,13 @@ impl<'a> Run<'a> {
         batch.waits.sort_by(f64::total_cmp);
         batch.responses.sort_by(f64::total_cmp);
         batch
+    }
+
+    fn next_arrival(&mut self) -> f64 {
+        match self.request.population {
+            None => self.now + self.request.arrivals.draw(&mut self.arrivals),
+            Some(_) => self.returns.pop().expect("a customer at the queue has its return").0.0,
+        }
     }
 
     /// Lets jobs end until a moment, adding to the areas on the way.
@@ -220,6 +240,10 @@ impl<'a> Run<'a> {
         let end = begin + self.request.service.draw(&mut self.service);
         self.free.push(Reverse(Moment(end)));
         self.ends.push(Reverse(Moment(end)));
+        if self.request.population.is_some() {
+            let away = self.request.arrivals.draw(&mut self.arrivals);
+            self.returns.push(Reverse(Moment(end + away)));
+        }
         batch.waits.push(begin - self.now);
         batch.responses.push(end - self.now);
     }
@@ -235,6 +259,7 @@ mod tests {
             service: Times::fixed(1.5).unwrap(),
             servers: 2,
             capacity: None,
+            population: None,
             warm_up: 10,
             batch: 100,
             batches: 4,

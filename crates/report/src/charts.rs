@@ -10,6 +10,7 @@ mod histogram;
 mod interactions;
 mod learning_curves;
 mod level_differences;
+mod load;
 mod main_effects;
 mod pareto;
 mod power_curve;
@@ -17,6 +18,7 @@ mod power_profile;
 mod quantiles;
 mod residuals;
 mod resources;
+mod response_curve;
 
 use std::fmt::Write;
 
@@ -31,6 +33,7 @@ pub(crate) use histogram::histogram;
 pub(crate) use interactions::interaction;
 pub(crate) use learning_curves::learning_curve;
 pub(crate) use level_differences::{MOST_PAIRS, level_differences};
+pub(crate) use load::{jobs_in_system, load_curve, response_of_jobs};
 pub(crate) use main_effects::main_effect;
 pub(crate) use pareto::{MOST_BARS, pareto};
 pub(crate) use power_curve::power_curve;
@@ -38,6 +41,7 @@ pub(crate) use power_profile::power_profile;
 pub(crate) use quantiles::quantiles;
 pub(crate) use residuals::{MOST_POINTS, against_fitted, against_order};
 pub(crate) use resources::{channel, channels, timelines};
+pub(crate) use response_curve::{response_by_servers, response_curve};
 
 /// Colours of series; `report.css` gives them their values.
 const SERIES_COLOURS: usize = 8;

@@ -1,4 +1,5 @@
-//! One self-contained HTML file with everything a study found.
+//! One self-contained HTML file with everything a study found; `queue.rs` and `load.rs` are pages of
+//! their own in the same frame.
 
 mod best;
 mod curves;
@@ -6,20 +7,22 @@ mod design;
 mod effects;
 mod environment;
 mod fit;
+mod load;
+mod queue;
 mod resources;
+mod shell;
 mod table_analysis;
 mod trials;
 mod verdict;
 
-use crate::assets::{ECHARTS, SCRIPT, STYLE};
 use crate::charts::Charts;
 use crate::escape::escape;
 use crate::input::ReportInput;
+use shell::Shell;
 
+pub use load::{LoadPage, load_html};
+pub use queue::{QueuePage, queue_html};
 pub use table_analysis::{TableReport, table_html};
-
-/// Forbids the page to load anything at all.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// The sections in order: id, heading and what to look at.
 const SECTIONS: [(&str, &str, &str); 7] = [
@@ -72,64 +75,16 @@ pub fn html(input: &ReportInput<'_>) -> String {
         curves::section(input, &mut charts) + &resources::section(input, &mut charts),
         environment::section(input),
     ];
-    page(&Page {
-        title: &format!("{} - study report", input.study.name),
-        header: &verdict::header(input),
-        sections: &SECTIONS.into_iter().zip(bodies).collect::<Vec<_>>(),
-        charts: &charts,
+    let shell = Shell {
+        title: format!("{} - study report", input.study.name),
+        header: verdict::header(input),
+        sections: &SECTIONS,
+        bodies: bodies.into(),
+        charts,
         program: input.program,
         written_at: input.written_at,
-    })
-}
-
-/// Id, heading and what to look at of a section.
-type Heading<'a> = (&'a str, &'a str, &'a str);
-
-/// What a page is made of; header and bodies are markup.
-struct Page<'a> {
-    title: &'a str,
-    header: &'a str,
-    sections: &'a [(Heading<'a>, String)],
-    charts: &'a Charts,
-    program: &'a str,
-    written_at: &'a str,
-}
-
-/// One HTML file with everything in it.
-fn page(page: &Page<'_>) -> String {
-    let links: String = page
-        .sections
-        .iter()
-        .map(|((id, heading, _), _)| format!("<a href=\"#{id}\">{heading}</a>"))
-        .collect();
-    let sections: String = page
-        .sections
-        .iter()
-        .map(|((id, heading, look), body)| section(id, heading, look, body))
-        .collect();
-    let (title, header, data) = (escape(page.title), page.header, page.charts.script());
-    let (program, written_at) = (escape(page.program), escape(page.written_at));
-    format!(
-        "<!doctype html>\n<html lang=\"en\" class=\"no-script\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"generator\" content=\"{program}\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         {header}<nav aria-label=\"Sections\"><div class=\"wide\">{links}</div></nav>\n\
-         <main class=\"wide\">\n<p class=\"note only-without-script\">Charts need JavaScript, which \
-         is off; text and tables are complete without it.</p>\n{sections}</main>\n\
-         <footer class=\"wide\">Written by {program}, {written_at}. Charts: Apache ECharts, \
-         Apache-2.0.</footer>\n\
-         {data}<script>\n{ECHARTS}\n</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
-    )
-}
-
-fn section(id: &str, heading: &str, look: &str, body: &str) -> String {
-    format!(
-        "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n\
-         <h2 id=\"{id}-heading\">{heading}</h2>\n<p class=\"look\">{look}</p>\n{body}</section>\n"
-    )
+    };
+    shell.html()
 }
 
 /// A sentence of plain text as a paragraph.

@@ -13,6 +13,7 @@ mod export_parquet;
 mod import;
 mod init;
 mod job;
+mod load;
 mod lock;
 mod place;
 mod planned;
@@ -34,9 +35,14 @@ pub use export_parquet::export_parquet;
 pub use import::{Imported, import};
 pub use init::{init, init_from_csv};
 pub use job::{JobChannels, job};
+pub use load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, LoadRequest, load};
 pub use place::Place;
 pub use planned::design_of;
-pub use queue::queue;
+pub use queue::{
+    Agreement, ClassesSimulated, FitReply, FitRequest, FitSource, QueueReply, QueueSimulated,
+    SimulationLength, TimesFit, fit_queue, priority_queue, queue, simulate_priorities,
+    simulate_queue,
+};
 pub use report::{report, table_report, verdict};
 pub use results::Results;
 pub use run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};

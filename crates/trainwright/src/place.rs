@@ -27,13 +27,19 @@ impl Place {
             Some(path) => path.to_owned(),
             None => study.folder().join("trainwright.db"),
         };
-        let trials = trials_folder(&store).join(&study.name);
+        let trials = beside(&store, ".trials").join(&study.name);
         Self { store, trials }
     }
 
     /// The folder of one trial.
     pub fn trial(&self, number: u32) -> PathBuf {
         self.trials.join(format!("{number:05}"))
+    }
+
+    /// The folder of the study's load tests: `trainwright.loads/<study>` beside the store.
+    pub fn loads(&self) -> PathBuf {
+        let name = self.trials.file_name().expect("it ends with the study's name");
+        beside(&self.store, ".loads").join(name)
     }
 
     /// Makes the folders and gives them absolute paths, as trials in other folders need them.
@@ -61,10 +67,10 @@ impl Place {
 
 /// `trainwright.trials` beside `trainwright.db`; a store of another ending keeps it in the name, so
 /// that `sweep.1` and `sweep.2` never share a folder.
-fn trials_folder(store: &Path) -> PathBuf {
+fn beside(store: &Path, ending: &str) -> PathBuf {
     let plain = store.extension().is_none_or(|ending| ending == "db");
     let mut name = if plain { store.with_extension("") } else { store.to_owned() }.into_os_string();
-    name.push(".trials");
+    name.push(ending);
     name.into()
 }
 
@@ -74,7 +80,7 @@ mod tests {
 
     #[test]
     fn stores_of_different_endings_have_their_own_folders() {
-        let folder = |store: &str| trials_folder(Path::new(store)).to_str().unwrap().to_owned();
+        let folder = |store: &str| beside(Path::new(store), ".trials").to_str().unwrap().to_owned();
         assert_eq!(folder("a/trainwright.db"), "a/trainwright.trials");
         assert_eq!(folder("a/sweep.1"), "a/sweep.1.trials");
         assert_eq!(folder("a/sweep.2"), "a/sweep.2.trials");

@@ -3,10 +3,12 @@
 //! This is the only list. `docs/findings.md` is printed from it, and tests compare it with the
 //! page and with the findings made anywhere in the program. One file a group: `fits.rs` for
 //! equations, `studies.rs` for designs and trials, `comparisons.rs` for ratios, scaling,
-//! correlations and surfaces, `training.rs` for what tables of training runs tell.
+//! correlations and surfaces, `training.rs` for what tables of training runs tell,
+//! `queues.rs` for capacity.
 
 mod comparisons;
 mod fits;
+mod queues;
 mod studies;
 mod training;
 
@@ -38,7 +40,7 @@ pub struct CatalogueGroup {
     pub entries: &'static [CatalogueEntry],
 }
 
-const GROUPS: [CatalogueGroup; 4] = [
+const GROUPS: [CatalogueGroup; 5] = [
     CatalogueGroup { title: "Fitted equations", entries: fits::ENTRIES },
     CatalogueGroup { title: "Designs and trials", entries: studies::ENTRIES },
     CatalogueGroup {
@@ -46,6 +48,7 @@ const GROUPS: [CatalogueGroup; 4] = [
         entries: comparisons::ENTRIES,
     },
     CatalogueGroup { title: "Training runs", entries: training::ENTRIES },
+    CatalogueGroup { title: "Queues and load tests", entries: queues::ENTRIES },
 ];
 
 /// All findings, by group.

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
 }
 
 /// A report that cannot be written is told before the hours it is about.
-fn check_folder_of(path: &Path) -> Result<(), Error> {
+pub(super) fn check_folder_of(path: &Path) -> Result<(), Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_none_or(Path::is_dir) {
         return Ok(());

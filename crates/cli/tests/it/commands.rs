@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::program::{End, Lab, shell_study};
 
-const VERBS: [&str; 21] = [
+const VERBS: [&str; 22] = [
+    "load",
     "stats",
     "queue",
     "init",

@@ -117,7 +117,7 @@ wait      0.7455 on average; half within 0.2204; 90 % within 2.232; 99 % within 
 59.64 % of the jobs wait
 response  1.746 on average; half within 1.346; 90 % within 3.776; 99 % within 6.893
 target    mean response of at most 2: kept; this rate needs 4 servers, and with 4 servers it is \
-kept for arrivals up to rate 3.339
+kept for arrivals up to rate 3.339, or for a mean service of up to 1.034 at these arrivals
 Times are in the unit that the rates are per.
 ";
     let ask = "queue mmc --arrival 3.2 --service 1 --servers 4 --target-response 2";
@@ -149,6 +149,127 @@ fn what_has_no_answer_exits_2_and_says_why() {
 
 #[test]
 fn help_has_an_example() {
-    let help = Lab::new().expect(0, &["queue", "--help"]).stdout;
+    let lab = Lab::new();
+    let help = lab.expect(0, &["queue", "--help"]).stdout;
     assert!(help.contains("Examples:\n  trainwright queue mmc "), "{help}");
+    for kind in ["mm1", "mmc", "mmck", "mg1", "ggc", "finite", "priority", "simulate", "fit"] {
+        let help = lab.expect(0, &["queue", kind, "--help"]).stdout;
+        assert!(help.contains(&format!("  trainwright queue {kind} ")), "{help}");
+    }
+}
+
+/// "How many workers for a mean response under 10 minutes at 40 jobs an hour?"
+#[test]
+fn people_ask_in_hours_and_minutes() {
+    let lab = Lab::new();
+    let ask = "queue mmc --arrival 40/h --service-time 8m --target-response 10m";
+    let answer = lab.json(&split(&format!("{ask} --json")));
+    assert_eq!(answer["unit"], "s");
+    assert_eq!(answer["target"]["chosen"], "servers");
+    let servers = answer["servers"].as_u64().unwrap();
+    assert!(answer["mean_response"].as_f64().unwrap() <= 600.0, "{answer}");
+    let fewer = lab.json(&split(&format!("{ask} --servers {} --json", servers - 1)));
+    assert!(fewer["mean_response"].as_f64().unwrap() > 600.0);
+    assert_eq!(fewer["target"]["met"], false);
+    let told = lab.expect(0, &split(ask)).stdout;
+    assert!(
+        told.contains("jobs arrive at 40 an hour") && told.contains("at most 10 min"),
+        "{told}"
+    );
+    // The largest rate and the slowest service are asked by leaving them out.
+    let rate =
+        format!("queue mmc --service-time 8m --servers {servers} --target-response 10m --json");
+    let rate = lab.json(&split(&rate));
+    assert_eq!(rate["target"]["chosen"], "arrival-rate");
+    assert!(rate["arrival_rate"].as_f64().unwrap() >= 40.0 / 3600.0);
+    close("response at that rate", &rate["mean_response"], &Value::from(600.0));
+    let slow = lab.json(&split(
+        "queue mmc --arrival 40/h --servers 9 --target-wait 1m --quantile p90 --json",
+    ));
+    assert_eq!(slow["target"]["chosen"], "service-rate");
+    close("wait", &slow["quantiles"]["wait"]["p90"], &Value::from(60.0));
+    lab.expect(2, &split("queue mm1 --arrival 40/h --service 1"))
+        .says(&["`--service 1`", "no unit"]);
+    lab.expect(2, &split("queue mm1 --arrival 4/fortnight --service 1")).says(&["fortnight"]);
+}
+
+#[test]
+fn classes_and_customers_are_answered() {
+    let lab = Lab::new();
+    // Two classes by hand: residual work 0.375, loads 0.25 and 0.25.
+    let ask = "queue priority --arrival 0.5,0.25 --service 2,1 --json";
+    let plain = lab.json(&split(ask));
+    close("class 1", &plain["classes"][0]["mean_wait"], &Value::from(0.5));
+    close("class 2", &plain["classes"][1]["mean_wait"], &Value::from(1.0));
+    let hurried = lab.json(&split(&format!("{ask} --preemptive")));
+    close("class 1", &hurried["classes"][0]["mean_response"], &Value::from(1.0 / 1.5));
+    assert_eq!(hurried["discipline"], "preemptive-resume");
+    let target = lab.json(&split(
+        "queue priority --arrival 2,3 --service 1 --target-response 1.5 --class 2 --json",
+    ));
+    assert_eq!(target["servers"], target["target"]["servers_needed"]);
+    assert!(target["classes"][1]["mean_response"].as_f64().unwrap() <= 1.5);
+    let told = lab.expect(0, &split("queue priority --arrival 2/h,6/h --service-time 5m")).stdout;
+    assert!(told.contains("M/M/1 with 2 classes") && told.contains("2 an hour"), "{told}");
+    // Four machines and one repairer: 1 + 0.4 + 0.12 + 0.024 + 0.0024.
+    let finite = "queue finite --population 4 --arrival 0.1 --service 1 --servers 1 --json";
+    let finite = lab.json(&split(finite));
+    assert_eq!(finite["queue"], "M/M/1//4");
+    close("p0", &finite["p0"], &Value::from(1.0 / 1.5464));
+    for (ask, parts) in [
+        ("priority --arrival 1,2,3 --service 9,9", ["lists 2 values", "3 classes"]),
+        ("priority --arrival 1,2 --service 9 --class 3 --target-wait 1", ["no class 3", "1 to 2"]),
+        ("priority --arrival 1,2 --service 2,3 --servers 2", ["closed form", "simulate"]),
+        ("mm1 --arrival 1,2 --service 9", ["2 values", "priority"]),
+        ("mm1 --arrival 1 --service 9 --preemptive", ["--preemptive", "priority"]),
+        ("finite --arrival 1 --service 9 --servers 2", ["`finite` needs", "population"]),
+        ("mm1 --service 9 --target-response 1 --service-time 2", ["--service", "cannot"]),
+        ("mmc --arrival 2 --target-response 1", ["two of", "servers"]),
+    ] {
+        lab.expect(2, &split(&format!("queue {ask}"))).says(&parts);
+    }
+}
+
+#[test]
+fn simulations_agree_with_closed_forms() {
+    let lab = Lab::new();
+    for ask in [
+        "mm1 --arrival 0.6 --service 1",
+        "mmc --arrival 3 --service 1 --servers 4",
+        "mmck --arrival 5 --service 1 --servers 4 --capacity 12",
+        "mg1 --arrival 0.6 --service 1 --scv-service 0.3",
+        "finite --arrival 0.3 --service 1 --servers 2 --population 9",
+    ] {
+        // The seed is fixed, so that this is no matter of luck.
+        let ask = format!("queue simulate {ask} --jobs 200000 --confidence 0.999 --seed 3 --json");
+        let seen = lab.json(&split(&ask));
+        let figures = seen["figures"].as_array().unwrap();
+        for own in figures {
+            assert_ne!(own["within"], false, "{ask}: {own}");
+        }
+        assert!(figures.iter().filter(|own| own["within"] == true).count() >= 9, "{ask}");
+        assert_eq!(seen, lab.json(&split(&ask)), "a seed decides everything");
+    }
+    let classes =
+        "queue simulate priority --arrival 0.2,0.3 --service 1,2 --preemptive --jobs 200000";
+    let told = lab.expect(0, &split(classes)).stdout;
+    assert!(told.contains("class 2") && told.contains("of 8 figures"), "{told}");
+    lab.expect(2, &split("queue simulate mm1 --arrival 2 --service 1")).says(&["grow for ever"]);
+    lab.expect(2, &split("queue simulate mm1 --arrival 1 --service 2 --jobs 9")).says(&["jobs"]);
+}
+
+#[test]
+fn a_page_shows_the_curve_and_the_target() {
+    let lab = Lab::new();
+    let ask =
+        "queue mmc --arrival 40/h --service-time 8m --target-response 10m --report queue.html";
+    lab.expect(0, &split(ask));
+    let page = lab.read("queue.html");
+    for part in ["response-curve", "response-by-servers", "target 600", "Content-Security-Policy"] {
+        assert!(page.contains(part), "no {part}");
+    }
+    lab.expect(3, &split("queue mm1 --arrival 1 --service 2 --report nowhere/q.html"))
+        .says(&["nowhere/q.html"]);
+    let nearly = lab.expect(0, &split("queue mm1 --arrival 0.95 --service 1")).stdout;
+    assert!(nearly.contains("Findings") && nearly.contains("busy 95 %"), "{nearly}");
 }

@@ -14,6 +14,7 @@ fn seen(arrivals: Times, service: Times, servers: u32, capacity: Option<u32>) ->
         service,
         servers,
         capacity,
+        population: None,
         warm_up: 20_000,
         batch: 20_000,
         batches: 30,

@@ -1,6 +1,6 @@
 //! Queues that the simulation of the crate does not know, simulated event by event.
 
-use trainwright_queueing::{FinitePopulation, priority_classes};
+use trainwright_queueing::{Discipline, FinitePopulation, PriorityClass, PriorityQueue};
 
 /// Exponential times from SplitMix64 (Steele, Lea and Flood, 2014).
 struct Dice(u64);
@@ -50,7 +50,11 @@ fn waiting(rates: &[f64], service: f64, servers: u32) -> Vec<f64> {
 #[test]
 fn urgent_jobs_wait_as_cobham_says() {
     for (rates, servers) in [(vec![0.3, 0.4], 1), (vec![0.8, 0.6, 0.9], 3)] {
-        let expected = priority_classes(&rates, 1.0, servers).unwrap();
+        let class =
+            |rate: &f64| PriorityClass { arrival_rate: *rate, service_rate: 1.0, scv_service: 1.0 };
+        let classes = rates.iter().map(class).collect();
+        let queue = PriorityQueue::new(classes, servers, Discipline::NonPreemptive).unwrap();
+        let expected = queue.classes();
         for (found, class) in waiting(&rates, 1.0, servers).iter().zip(expected) {
             // Two million events leave a standard error of about 1 %.
             assert!((found / class.mean_queue - 1.0).abs() < 0.04, "{found} {class:?}");

@@ -3,7 +3,8 @@
 use trainwright_analysis::Analysis;
 use trainwright_analysis::wording::count;
 
-use super::{Page, effects, fit, page, paragraph, verdict};
+use super::shell::Shell;
+use super::{effects, fit, paragraph, verdict};
 use crate::charts::Charts;
 use crate::escape::escape;
 
@@ -20,10 +21,36 @@ pub struct TableReport<'a> {
     pub written_at: &'a str,
 }
 
+/// The sections in order: id, heading and what to look at.
+const SECTIONS: [(&str, &str, &str); 3] = [
+    (
+        "verdict",
+        "Verdict",
+        "What the equation says and which of its assumptions the rows contradict.",
+    ),
+    (
+        "effects",
+        "Effects",
+        "What changes the response. Look for the few long bars, then for lines that are not \
+         parallel.",
+    ),
+    (
+        "fit",
+        "Fit",
+        "How far the fitted equation can be trusted. Residuals should look like a band without a \
+         pattern.",
+    ),
+];
+
 /// The analysis of a table as one HTML file, which loads nothing from elsewhere.
 pub fn table_html(input: &TableReport<'_>) -> String {
     let TableReport { name, analysis, program, written_at } = *input;
     let mut charts = Charts::default();
+    let bodies = vec![
+        answer(analysis),
+        effects::drawn(analysis, &analysis.response, &mut charts),
+        fit::shown(analysis, &mut charts),
+    ];
     let header = format!(
         "<header><div class=\"wide\"><p class=\"kind\">Analysis of a table</p>\n<h1>{}</h1>\n\
          <p class=\"description\">{} from {}</p></div></header>\n",
@@ -31,42 +58,9 @@ pub fn table_html(input: &TableReport<'_>) -> String {
         escape(&analysis.formula),
         count(analysis.n, "row"),
     );
-    let sections = [
-        (
-            (
-                "verdict",
-                "Verdict",
-                "What the equation says and which of its assumptions the rows contradict.",
-            ),
-            answer(analysis),
-        ),
-        (
-            (
-                "effects",
-                "Effects",
-                "What changes the response. Look for the few long bars, then for lines that are \
-                 not parallel.",
-            ),
-            effects::drawn(analysis, &analysis.response, &mut charts),
-        ),
-        (
-            (
-                "fit",
-                "Fit",
-                "How far the fitted equation can be trusted. Residuals should look like a band \
-                 without a pattern.",
-            ),
-            fit::shown(analysis, &mut charts),
-        ),
-    ];
-    page(&Page {
-        title: &format!("{name} - analysis"),
-        header: &header,
-        sections: &sections,
-        charts: &charts,
-        program,
-        written_at,
-    })
+    let title = format!("{name} - analysis");
+    let shell = Shell { title, header, sections: &SECTIONS, bodies, charts, program, written_at };
+    shell.html()
 }
 
 fn answer(analysis: &Analysis) -> String {

@@ -126,8 +126,12 @@ fn rest_in_words(analysis: &Analysis, standing_out: usize, left_out: usize) -> S
 
 /// All findings but the ranking of effects, which stands above them at greater length.
 pub(super) fn findings_of(analysis: &Analysis) -> String {
-    let mut sorted: Vec<&Finding> =
-        told_once(analysis).filter(|own| own.id != "effect-ranking").collect();
+    findings(told_once(analysis).filter(|own| own.id != "effect-ranking"))
+}
+
+/// Findings as a list, the gravest first; nothing where there are none.
+pub(super) fn findings<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
+    let mut sorted: Vec<&Finding> = findings.collect();
     sorted.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     if sorted.is_empty() {
         return String::new();

@@ -1,0 +1,209 @@
+//! The event simulation of a queue beside its closed form.
+
+use serde::Serialize;
+use trainwright_queueing::{
+    ClassMeans, Interval, PriorityDraft, PriorityQueue, PrioritySimulation, QueueDraft, QueueKind,
+    QueueingError, Simulated, SimulatedClass, SimulationRequest, Times, simulate, simulate_classes,
+};
+
+use crate::Error;
+
+/// Batches that a simulation is cut into for its intervals.
+const BATCHES: u32 = 40;
+
+/// How much is simulated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SimulationLength {
+    /// Jobs, besides a twentieth before anything is counted.
+    pub jobs: u32,
+    /// Confidence of the intervals.
+    pub confidence: f64,
+    /// Decides every random number.
+    pub seed: u64,
+}
+
+/// A simulated figure beside its closed form.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Agreement {
+    /// Which figure.
+    pub figure: &'static str,
+    /// What the simulation saw.
+    pub simulated: Interval,
+    /// What the closed form says; `None` where there is none.
+    pub closed_form: Option<f64>,
+    /// Whether the closed form lies in the interval.
+    pub within: Option<bool>,
+}
+
+/// A simulated queue.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QueueSimulated {
+    /// The queue's name.
+    pub queue: String,
+    /// Jobs that arrive in a unit of time.
+    pub arrival_rate: f64,
+    /// Jobs that one busy server ends in a unit of time.
+    pub service_rate: f64,
+    /// Servers.
+    pub servers: u32,
+    /// Jobs simulated.
+    pub jobs: u32,
+    /// Confidence of the intervals.
+    pub confidence: f64,
+    /// Decides every random number.
+    pub seed: u64,
+    /// Whether the closed form is an approximation.
+    pub approximate: bool,
+    /// Every figure, beside its closed form.
+    pub figures: Vec<Agreement>,
+}
+
+/// A simulated queue with classes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClassesSimulated {
+    /// The queue's name.
+    pub queue: String,
+    /// Servers.
+    pub servers: u32,
+    /// Jobs simulated.
+    pub jobs: u32,
+    /// Confidence of the intervals.
+    pub confidence: f64,
+    /// Decides every random number.
+    pub seed: u64,
+    /// Figures of each class, the most urgent first.
+    pub classes: Vec<Vec<Agreement>>,
+}
+
+/// Simulates a queue and compares it with its closed form.
+///
+/// # Errors
+/// A number is missing, out of range or foreign to the queue, or the queue would grow for ever.
+pub fn simulate_queue(
+    draft: &QueueDraft,
+    length: &SimulationLength,
+) -> Result<QueueSimulated, Error> {
+    let answer = draft.answer()?;
+    let (mean_gap, mean_service) = (1.0 / answer.arrival_rate, 1.0 / answer.service_rate);
+    let (scv_arrival, scv_service) = match answer.kind {
+        QueueKind::Mgc { scv_service } => (1.0, scv_service),
+        QueueKind::Ggc { scv_arrival, scv_service } => (scv_arrival, scv_service),
+        _ => (1.0, 1.0),
+    };
+    let request = SimulationRequest {
+        arrivals: Times::with_scv(mean_gap, scv_arrival)?,
+        service: Times::with_scv(mean_service, scv_service)?,
+        servers: answer.servers,
+        capacity: draft.capacity,
+        population: draft.population,
+        warm_up: length.jobs / 20,
+        batch: length.batch()?,
+        batches: BATCHES,
+        confidence: length.confidence,
+        seed: length.seed,
+    };
+    let seen = simulate(&request)?;
+    let approximate = matches!(answer.kind, QueueKind::Ggc { .. });
+    Ok(QueueSimulated {
+        figures: figures(&answer, &seen),
+        queue: answer.queue,
+        arrival_rate: answer.arrival_rate,
+        service_rate: answer.service_rate,
+        servers: answer.servers,
+        jobs: length.jobs,
+        confidence: length.confidence,
+        seed: length.seed,
+        approximate,
+    })
+}
+
+/// Simulates a queue with classes and compares it with its closed form, where it has one.
+///
+/// # Errors
+/// A number is missing or out of range, or the queue would grow for ever.
+pub fn simulate_priorities(
+    draft: &PriorityDraft,
+    length: &SimulationLength,
+) -> Result<ClassesSimulated, Error> {
+    let classes = draft.classes()?;
+    let servers = draft.servers.unwrap_or(1);
+    let request = PrioritySimulation {
+        classes: classes.clone(),
+        servers,
+        discipline: draft.discipline,
+        warm_up: length.jobs / 20,
+        batch: length.batch()?,
+        batches: BATCHES,
+        confidence: length.confidence,
+        seed: length.seed,
+    };
+    let seen = simulate_classes(&request)?;
+    let closed = match PriorityQueue::new(classes.clone(), servers, draft.discipline) {
+        Ok(queue) => queue.classes().into_iter().map(Some).collect(),
+        Err(QueueingError::UnequalClasses { .. }) => vec![None; classes.len()],
+        Err(error) => return Err(error.into()),
+    };
+    let exponential = classes.iter().all(|class| class.scv_service == 1.0);
+    let service = if exponential { "M" } else { "G" };
+    Ok(ClassesSimulated {
+        queue: format!("M/{service}/{servers} with {} classes", classes.len()),
+        servers,
+        jobs: length.jobs,
+        confidence: length.confidence,
+        seed: length.seed,
+        classes: seen.iter().zip(closed).map(|(own, closed)| of_class(own, closed)).collect(),
+    })
+}
+
+impl SimulationLength {
+    fn batch(&self) -> Result<u32, Error> {
+        if self.jobs >= 100 * BATCHES {
+            return Ok(self.jobs / BATCHES);
+        }
+        let (value, least) = (u64::from(self.jobs), u64::from(100 * BATCHES));
+        let what = "jobs to simulate";
+        Err(QueueingError::Count { what, value, least, most: u64::from(u32::MAX) }.into())
+    }
+}
+
+fn agreement(figure: &'static str, simulated: Interval, closed_form: Option<f64>) -> Agreement {
+    // Figures that never vary have an interval without width.
+    let slack = |value: f64| 1e-12 * value.abs();
+    let within = closed_form.map(|value| {
+        simulated.low - slack(value) <= value && value <= simulated.high + slack(value)
+    });
+    Agreement { figure, simulated, closed_form, within }
+}
+
+fn figures(answer: &trainwright_queueing::QueueAnswer, seen: &Simulated) -> Vec<Agreement> {
+    let (state, quantiles) = (&answer.steady_state, &answer.quantiles);
+    let [wait_p50, wait_p90, wait_p99] = seen.wait_quantiles;
+    let [response_p50, response_p90, response_p99] = seen.response_quantiles;
+    vec![
+        agreement("utilisation", seen.utilisation, Some(state.utilisation)),
+        agreement("p0", seen.p0, state.p0),
+        agreement("p_wait", seen.p_wait, state.p_wait),
+        agreement("p_block", seen.p_block, Some(state.p_block)),
+        agreement("throughput", seen.throughput, Some(state.throughput)),
+        agreement("mean_jobs", seen.mean_jobs, Some(state.mean_jobs)),
+        agreement("mean_queue", seen.mean_queue, Some(state.mean_queue)),
+        agreement("mean_wait", seen.mean_wait, Some(state.mean_wait)),
+        agreement("mean_response", seen.mean_response, Some(state.mean_response)),
+        agreement("wait_p50", wait_p50, quantiles.wait.p50),
+        agreement("wait_p90", wait_p90, quantiles.wait.p90),
+        agreement("wait_p99", wait_p99, quantiles.wait.p99),
+        agreement("response_p50", response_p50, quantiles.response.p50),
+        agreement("response_p90", response_p90, quantiles.response.p90),
+        agreement("response_p99", response_p99, quantiles.response.p99),
+    ]
+}
+
+fn of_class(seen: &SimulatedClass, closed: Option<ClassMeans>) -> Vec<Agreement> {
+    let of = |value: fn(&ClassMeans) -> f64| closed.as_ref().map(value);
+    vec![
+        agreement("mean_jobs", seen.mean_jobs, of(|class| class.mean_jobs)),
+        agreement("mean_queue", seen.mean_queue, of(|class| class.mean_queue)),
+        agreement("mean_wait", seen.mean_wait, of(|class| class.mean_wait)),
+        agreement("mean_response", seen.mean_response, of(|class| class.mean_response)),
+    ]
+}
