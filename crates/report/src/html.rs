@@ -11,6 +11,7 @@ mod load;
 mod queue;
 mod resources;
 mod shell;
+mod surface;
 mod table_analysis;
 mod trials;
 mod verdict;
@@ -22,6 +23,7 @@ use shell::Shell;
 
 pub use load::{LoadPage, load_html};
 pub use queue::{QueuePage, queue_html};
+pub use surface::{SurfacePage, surface_html};
 pub use table_analysis::{TableReport, table_html};
 
 /// The sections in order: id, heading and what to look at.
@@ -63,10 +65,13 @@ const SECTIONS: [(&str, &str, &str); 7] = [
     ("environment", "Environment", "What is needed to run the study again."),
 ];
 
+/// Where a surface stands among the sections, if the study has one.
+const AFTER_EFFECTS: usize = 3;
+
 /// The report as one HTML file, which loads nothing from elsewhere.
 pub fn html(input: &ReportInput<'_>) -> String {
     let mut charts = Charts::default();
-    let bodies = [
+    let mut bodies = vec![
         verdict::section(input),
         design::section(input, &mut charts),
         effects::section(input, &mut charts),
@@ -75,11 +80,16 @@ pub fn html(input: &ReportInput<'_>) -> String {
         curves::section(input, &mut charts) + &resources::section(input, &mut charts),
         environment::section(input),
     ];
+    let mut sections = SECTIONS.to_vec();
+    if let Some(own) = input.surface {
+        sections.insert(AFTER_EFFECTS, surface::SECTION);
+        bodies.insert(AFTER_EFFECTS, surface::section(own, &mut charts));
+    }
     let shell = Shell {
         title: format!("{} - study report", input.study.name),
         header: verdict::header(input),
-        sections: &SECTIONS,
-        bodies: bodies.into(),
+        sections: &sections,
+        bodies,
         charts,
         program: input.program,
         written_at: input.written_at,

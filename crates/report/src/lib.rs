@@ -7,6 +7,7 @@
 
 mod assets;
 mod charts;
+mod contour;
 mod escape;
 mod figure;
 mod html;

@@ -43,7 +43,7 @@ pub use queue::{
     SimulationLength, TimesFit, fit_queue, priority_queue, queue, simulate_priorities,
     simulate_queue,
 };
-pub use report::{report, table_report, verdict};
+pub use report::{report, surface_report, table_report, verdict};
 pub use results::Results;
 pub use run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
 pub use stop::stop;

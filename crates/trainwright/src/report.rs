@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use trainwright_analysis::{Analysis, StudyOptions};
-use trainwright_report::{Colour, ReportInput, ReportTrial, TableReport, table_html};
+use trainwright_analysis::{Analysis, StudyOptions, Surface, surface_of_study};
+use trainwright_report::{
+    Colour, ReportInput, ReportTrial, SurfacePage, TableReport, surface_html, table_html,
+};
 use trainwright_store::StoredTrial;
 use trainwright_study::{Series, Study};
 
@@ -26,8 +28,11 @@ pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<Stri
         trials.push(shown(trial, series));
     }
     let machines = results.store.machines(results.study_id)?;
+    // Most designs have no surface, and an equation that cannot be fitted is told elsewhere.
+    let surface = surface_of_study(study, &results.observations()).ok().flatten();
     let input = ReportInput {
         machines: &machines,
+        surface: surface.as_ref(),
         written_at,
         ..bare_input(study, results, &analysis, &trials)
     };
@@ -38,6 +43,12 @@ pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<Stri
 pub fn table_report(table: &Path, analysis: &Analysis, written_at: &str) -> String {
     let name = table.file_name().unwrap_or(table.as_os_str()).to_string_lossy();
     table_html(&TableReport { name: &name, analysis, program: PROGRAM, written_at })
+}
+
+/// A quadratic surface as HTML, under the name of the file that it came from.
+pub fn surface_report(file: &Path, surface: &Surface, written_at: &str) -> String {
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    surface_html(&SurfacePage { name: &name, surface, program: PROGRAM, written_at })
 }
 
 /// What a study found, as text for a terminal.
@@ -62,6 +73,7 @@ fn bare_input<'a>(
         study,
         design: &results.design,
         analysis: analysis.as_ref().ok(),
+        surface: None,
         analysis_refused: analysis.as_ref().err().map(ToString::to_string),
         trials,
         machines: &[],

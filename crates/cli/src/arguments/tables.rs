@@ -130,6 +130,9 @@ pub(crate) struct SurfaceArguments {
     /// Store of the trials [default: trainwright.db beside the study].
     #[arg(long, value_name = "FILE", conflicts_with = "data")]
     pub store: Option<PathBuf>,
+    /// Write a page with contour plots too.
+    #[arg(long, value_name = "HTML")]
+    pub report: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

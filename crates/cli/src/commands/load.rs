@@ -10,7 +10,8 @@ use trainwright_report::{LoadPage, figure, load_html};
 use trainwright_study::TrialState;
 
 use super::load as load_study;
-use super::queue::{findings_text, write_page};
+use super::queue::findings_text;
+use super::report::{now, write_page};
 use super::run::check_folder_of;
 use crate::arguments::{ArrivalsArgument, LoadArguments};
 use crate::interrupt::Interrupt;
@@ -180,7 +181,6 @@ fn model_lines(own: &MeasuredQueue, model: &LoadModel) -> Vec<String> {
 }
 
 fn page(reply: &LoadReply, words: &str) -> String {
-    let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string();
     load_html(&LoadPage {
         study: &reply.study,
         configuration: &reply.configuration.to_string(),
@@ -190,6 +190,6 @@ fn page(reply: &LoadReply, words: &str) -> String {
         words,
         findings: &reply.findings,
         program: concat!("trainwright ", env!("CARGO_PKG_VERSION")),
-        written_at: &now,
+        written_at: &now(),
     })
 }

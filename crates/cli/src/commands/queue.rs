@@ -11,11 +11,11 @@ use serde::Serialize;
 use trainwright::QueueReply;
 use trainwright_queueing::{QueueAnswer, QueueName};
 
+use super::report::write_page;
 use crate::arguments::{QuestionArguments, QueueVerb};
 use crate::output::{print, print_json};
 use crate::quantities::Unit;
 
-pub(crate) use page::write_page;
 pub(crate) use words::findings_text;
 
 pub(crate) fn queue(verb: &QueueVerb) -> anyhow::Result<u8> {

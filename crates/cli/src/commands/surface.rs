@@ -6,6 +6,7 @@ use trainwright_report::{figure, findings_text};
 use trainwright_study::Direction;
 
 use super::load;
+use super::report::{now, write_page};
 use crate::arguments::{ObjectiveArgument, SurfaceArguments};
 use crate::output::{plain_table, print, print_json, stdout_colour};
 
@@ -33,6 +34,11 @@ pub(crate) fn surface(arguments: &SurfaceArguments) -> anyhow::Result<u8> {
             return Err(Error::Request(missing.to_owned()).into());
         }
     };
+    if let (Some(path), Some(file)) =
+        (&arguments.report, arguments.data.as_ref().or(arguments.study.as_ref()))
+    {
+        write_page(path, &trainwright::surface_report(file, &found, &now()))?;
+    }
     if arguments.json {
         print_json("surface", &found)?;
     } else {
