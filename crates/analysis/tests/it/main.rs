@@ -13,6 +13,7 @@ mod reference;
 mod report_d;
 mod scaling;
 mod studies;
+mod study_answers;
 mod support;
 mod surfaces;
 mod training;
