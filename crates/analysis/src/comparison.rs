@@ -11,7 +11,7 @@ mod words;
 
 use serde::Serialize;
 use trainwright_stats::{
-    PAdjustment, StatsError, adjust, paired_ratio, ratio_of_means, sample, welch_t,
+    PAdjustment, StatsError, adjust, paired_ratio, paired_t, ratio_of_means, sample, welch_t,
 };
 use trainwright_study::Level;
 
@@ -89,7 +89,7 @@ pub struct LevelComparison {
     pub p: Option<f64>,
     /// The same, adjusted for the number of levels by Holm's method.
     pub p_adjusted: Option<f64>,
-    /// Ratio of geometric means; absent for pairs, without repeats, or where a value is not positive.
+    /// Ratio of geometric means; absent without repeats, or where a value is not positive.
     pub geometric: Option<GeometricRatio>,
     /// What the data say about a difference.
     pub verdict: Verdict,
@@ -97,7 +97,7 @@ pub struct LevelComparison {
     pub text: String,
 }
 
-/// Ratio of geometric means by Welch's test of the logarithms.
+/// Ratio of geometric means by Welch's test of the logarithms, for pairs by Student's.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct GeometricRatio {
     /// Geometric mean over geometric mean of the baseline.
@@ -205,11 +205,15 @@ fn against_baseline(
 }
 
 fn geometric(groups: &Groups, own: &[f64], base: &[f64]) -> Option<GeometricRatio> {
-    if groups.paired.is_some() || own.iter().chain(base).any(|v| *v <= 0.0) {
+    if own.iter().chain(base).any(|v| *v <= 0.0) {
         return None;
     }
-    let logs = |values: &[f64]| values.iter().map(|v| v.ln()).collect::<Vec<_>>();
-    let test = welch_t(&logs(own), &logs(base)).ok()?;
+    let [own, base] = [own, base].map(|values| values.iter().map(|v| v.ln()).collect::<Vec<_>>());
+    let test = match groups.paired {
+        None => welch_t(&own, &base),
+        Some(_) => paired_t(&own, &base),
+    };
+    let test = test.ok()?;
     let [low, high] = test.interval.map(f64::exp);
     Some(GeometricRatio { ratio: test.difference.exp(), low, high, p: test.p })
 }

@@ -28,6 +28,7 @@ pub(super) fn findings(
     found.extend(low_efficiency(rows, options));
     found.extend(superlinear(rows, options));
     found.extend(few_points(points));
+    found.extend(not_separable(fits));
     found.extend(extrapolation(points, fits));
     sort(&mut found);
     found
@@ -111,6 +112,22 @@ fn few_points(points: &[Point]) -> Option<Finding> {
         count(settings, "setting")
     );
     Some(warning("fewer-points-than-terms", text))
+}
+
+fn not_separable(fits: &[LawFit]) -> Option<Finding> {
+    let mixed = |fit: &&LawFit| fit.not_fitted.is_none() && !fit.separable;
+    let laws: Vec<String> =
+        fits.iter().filter(mixed).map(|fit| fit.law.name().to_owned()).collect();
+    if laws.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "the settings do not tell the terms of {}'s law apart, so its parts can be exchanged for each \
+         other at no loss and only their sum is known; vary workers and size independently, over more \
+         numbers of workers",
+        list(&laws)
+    );
+    Some(warning("terms-not-separable", text))
 }
 
 fn extrapolation(points: &[Point], fits: &[LawFit]) -> Option<Finding> {

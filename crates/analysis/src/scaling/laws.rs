@@ -69,6 +69,8 @@ pub struct LawFit {
     pub law: Law,
     /// Its equation, `n` being the number of workers.
     pub equation: &'static str,
+    /// Whether the data tell its terms apart.
+    pub separable: bool,
     /// Why it was not fitted.
     pub not_fitted: Option<String>,
     /// Its parameters.
@@ -152,6 +154,7 @@ fn not_fitted(law: Law, reason: String) -> LawFit {
         law,
         equation: law.equation(),
         text: format!("{}: not fitted, since {reason}", law.name()),
+        separable: false,
         not_fitted: Some(reason),
         parameters: vec![],
         r2: None,
@@ -192,6 +195,7 @@ fn fit(law: Law, points: &[Point], options: &ScalingOptions) -> Result<LawFit, A
     Ok(LawFit {
         law,
         equation: law.equation(),
+        separable: whole.is_some(),
         not_fitted: None,
         parameters,
         r2: fitted.curve.r2,

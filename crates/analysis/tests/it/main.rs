@@ -3,10 +3,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
 
+mod catalogue;
+mod comparisons;
+mod correlations;
 mod findings;
 mod finite;
 mod invariance;
 mod reference;
 mod report_d;
+mod scaling;
 mod studies;
+mod study_answers;
 mod support;
+mod surfaces;
+mod training;

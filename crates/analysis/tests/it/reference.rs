@@ -97,7 +97,7 @@ fn json_has_the_fields_of_the_contract() {
     );
     assert_eq!(keys("/checks/0"), "name statistic p holds verdict");
     assert_eq!(keys("/box_cox"), "lambda low high profile");
-    assert_eq!(keys("/findings/0"), "id severity text");
+    assert_eq!(keys("/findings/0"), "id severity text reference");
     assert_eq!(json["anova"][2]["type"], 3);
     assert_eq!(json["anova"][2]["rows"][0]["term"], "(Intercept)");
     assert_eq!(json["anova"][2]["rows"][4]["term"], "Residuals");

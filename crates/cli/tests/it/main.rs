@@ -13,6 +13,7 @@ mod loads;
 mod metrics;
 mod outcomes;
 mod program;
+mod questions;
 mod queue_fits;
 mod queues;
 mod regressions;

@@ -36,6 +36,13 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
         ERNEST,
     ),
     entry(
+        "terms-not-separable",
+        Warning,
+        "The settings measured do not tell the terms of a law apart: only their sum is known.",
+        "Vary workers and size independently of each other.",
+        ERNEST,
+    ),
+    entry(
         "extrapolation",
         Warning,
         "A prediction lies beyond twice the measured range, where laws part that agree on the data.",
