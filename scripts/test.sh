@@ -52,3 +52,7 @@ cargo build --release
 target/release/trainwright run examples/quickstart/study.toml --store "$work/trainwright.db" --report "$work/report.html"
 (cd crates/report/browser && npm ci --silent --no-audit --no-fund)
 CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/report.html" "$work"
+target/release/trainwright queue mmc --arrival 40/h --service-time 8m --target-response 10m --report "$work/queue.html"
+CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/queue.html" "$work/queue"
+target/release/trainwright load examples/quickstart/study.toml --store "$work/trainwright.db" --rate 20/s --jobs 40 --report "$work/load.html"
+CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/load.html" "$work/load"

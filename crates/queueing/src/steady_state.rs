@@ -36,23 +36,25 @@ pub struct Quantiles {
     pub response: TimeQuantiles,
 }
 
-/// Three quantiles of a time; `None` where there is no closed form.
+/// Four quantiles of a time; `None` where there is no closed form.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TimeQuantiles {
     /// Half of the jobs take at most this.
     pub p50: Option<f64>,
     /// Nine of ten jobs take at most this.
     pub p90: Option<f64>,
+    /// Nineteen of twenty jobs take at most this.
+    pub p95: Option<f64>,
     /// Ninety-nine of a hundred jobs take at most this.
     pub p99: Option<f64>,
 }
 
 impl TimeQuantiles {
-    pub(crate) const UNKNOWN: Self = Self { p50: None, p90: None, p99: None };
+    pub(crate) const UNKNOWN: Self = Self { p50: None, p90: None, p95: None, p99: None };
 
     pub(crate) fn of(quantile: impl Fn(f64) -> f64) -> Self {
         // Tails, not fractions: 1 - 0.99 is not 0.01 in floats.
         let known = |beyond: f64| Some(quantile(beyond));
-        Self { p50: known(0.5), p90: known(0.1), p99: known(0.01) }
+        Self { p50: known(0.5), p90: known(0.1), p95: known(0.05), p99: known(0.01) }
     }
 }

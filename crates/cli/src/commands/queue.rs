@@ -46,7 +46,8 @@ fn print_with_unit(unit: Unit, answer: &impl Serialize) -> anyhow::Result<()> {
 
 fn closed(name: QueueName, arguments: &QuestionArguments) -> anyhow::Result<u8> {
     let (draft, unit) = question::queue_draft(name, arguments)?;
-    let reply: QueueReply<QueueAnswer> = trainwright::queue(&draft)?;
+    let reply: QueueReply<QueueAnswer> =
+        trainwright::queue(&draft).map_err(|error| words::in_unit(error, unit))?;
     if let Some(path) = &arguments.report {
         let target = draft.target.as_ref();
         write_page(path, &page::queue_page(&reply, target, unit))?;

@@ -76,6 +76,33 @@ fn what_is_no_time_is_refused() {
     assert_eq!(four["recommended"], "mg1");
 }
 
+/// The commands of the example's page, and the figures of its table.
+#[test]
+fn the_queues_of_field_report_d_are_put_right() {
+    let lab = Lab::new();
+    let page = include_str!("../../../../examples/field-report-d/README.md");
+    let asked: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("trainwright ")).collect();
+    let answer = |start: &str| {
+        let ask = asked.iter().find(|own| own.starts_with(start)).unwrap();
+        lab.json(&split(&format!("{ask} --json")))
+    };
+    let one = answer("queue mm1");
+    near(&one["utilisation"], 0.8, 1e-12);
+    near(&one["mean_response"], 1.621, 5e-4);
+    near(&one["mean_jobs"], 4.0, 1e-9);
+    let four = answer("queue mmc");
+    near(&four["arrival_rate"], 11.006, 5e-4);
+    near(&four["mean_response"], 0.5075, 5e-5);
+    near(&four["mean_jobs"], 5.586, 5e-4);
+    for figure in ["| 2.468 | 4 | 1.621 |", "| 11.006 | 5.586 | 0.5075 |"] {
+        assert!(page.contains(figure), "no {figure}");
+    }
+    lab.write("results.csv", REPORT_D);
+    let refused = asked.iter().find(|own| own.starts_with("queue fit")).unwrap();
+    lab.expect(2, &split(refused)).says(&["cannot be a service time"]);
+}
+
 #[test]
 fn trials_of_a_study_are_service_times() {
     let more =

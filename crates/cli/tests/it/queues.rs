@@ -74,7 +74,7 @@ fn every_vector_comes_back() {
             }
         }
         for (ours, theirs) in [("wait", "wq_quantiles"), ("response", "t_quantiles")] {
-            for (key, part) in [("p50", "0.5"), ("p90", "0.9"), ("p99", "0.99")] {
+            for (key, part) in [("p50", "0.5"), ("p90", "0.9"), ("p95", "0.95"), ("p99", "0.99")] {
                 let found = &answer["quantiles"][ours][key];
                 match case.get(theirs) {
                     Some(expected) => close(key, found, &expected[part]),
@@ -188,6 +188,14 @@ fn people_ask_in_hours_and_minutes() {
     ));
     assert_eq!(slow["target"]["chosen"], "service-rate");
     close("wait", &slow["quantiles"]["wait"]["p90"], &Value::from(60.0));
+    // Errors speak the same language.
+    lab.expect(2, &split("queue mmc --arrival 40/h --service-time 12m --target-response 10m"))
+        .says(&["mean response of 10 min cannot be reached", "12 min"]);
+    lab.expect(2, &split("queue mmc --arrival 40/h --service-time 12m --servers 4")).says(&[
+        "40 an hour",
+        "20 an hour",
+        "at least 9 servers",
+    ]);
     lab.expect(2, &split("queue mm1 --arrival 40/h --service 1"))
         .says(&["`--service 1`", "no unit"]);
     lab.expect(2, &split("queue mm1 --arrival 4/fortnight --service 1")).says(&["fortnight"]);

@@ -98,6 +98,27 @@ fn mg1_agrees_for_even_and_uneven_service() {
     }
 }
 
+#[test]
+fn customers_that_come_back_agree() {
+    for (rate, servers, population) in [(0.3, 2, 9), (0.05, 1, 12), (2.0, 3, 5)] {
+        let kind = QueueKind::Finite { population };
+        let queue = kind.queue(rate, 1.0, servers).unwrap();
+        let request = SimulationRequest {
+            arrivals: exponential(rate),
+            service: exponential(1.0),
+            servers,
+            capacity: None,
+            population: Some(population),
+            warm_up: 20_000,
+            batch: 20_000,
+            batches: 30,
+            confidence: CONFIDENCE,
+            seed: 2026,
+        };
+        check(&queue, &simulate(&request).unwrap());
+    }
+}
+
 /// The approximation is not exact, so it is held to 15 %, not to the interval.
 #[test]
 fn ggc_is_near_the_simulation() {

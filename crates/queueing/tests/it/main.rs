@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
 
 mod agreement;
+mod coverage;
 mod field_report;
 mod slow_events;
 mod vectors;

@@ -47,7 +47,7 @@ const SECTIONS: [(&str, &str, &str); 3] = [
 pub fn load_html(page: &LoadPage<'_>) -> String {
     let mut charts = Charts::default();
     let mut verdict =
-        format!("<h3>In words</h3>\n<pre class=\"words\">{}</pre>\n", escape(page.words));
+        format!("<h3>In words</h3>\n<pre class=\"command\">{}</pre>\n", escape(page.words));
     verdict += &findings(page.findings.iter());
     let mut path = String::new();
     if !page.jobs.is_empty() {

@@ -43,7 +43,7 @@ const SECTIONS: [(&str, &str, &str); 3] = [
 pub fn queue_html(page: &QueuePage<'_>) -> String {
     let mut charts = Charts::default();
     let mut verdict =
-        format!("<h3>In words</h3>\n<pre class=\"words\">{}</pre>\n", escape(page.words));
+        format!("<h3>In words</h3>\n<pre class=\"command\">{}</pre>\n", escape(page.words));
     verdict += &findings(page.findings.iter());
     let unit = page.unit;
     let curve = charts.place("response-curve", response_curve(page.answer, page.target, unit))
@@ -84,9 +84,10 @@ fn figures(page: &QueuePage<'_>) -> String {
     for (name, quantiles) in
         [("wait", &answer.quantiles.wait), ("response", &answer.quantiles.response)]
     {
-        let TimeQuantiles { p50, p90, p99 } = *quantiles;
+        let TimeQuantiles { p50, p90, p95, p99 } = *quantiles;
         push(&format!("{name}, half of the jobs within"), p50);
         push(&format!("{name}, 90 % within"), p90);
+        push(&format!("{name}, 95 % within"), p95);
         push(&format!("{name}, 99 % within"), p99);
     }
     table.html()

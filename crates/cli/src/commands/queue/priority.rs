@@ -6,7 +6,7 @@ use trainwright_report::figure;
 
 use super::print_with_unit;
 use super::question::priority_draft;
-use super::words::{findings_text, percent, servers};
+use super::words::{findings_text, in_unit, percent, servers};
 use crate::arguments::QuestionArguments;
 use crate::output::{plain_table, print};
 use crate::quantities::Unit;
@@ -17,7 +17,7 @@ pub(super) fn priority(arguments: &QuestionArguments) -> anyhow::Result<u8> {
         return Err(Error::Request(reason.to_owned()).into());
     }
     let (draft, unit) = priority_draft(arguments)?;
-    let reply = trainwright::priority_queue(&draft)?;
+    let reply = trainwright::priority_queue(&draft).map_err(|error| in_unit(error, unit))?;
     if arguments.json {
         print_with_unit(unit, &reply)?
     } else {

@@ -6,6 +6,7 @@ use trainwright_report::figure;
 
 use super::print_with_unit;
 use super::question::{priority_draft, queue_draft};
+use super::words::in_unit;
 use crate::arguments::{SimulateArguments, SimulatedKind};
 use crate::output::{plain_table, print};
 use crate::quantities::Unit;
@@ -24,7 +25,8 @@ pub(super) fn simulate(arguments: &SimulateArguments) -> anyhow::Result<u8> {
     match name(arguments.kind) {
         Some(name) => {
             let (draft, unit) = queue_draft(name, &arguments.question)?;
-            let seen = trainwright::simulate_queue(&draft, &length)?;
+            let seen = trainwright::simulate_queue(&draft, &length)
+                .map_err(|error| in_unit(error, unit))?;
             if json {
                 print_with_unit(unit, &seen)?;
             } else {
@@ -100,6 +102,6 @@ fn counted(figures: &[Agreement], confidence: f64) -> String {
         "{within} of {} figures of the closed form lie in their interval; about {} are expected if it \
          is right",
         compared.len(),
-        figure((10.0 * confidence * compared.len() as f64).round() / 10.0),
+        format_args!("{:.1}", confidence * compared.len() as f64),
     )
 }

@@ -1,7 +1,10 @@
 //! A queue in words.
 
+use trainwright::Error;
 use trainwright_analysis::{Finding, Severity};
-use trainwright_queueing::{Chosen, QueueAnswer, QueueKind, TargetAnswer, TimeQuantiles};
+use trainwright_queueing::{
+    Chosen, QueueAnswer, QueueKind, QueueingError, TargetAnswer, TimeQuantiles,
+};
 use trainwright_report::figure;
 
 use crate::quantities::Unit;
@@ -59,6 +62,39 @@ pub(crate) fn findings_text(findings: &[Finding]) -> String {
         .map(|finding| format!("  {:<8} {}\n", word(finding.severity), finding.text))
         .collect();
     if lines.is_empty() { lines } else { format!("Findings\n{lines}") }
+}
+
+/// An error in the units of the question.
+pub(super) fn in_unit(error: Error, unit: Unit) -> Error {
+    let Error::Queue(inner) = &error else { return error };
+    if unit == Unit::None {
+        return error;
+    }
+    let (time, rate) = (|value| unit.time(value), |value| unit.rate_words(value));
+    match inner {
+        QueueingError::Unreachable { what, limit, floor } => Error::Request(format!(
+            "a {what} of {} cannot be reached at any load: without any waiting it is already {}",
+            time(*limit),
+            time(*floor)
+        )),
+        QueueingError::TooManyServers { what, limit, most } => Error::Request(format!(
+            "no number of servers up to {most} brings the {what} to {}",
+            time(*limit)
+        )),
+        QueueingError::Unstable { arrival_rate, servers: given, limit, needed, .. } => {
+            let more = needed.map_or_else(String::new, |needed| {
+                format!(", or with at least {}", servers(needed))
+            });
+            Error::Request(format!(
+                "the queue would grow for ever: jobs arrive at {}, {} can serve {}; it is stable with \
+                 fewer arrivals{more}",
+                rate(*arrival_rate),
+                servers(*given),
+                rate(*limit),
+            ))
+        }
+        _ => error,
+    }
 }
 
 /// `at rate 3` or `40 an hour`.
