@@ -16,5 +16,6 @@ mod queues;
 mod regressions;
 mod statistics;
 mod stopping;
+mod study_designs;
 mod tables;
 mod training;
