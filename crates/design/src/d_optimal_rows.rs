@@ -1,6 +1,6 @@
 //! D-optimal designs of a study's factors, and further rows for a finished design.
 
-use trainwright_study::{Configuration, Domain, Factor, Level, Seed, Study};
+use trainwright_study::{Configuration, DesignKind, Domain, Factor, Level, Seed, Study};
 
 use crate::coded_levels::Axis;
 use crate::d_optimal::{Exchange, Optimality, d_optimal};
@@ -37,6 +37,26 @@ pub(crate) fn listed(study: &Study, wanted: &Wanted<'_>) -> Result<Listed, Desig
     let optimality = DesignNote::Optimal { model: model.to_owned(), optimality: chosen.1 };
     let notes = std::iter::once(optimality).chain(notes).collect();
     Ok(Listed::new(Kind::DOptimal, rows, notes))
+}
+
+/// Further rows for those that are there, chosen D-optimally from the candidates of a study whose
+/// design is D-optimal; its runs are the rows to add.
+///
+/// # Errors
+/// Another kind of design; as for the design itself.
+pub fn augment(
+    study: &Study,
+    existing: &[Configuration],
+) -> Result<(Vec<Configuration>, Optimality), DesignError> {
+    let DesignKind::DOptimal { runs, model, candidates: given, starts } = &study.design.kind else {
+        return Err(DesignError::NotDOptimal);
+    };
+    let model = model.as_deref().unwrap_or(&study.analysis.terms);
+    let effects = read_terms(study, model)?;
+    let (candidates, _) = candidates(study, &effects, given)?;
+    let wanted = Wanted { runs: *runs, model: Some(model), candidates: given, starts: *starts };
+    let (rows, optimality) = choose(study, &effects, &candidates, existing, &wanted)?;
+    Ok((rows.iter().map(|&row| candidates[row].clone()).collect(), optimality))
 }
 
 fn choose(

@@ -51,6 +51,8 @@ pub enum DesignError {
     NoArray { wanted: String, most: usize },
     #[error("{runs} runs have no orthogonal array with columns for {wanted}")]
     NoArrayOfSize { wanted: String, runs: u32, enough: usize },
+    #[error("only a D-optimal design says which rows may be added, and for which terms")]
+    NotDOptimal,
     #[error("there is no factor `{factor}` to fold over")]
     FoldoverFactor { factor: String },
     #[error("reversing these signs gives the same rows again")]
@@ -168,7 +170,7 @@ impl DesignError {
             }
             Self::UnknownTerm { .. } | Self::CandidatesTooPoor { .. } => path(&["design", "model"]),
             Self::TooManyCandidates { .. } | Self::NoArray { .. } => path(&["factors"]),
-            Self::SizeMissing => path(&["design", "type"]),
+            Self::SizeMissing | Self::NotDOptimal => path(&["design", "type"]),
             Self::ResolutionNotReached { .. } => path(&["design", "resolution"]),
             Self::TableTooLong { .. }
             | Self::EmptyTable

@@ -7,6 +7,7 @@
 //! measures how well. `plan.rs` turns rows into numbered trials and `misprint.rs` checks tables typed by hand.
 //! Nothing here runs a trial or looks at a measurement.
 
+mod aberration_table;
 mod blocks;
 mod box_behnken;
 mod central_composite;
@@ -49,6 +50,7 @@ pub use box_behnken::BoxBehnken;
 pub use central_composite::{Alpha, CentralComposite, CentrePoints, Star};
 pub use confounding::{Confounding, EffectPair};
 pub use d_optimal::{Chosen, Exchange, Optimality, d_optimal};
+pub use d_optimal_rows::augment;
 pub use design::{Design, Kind, MOST_ROWS};
 pub use error::{DesignError, GeneratorProblem};
 pub use foldover::Reversal;
