@@ -58,14 +58,23 @@ pub fn analyze_study(
     let spec = &study.analysis;
     let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
     let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
+    let mut variables = variables(study, design, &finished)?;
+    let mut names = factors;
+    if let Some(block) = blocks(&finished) {
+        names.push(block.name.clone());
+        variables.push(block);
+    }
+    let mut terms = place_terms(&formula, &names, &spec.terms)?;
+    let mut term_names = formula.term_names();
+    add_blocks(design, &variables, &mut terms, &mut term_names);
     let problem = Problem {
         response: formula.response_name(),
         logarithmic: false,
-        formula: format!("{} ~ {}", spec.response, formula.term_names().join(" + ")),
+        formula: format!("{} ~ {}", spec.response, term_names.join(" + ")),
         y: responses(&finished, &spec.response)?,
-        variables: variables(study, &finished)?,
-        terms: place_terms(&formula, &factors, &spec.terms)?,
-        term_names: formula.term_names(),
+        variables,
+        terms,
+        term_names,
         intercept: formula.intercept,
         contrasts: Contrasts::Treatment,
         strata: vec![],
@@ -108,14 +117,37 @@ fn responses(finished: &[&Observation], metric: &str) -> Result<Vec<f64>, Analys
     finished.iter().map(value).collect()
 }
 
+/// The block of every observation; nothing where one has none, or all have the same.
+pub(crate) fn blocks(finished: &[&Observation]) -> Option<Variable> {
+    let blocks: Vec<u32> = finished.iter().map(|o| o.block).collect::<Option<_>>()?;
+    let several = blocks.iter().any(|own| *own != blocks[0]);
+    several.then(|| Variable::from_blocks(&blocks))
+}
+
+/// Puts the blocks of a design first, unless the terms name them: they take up differences that
+/// would else count as noise.
+pub(crate) fn add_blocks(
+    design: &Design,
+    variables: &[Variable],
+    terms: &mut Vec<Vec<usize>>,
+    names: &mut Vec<String>,
+) {
+    let block = variables.iter().position(Variable::is_block).filter(|_| design.blocks().is_some());
+    if let Some(index) = block.filter(|&index| !terms.contains(&vec![index])) {
+        terms.insert(0, vec![index]);
+        names.insert(0, variables[index].name.clone());
+    }
+}
+
 pub(crate) fn variables(
     study: &Study,
+    design: &Design,
     finished: &[&Observation],
 ) -> Result<Vec<Variable>, AnalysisError> {
     let of_factor = |factor: &trainwright_study::Factor| {
         let observed: Vec<_> =
             finished.iter().map(|o| (o.trial, o.configuration.get(&factor.name))).collect();
-        Variable::from_factor(factor, &observed)
+        Variable::from_factor(factor, &design.further_levels(factor), &observed)
     };
     study.factors.iter().map(of_factor).collect()
 }

@@ -40,13 +40,18 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
 
 /// Lenth's margins, where no configuration was repeated and there are effects to compare.
 pub(crate) fn lenth_margins(problem: &Problem, effects: &[Effect]) -> Option<LenthSummary> {
-    let (_, cells) = problem.cells();
-    if cells < problem.y.len() {
+    if problem.configurations() < problem.y.len() {
         return None;
     }
-    let sizes: Vec<f64> = effects.iter().filter_map(|e| e.effect).collect();
+    let of_factors: Vec<&Effect> = effects
+        .iter()
+        .zip(&problem.terms)
+        .filter(|(_, term)| !problem.has_block(term))
+        .map(|(e, _)| e)
+        .collect();
+    let sizes: Vec<f64> = of_factors.iter().filter_map(|e| e.effect).collect();
     let margins = lenth(&sizes).ok()?;
-    let active = effects.iter().filter(|e| e.effect.is_some_and(|v| v.abs() > margins.sme));
+    let active = of_factors.iter().filter(|e| e.effect.is_some_and(|v| v.abs() > margins.sme));
     Some(LenthSummary {
         pse: margins.pse,
         me: margins.me,

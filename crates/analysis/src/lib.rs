@@ -59,7 +59,7 @@ pub use findings::catalogue::{
 pub use formula::{Formula, TermOrder, Transform};
 pub use model_matrix::{Coding, Contrasts};
 pub use overhead::{Overhead, OverheadLine, OverheadOptions, overhead_of_table};
-pub use planned_power::{PlannedPower, planned_power};
+pub use planned_power::{PlannedPower, TermPower, planned_power};
 pub use scaling::{
     Law, LawFit, Parameter, Prediction, Scaling, ScalingOptions, ScalingRow, scaling_of_table,
 };

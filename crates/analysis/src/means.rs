@@ -84,7 +84,7 @@ pub(crate) fn best(problem: &Problem, fitted: &Fitted) -> Option<Best> {
 pub(crate) fn configuration_of(problem: &Problem, row: usize) -> Configuration {
     let level =
         |v: &Variable| -> (String, Level) { (v.name.clone(), v.levels[v.codes[row]].clone()) };
-    Configuration::new(problem.variables.iter().map(level).collect())
+    Configuration::new(problem.variables.iter().filter(|v| !v.is_block()).map(level).collect())
 }
 
 fn chosen(problem: &Problem, keep: impl Fn(usize) -> bool) -> Vec<f64> {

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use trainwright_design::{Design, plan};
-use trainwright_stats::{Orthogonal, smallest_effect};
+use trainwright_stats::{Orthogonal, least_squares, smallest_effect};
 use trainwright_study::{Observation, Study, TrialState};
 
-use crate::analyze_study::{place_terms, variables};
+use crate::analyze_study::{add_blocks, blocks, place_terms, variables};
 use crate::error::AnalysisError;
 use crate::formula::Formula;
 use crate::model_matrix::{Coding, Contrasts, Equation, ModelMatrix, Scheme};
@@ -14,18 +14,30 @@ use crate::model_matrix::{Coding, Contrasts, Equation, ModelMatrix, Scheme};
 const WANTED: f64 = 0.8;
 
 /// What a planned study will be able to find.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlannedPower {
     /// Planned observations.
     pub n: usize,
     /// Degrees of freedom left for the noise.
     pub df_residual: usize,
-    /// Smallest effect of a two-level factor, from low to high, in residual standard deviations,
-    /// that is found with probability `power`; absent without residual degrees of freedom or
-    /// where factors have more levels.
+    /// Smallest effect, from the low to the high end of a factor and in residual standard
+    /// deviations, that is found with probability `power`: that of the main effect hardest to
+    /// find. Absent without residual degrees of freedom, or without a main effect that the rows
+    /// can fix.
     pub smallest_effect: Option<f64>,
     /// That probability.
     pub power: f64,
+    /// The same for every term of one coefficient.
+    pub terms: Vec<TermPower>,
+}
+
+/// The smallest effect of a term that is found with the wanted probability.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TermPower {
+    /// Name of the term.
+    pub term: String,
+    /// In residual standard deviations, from low to high; absent where the rows cannot fix it.
+    pub smallest_effect: Option<f64>,
 }
 
 /// Works out the power of a study if all its trials finish.
@@ -36,7 +48,6 @@ pub fn planned_power(study: &Study, design: &Design) -> Result<PlannedPower, Ana
     let spec = &study.analysis;
     let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
     let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
-    let terms = place_terms(&formula, &factors, &spec.terms)?;
     let planned: Vec<Observation> = plan(study, design)
         .into_iter()
         .map(|trial| Observation {
@@ -53,13 +64,43 @@ pub fn planned_power(study: &Study, design: &Design) -> Result<PlannedPower, Ana
     let planned: Vec<&Observation> = planned.iter().collect();
     let scheme = Scheme { coding: Coding::Coded, contrasts: Contrasts::Sum };
     let n = planned.len();
+    let mut variables = variables(study, design, &planned)?;
+    let mut names = factors;
+    if let Some(block) = blocks(&planned) {
+        names.push(block.name.clone());
+        variables.push(block);
+    }
+    let mut terms = place_terms(&formula, &names, &spec.terms)?;
+    let mut term_names = formula.term_names();
+    add_blocks(design, &variables, &mut terms, &mut term_names);
     let equation = Equation { terms: &terms, intercept: formula.intercept };
-    let matrix = ModelMatrix::new(&variables(study, &planned)?, equation, scheme, n)
+    let matrix = ModelMatrix::new(&variables, equation, scheme, n)
         .map_err(|source| AnalysisError::Stats { response: spec.response.clone(), source })?;
     let df_residual = n - Orthogonal::new(&matrix.columns).rank();
-    let smallest_effect = match (design.coded(), df_residual) {
-        (Some(_), 1..) => smallest_effect(n, df_residual as f64, spec.alpha, WANTED).ok(),
-        _ => None,
+    // Any response will do: the standard errors over sigma depend on the rows alone.
+    let response: Vec<f64> = (0..n).map(|row| (row as f64).sin()).collect();
+    let fit = least_squares(&matrix.columns, &response).ok().filter(|_| df_residual > 0);
+    let orthogonal = smallest_effect(n, df_residual as f64, spec.alpha, WANTED).ok();
+    let of_column = |column: usize| {
+        let (fit, orthogonal) = (fit.as_ref()?, orthogonal?);
+        let error = fit.coefficients[column]?.std_error? / fit.sigma?;
+        // An orthogonal column of -1 and +1 has a standard error of 1 / sqrt(n).
+        Some(orthogonal * error * (n as f64).sqrt())
     };
-    Ok(PlannedPower { n, df_residual, smallest_effect, power: WANTED })
+    let names = term_names.iter().enumerate();
+    let terms: Vec<TermPower> = names
+        .filter_map(|(index, name)| {
+            let own = |(_, term): &(usize, &usize)| **term == index + 1;
+            let mut columns = matrix.structure.term_of_column.iter().enumerate().filter(own);
+            match (columns.next(), columns.next()) {
+                (Some((column, _)), None) => {
+                    Some(TermPower { term: name.clone(), smallest_effect: of_column(column) })
+                }
+                _ => None,
+            }
+        })
+        .collect();
+    let mains = terms.iter().filter(|own| study.factor(&own.term).is_some());
+    let smallest_effect = mains.filter_map(|own| own.smallest_effect).max_by(f64::total_cmp);
+    Ok(PlannedPower { n, df_residual, smallest_effect, power: WANTED, terms })
 }

@@ -1,6 +1,6 @@
 //! What is to be analysed, whether it came from a table or from a study.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use trainwright_stats::Intercept;
 use trainwright_study::Direction;
@@ -93,6 +93,19 @@ impl Problem {
             })
             .collect();
         (cells, seen.len())
+    }
+
+    /// Whether a term speaks of the blocks that observations were made in.
+    pub(crate) fn has_block(&self, term: &[usize]) -> bool {
+        term.iter().any(|&index| self.variables[index].is_block())
+    }
+
+    /// Number of different configurations, whatever block they ran in.
+    pub(crate) fn configurations(&self) -> usize {
+        let factors = self.variables.iter().filter(|v| !v.is_block());
+        let factors: Vec<&Variable> = factors.collect();
+        let key = |row: usize| factors.iter().map(|v| v.codes[row]).collect::<Vec<_>>();
+        (0..self.y.len()).map(key).collect::<BTreeSet<_>>().len()
     }
 
     /// Response values of each cell, in order of first appearance.

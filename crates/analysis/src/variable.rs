@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use trainwright_stats::orthogonal_polynomials;
-use trainwright_study::{Factor, Level};
+use trainwright_study::{Domain, Factor, Level};
 
 use crate::derived::{self, Derived};
 use crate::error::AnalysisError;
@@ -31,8 +31,10 @@ pub(crate) struct Variable {
 enum Origin {
     /// A study lists them.
     Declared,
-    /// They are the values seen in a table.
+    /// They are the values seen in a table, or points of a design between declared levels.
     Observed,
+    /// They number the blocks that trials ran in, which nobody chose to compare.
+    Block,
 }
 
 impl Variable {
@@ -88,14 +90,15 @@ impl Variable {
         }
     }
 
-    /// Places observed levels among those a study declares.
+    /// Places observed levels among those a study declares and `further` ones of its design.
     ///
     /// A conditional factor that some trials lack becomes a category with the level `absent`.
     pub(crate) fn from_factor(
         factor: &Factor,
+        further: &[Level],
         observed: &[(u32, Option<&Level>)],
     ) -> Result<Self, AnalysisError> {
-        let mut levels = factor.levels.clone();
+        let mut levels = levels_of(factor, further, observed);
         let conditional = factor.when.is_some() && observed.iter().any(|(_, l)| l.is_none());
         let numeric = factor.is_numeric() && !conditional;
         if factor.is_numeric() {
@@ -123,9 +126,29 @@ impl Variable {
         let place = |l: &Level| factor.scale.position(number(l));
         let positions: Option<Vec<f64>> = numeric.then(|| levels.iter().map(place).collect());
         let raw = numeric.then(|| codes.iter().map(|&c| number(&levels[c])).collect());
-        let coded = coded(&codes, levels.len(), positions.as_deref());
-        let (name, origin) = (factor.name.clone(), Origin::Declared);
-        Ok(Self { name, levels, codes, raw, polynomials: None, coded, origin })
+        let coded = match (positions, factor.ends()) {
+            // The ends of the factor are -1 and +1 even where the design runs beyond them.
+            (Some(positions), Some((low, high))) => {
+                let (low, high) = (place(low), place(high));
+                Some(
+                    codes
+                        .iter()
+                        .map(|&c| (2.0 * positions[c] - low - high) / (high - low))
+                        .collect(),
+                )
+            }
+            _ => coded(&codes, levels.len(), None),
+        };
+        let listed = factor.domain == Domain::Levels && further.is_empty();
+        let origin = if listed { Origin::Declared } else { Origin::Observed };
+        Ok(Self { name: factor.name.clone(), levels, codes, raw, polynomials: None, coded, origin })
+    }
+
+    /// The block of each observation, as a category.
+    pub(crate) fn from_blocks(blocks: &[u32]) -> Self {
+        let texts: Vec<String> = blocks.iter().map(u32::to_string).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        Self { origin: Origin::Block, ..Self::categorical("block", &texts) }
     }
 
     /// A numeric variable whose levels are its distinct values.
@@ -167,13 +190,36 @@ impl Variable {
     /// Whether the levels are those of a factor rather than readings, which hardly repeat.
     pub(crate) fn is_factor(&self) -> bool {
         let few = self.levels.len() <= 12 && 2 * self.levels.len() <= self.codes.len();
-        self.origin == Origin::Declared || self.raw.is_none() || few
+        !self.is_block() && (self.origin == Origin::Declared || self.raw.is_none() || few)
+    }
+
+    /// Whether it tells in which block an observation was made.
+    pub(crate) fn is_block(&self) -> bool {
+        self.origin == Origin::Block
     }
 
     /// Whether the levels are numbers.
     pub(crate) fn is_numeric(&self) -> bool {
         self.raw.is_some()
     }
+}
+
+/// Declared levels with those of the design; of a range those that ran.
+fn levels_of(factor: &Factor, further: &[Level], observed: &[(u32, Option<&Level>)]) -> Vec<Level> {
+    let mut levels = factor.levels.clone();
+    if factor.domain == Domain::Range {
+        let inside = |level: &&Level| factor.value(level).is_some();
+        let ran = observed.iter().filter_map(|(_, level)| *level).filter(inside).cloned();
+        levels = ran.chain(further.iter().cloned()).collect();
+        levels.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        levels.dedup_by(|a, b| a.same_as(b));
+        let runs =
+            |level: &Level| observed.iter().any(|(_, own)| own.is_some_and(|o| o.same_as(level)));
+        levels.retain(runs);
+    } else {
+        levels.extend(further.iter().cloned());
+    }
+    levels
 }
 
 fn number(level: &Level) -> f64 {
@@ -220,12 +266,12 @@ mod tests {
         let declared = factor(vec![1.0, 0.01, 0.1].into_iter().map(Level::Number).collect(), None);
         let (low, middle) = (Level::Number(0.01), Level::Number(0.1));
         let found =
-            Variable::from_factor(&declared, &[(1, Some(&middle)), (2, Some(&low))]).unwrap();
+            Variable::from_factor(&declared, &[], &[(1, Some(&middle)), (2, Some(&low))]).unwrap();
         assert!(found.coded.unwrap()[0].abs() < 1e-12);
         assert_eq!(found.raw.unwrap(), [0.1, 0.01]);
-        let missing = Variable::from_factor(&declared, &[(3, None)]).unwrap_err().to_string();
+        let missing = Variable::from_factor(&declared, &[], &[(3, None)]).unwrap_err().to_string();
         assert_eq!(missing, "trial 3 has no level of factor `lr`");
-        let strange = Variable::from_factor(&declared, &[(4, Some(&Level::Integer(7)))]);
+        let strange = Variable::from_factor(&declared, &[], &[(4, Some(&Level::Integer(7)))]);
         let message = strange.unwrap_err().to_string();
         assert_eq!(message, "trial 4: `7` is not a level of factor `lr`");
     }
@@ -234,7 +280,8 @@ mod tests {
     fn a_conditional_factor_is_absent_as_a_level() {
         let levels = vec![Level::Number(0.5), Level::Number(0.9)];
         let declared = factor(levels.clone(), Some("epochs > 1"));
-        let found = Variable::from_factor(&declared, &[(1, None), (2, Some(&levels[1]))]).unwrap();
+        let found =
+            Variable::from_factor(&declared, &[], &[(1, None), (2, Some(&levels[1]))]).unwrap();
         assert_eq!((found.codes, found.levels.len(), found.raw), (vec![0, 2], 3, None));
     }
 

@@ -114,7 +114,12 @@ pub(crate) enum Verb {
         trainwright design full --levels 2,2,3\n  \
         trainwright design plackett-burman --factors 11 --runs 12\n  \
         trainwright design central-composite --factors 3 --center 4,4\n  \
-        trainwright design latin-hypercube --factors 4 --runs 20 --maximin")]
+        trainwright design latin-hypercube --factors 4 --runs 20 --maximin\n  \
+        trainwright design full --factors 5 --blocks 4\n  \
+        trainwright design foldover --factors 7 --runs 8 --on A\n  \
+        trainwright design mixed --levels 2,3,3,3\n  \
+        trainwright design d-optimal --levels 3,3,2 --runs 12 --model quadratic\n  \
+        trainwright design augment --data rows.csv --add 4")]
     Design(DesignArguments),
     /// Tell how long jobs of a queue wait, how many servers they need, which queue times make.
     #[command(

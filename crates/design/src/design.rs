@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use trainwright_study::{Change, Configuration, Domain, Study};
+use trainwright_study::{Change, Configuration, Domain, Factor, Level, Study};
 
 use crate::blocks::Blocks;
 use crate::error::DesignError;
@@ -13,7 +13,7 @@ use crate::misprint::{MOST_COLUMNS, check_table};
 use crate::note::DesignNote;
 use crate::plackett_burman::PartialAlias;
 use crate::run_order::hard_setting;
-use crate::word::position;
+use crate::word::{LETTERS, position};
 
 /// Rows, and trials, that a design may have.
 pub const MOST_ROWS: usize = 1_000_000;
@@ -155,9 +155,26 @@ impl Design {
         number as usize > others && number as usize <= self.rows.len()
     }
 
+    /// Levels of a factor that rows run without the study listing them, in the order of the rows.
+    pub fn further_levels(&self, factor: &Factor) -> Vec<Level> {
+        let mut further: Vec<Level> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for level in self.rows.iter().filter_map(|row| row.get(&factor.name)) {
+            if factor.level(level).is_none() && seen.insert(level.to_string()) {
+                further.push(level.clone());
+            }
+        }
+        further
+    }
+
     /// What the rows alone do not tell.
     pub fn notes(&self) -> &[DesignNote] {
         &self.notes
+    }
+
+    /// The letters that stand for the factors in alias tables, in order.
+    pub fn letters(&self) -> impl Iterator<Item = char> {
+        LETTERS.into_iter().take(self.factors.len())
     }
 
     /// An effect such as `-BD` in factor names, such as `-lr:batch`.

@@ -39,6 +39,20 @@ pub enum DesignError {
     LevelsCollapse { factor: String, first: f64, second: f64, level: Level },
     #[error("{design} would run `{factor}` at {value}, though its levels are above 0")]
     BelowZero { factor: String, value: f64, design: &'static str },
+    #[error("`{term}` in the terms `{terms}` is no factor, power or product of factors")]
+    UnknownTerm { terms: String, term: String },
+    #[error("{runs} runs are too few for the {coefficients} coefficients of the model")]
+    TooFewRunsForModel { runs: usize, coefficients: usize },
+    #[error("the candidates cannot fix all {coefficients} coefficients of the model")]
+    CandidatesTooPoor { coefficients: usize },
+    #[error("the levels have {combinations} combinations, more than {most} to choose from")]
+    TooManyCandidates { combinations: u128, most: usize },
+    #[error("no orthogonal array of at most {most} runs has columns for {wanted}")]
+    NoArray { wanted: String, most: usize },
+    #[error("{runs} runs have no orthogonal array with columns for {wanted}")]
+    NoArrayOfSize { wanted: String, runs: u32, enough: usize },
+    #[error("only a D-optimal design says which rows may be added, and for which terms")]
+    NotDOptimal,
     #[error("there is no factor `{factor}` to fold over")]
     FoldoverFactor { factor: String },
     #[error("reversing these signs gives the same rows again")]
@@ -151,7 +165,12 @@ impl DesignError {
             | Self::RunsNotOffered { .. }
             | Self::NoRuns { .. }
             | Self::TooManyRunsToSpread { .. } => path(&["design", "runs"]),
-            Self::SizeMissing => path(&["design", "type"]),
+            Self::TooFewRunsForModel { .. } | Self::NoArrayOfSize { .. } => {
+                path(&["design", "runs"])
+            }
+            Self::UnknownTerm { .. } | Self::CandidatesTooPoor { .. } => path(&["design", "model"]),
+            Self::TooManyCandidates { .. } | Self::NoArray { .. } => path(&["factors"]),
+            Self::SizeMissing | Self::NotDOptimal => path(&["design", "type"]),
             Self::ResolutionNotReached { .. } => path(&["design", "resolution"]),
             Self::TableTooLong { .. }
             | Self::EmptyTable
@@ -238,6 +257,20 @@ impl DesignError {
             Self::BelowZero { .. } => {
                 "use face = \"face-centred\" or \"inscribed\", or scale = \"log\"".to_owned()
             }
+            Self::UnknownTerm { .. } => {
+                "such as model = \"main + 2fi\", \"quadratic\" or \"lr*batch + lr^2\"".to_owned()
+            }
+            Self::TooFewRunsForModel { coefficients, .. } => {
+                format!("use at least {coefficients} runs, or fewer terms")
+            }
+            Self::CandidatesTooPoor { .. } => {
+                "a square needs three levels or a range; a constraint may forbid too much".to_owned()
+            }
+            Self::TooManyCandidates { .. } => {
+                "use fewer levels, or list rows in a file: candidates = \"rows.csv\"".to_owned()
+            }
+            Self::NoArray { .. } => "use type = \"d-optimal\", or fewer levels".to_owned(),
+            Self::NoArrayOfSize { enough, .. } => format!("use {enough} runs"),
             Self::FoldoverRepeats => {
                 "fold over one factor, such as foldover = \"A\", or leave it out".to_owned()
             }

@@ -55,7 +55,7 @@ impl TwoLevelFraction {
         if let Reversal::Factor(index) = reversal
             && index >= factors
         {
-            let factor = LETTERS.get(index).map_or_else(|| index.to_string(), char::to_string);
+            let factor = LETTERS.get(index).map_or_else(|| "?".to_owned(), char::to_string);
             return Err(DesignError::FoldoverFactor { factor });
         }
         let kept: Vec<Word> =

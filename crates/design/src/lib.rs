@@ -7,12 +7,17 @@
 //! measures how well. `plan.rs` turns rows into numbered trials and `misprint.rs` checks tables typed by hand.
 //! Nothing here runs a trial or looks at a measurement.
 
+mod aberration_table;
 mod blocks;
 mod box_behnken;
 mod central_composite;
 mod coded_levels;
 mod condition;
+mod confounding;
+mod d_optimal;
+mod d_optimal_rows;
 mod design;
+mod effect_columns;
 mod error;
 mod foldover;
 mod fraction;
@@ -23,8 +28,11 @@ mod latin_hypercube;
 mod listed;
 mod minimum_aberration;
 mod misprint;
+mod mixed;
+mod model_terms;
 mod note;
 mod one_factor;
+mod orthogonal_array;
 mod plackett_burman;
 mod plan;
 mod response_surface;
@@ -40,6 +48,9 @@ mod word;
 pub use blocks::Blocks;
 pub use box_behnken::BoxBehnken;
 pub use central_composite::{Alpha, CentralComposite, CentrePoints, Star};
+pub use confounding::{Confounding, EffectPair};
+pub use d_optimal::{Chosen, Exchange, Optimality, d_optimal};
+pub use d_optimal_rows::augment;
 pub use design::{Design, Kind, MOST_ROWS};
 pub use error::{DesignError, GeneratorProblem};
 pub use foldover::Reversal;
@@ -48,6 +59,7 @@ pub use full::full_factorial;
 pub use latin_hypercube::latin_hypercube;
 pub use misprint::{BrokenWord, MOST_COLUMNS, Misprint, SignFlip, UnbalancedColumn, check_table};
 pub use note::DesignNote;
+pub use orthogonal_array::OrthogonalArray;
 pub use plackett_burman::{PartialAlias, PlackettBurman, two_factor_aliases};
 pub use plan::{extend, plan};
 pub use sobol::sobol;

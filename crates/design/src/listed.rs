@@ -3,10 +3,12 @@
 use trainwright_study::{Configuration, DesignKind, Study};
 
 use crate::blocks::Blocks;
+use crate::d_optimal_rows::{self, Wanted};
 use crate::design::Kind;
 use crate::error::DesignError;
 use crate::fraction::TwoLevelFraction;
 use crate::full::full;
+use crate::mixed::mixed;
 use crate::note::DesignNote;
 use crate::one_factor::one_factor;
 use crate::plackett_burman::PartialAlias;
@@ -58,7 +60,12 @@ impl Listed {
             DesignKind::Sobol { runs } => {
                 (Kind::Sobol, space_filling_rows::sobol_rows(study, *runs)?)
             }
-            DesignKind::DOptimal { .. } | DesignKind::Mixed { .. } => unreachable!("next"),
+            DesignKind::DOptimal { runs, model, candidates, starts } => {
+                let (runs, starts) = (*runs, *starts);
+                let wanted = Wanted { runs, model: model.as_deref(), candidates, starts };
+                return d_optimal_rows::listed(study, &wanted);
+            }
+            DesignKind::Mixed { runs } => (Kind::Mixed, mixed(study, *runs)?),
         };
         Ok(Self::new(kind, rows, notes))
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use trainwright_study::{Configuration, Level};
 
+use crate::d_optimal::Optimality;
 use crate::misprint::Misprint;
 
 /// Something about a design that its rows alone do not tell.
@@ -84,6 +85,19 @@ pub enum DesignNote {
         before: Option<u32>,
         /// Resolution of both halves together; absent where nothing is aliased.
         after: Option<u32>,
+    },
+    /// How well a D-optimal design serves its equation.
+    Optimal {
+        /// Terms of the equation.
+        model: String,
+        /// How good the rows are.
+        #[serde(flatten)]
+        optimality: Optimality,
+    },
+    /// The orthogonal array that the rows come from.
+    Array {
+        /// Its name, such as `L18`.
+        array: String,
     },
     /// Points that fill a space take only the levels of this factor.
     LevelsOnly {
@@ -167,6 +181,19 @@ impl fmt::Display for DesignNote {
                     word(after)
                 )
             }
+            Self::Optimal { model, optimality } => write!(
+                f,
+                "D-efficiency {:.1} % for {} coefficients of `{model}`; {} of {} starts found it",
+                optimality.d_efficiency,
+                optimality.coefficients,
+                optimality.starts_at_best,
+                optimality.starts
+            ),
+            Self::Array { array } => write!(
+                f,
+                "rows of the orthogonal array {array}: main effects are independent of each other, \
+                 but interactions are mixed with them"
+            ),
             Self::LevelsOnly { factor } => write!(
                 f,
                 "`{factor}` runs at its levels only; write a range for the values between"

@@ -20,6 +20,9 @@ mod terminal_tables;
 mod thin;
 
 pub use figure::figure;
-pub use html::{LoadPage, QueuePage, TableReport, html, load_html, queue_html, table_html};
+pub use html::{
+    LoadPage, QueuePage, SurfacePage, TableReport, html, load_html, queue_html, surface_html,
+    table_html,
+};
 pub use input::{ReportInput, ReportTrial};
 pub use terminal::{Colour, analysis_text, findings_text, verdict};

@@ -11,4 +11,4 @@ mod trials;
 
 pub use error::StoreError;
 pub use store::{Durability, Store, StoredStudy};
-pub use trials::{Ended, ImportedTrial, StoredTrial};
+pub use trials::{Ended, ImportedTrial, MovedTrial, StoredTrial};

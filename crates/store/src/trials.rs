@@ -103,6 +103,15 @@ pub struct ImportedTrial {
     pub measurements: Vec<Measurement>,
 }
 
+/// A trial that ran, with its place in a design changed since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MovedTrial {
+    /// Which trial.
+    pub number: u32,
+    /// Its row and replicate now; nothing for a configuration outside the design.
+    pub cell: Option<(u32, u32)>,
+}
+
 impl Store {
     /// Adds planned trials to a study.
     ///
@@ -140,6 +149,23 @@ impl Store {
             let untouched = "DELETE FROM trial WHERE study = ?1 AND replicate > ?2
                              AND attempts = 0 AND imported = 0 AND state = 'planned'";
             connection.execute(untouched, params![study, replications]).map(drop)
+        })
+    }
+
+    /// Gives trials the rows and replicates that they have in a changed design, all or none.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn move_to_cells(&mut self, study: i64, trials: &[MovedTrial]) -> Result<(), StoreError> {
+        self.write(|connection| {
+            let mut update = connection.prepare(
+                "UPDATE trial SET row = ?3, replicate = coalesce(?4, replicate)
+                 WHERE study = ?1 AND number = ?2",
+            )?;
+            trials.iter().try_for_each(|MovedTrial { number, cell }| {
+                let (row, replicate) = (cell.map(|own| own.0), cell.map(|own| own.1));
+                update.execute(params![study, number, row, replicate]).map(drop)
+            })
         })
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use trainwright_analysis::{PlannedPower, planned_power};
-use trainwright_design::{Design, plan};
+use trainwright_design::{Confounding, Design, plan};
 use trainwright_engine::render;
 use trainwright_study::{PlannedTrial, Study, TrialState};
 
@@ -16,6 +16,8 @@ use crate::{Error, Place, Results};
 pub struct Preview {
     /// The design, with its aliases.
     pub design: Design,
+    /// What the rows cannot tell apart; nothing where there are too many effects to compare.
+    pub confounding: Option<Confounding>,
     /// Trials in run order.
     pub trials: Vec<PlannedTrial>,
     /// Trials thrown away at the start.
@@ -70,7 +72,9 @@ pub fn check(study: &Study, store: Option<&Path>, program: &Path) -> Result<Prev
     };
     let hours = hours(study, store, trials.len());
     let price = hours.and_then(|estimate| Some(estimate.hours * study.budget.price_per_hour?));
-    Ok(Preview { design, trials, warmup: study.run.warmup, first_command, power, hours, price })
+    let confounding = Confounding::of(study, &design);
+    let warmup = study.run.warmup;
+    Ok(Preview { design, confounding, trials, warmup, first_command, power, hours, price })
 }
 
 fn hours(study: &Study, store: Option<&Path>, trials: usize) -> Option<Hours> {

@@ -8,7 +8,7 @@ use trainwright_engine::EngineError;
 use trainwright_queueing::QueueingError;
 use trainwright_records::RecordsError;
 use trainwright_store::StoreError;
-use trainwright_study::{FaultyFile, StudyError};
+use trainwright_study::{Configuration, FaultyFile, StudyError};
 use trainwright_train::TrainError;
 
 /// Why a verb could not do its work.
@@ -20,8 +20,8 @@ pub enum Error {
     Study(#[from] StudyError),
     #[error(transparent)]
     Faulty(#[from] FaultyFile),
-    #[error("the study `{study}` has changed since its trials ran; go back, or give it another name or --store\n{}", differences.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"))]
-    Changed { study: String, differences: Vec<String> },
+    #[error("the study `{study}` has changed since its trials ran; go back, or give it another name or --store\n{}{}", differences.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"), lost(missing.as_ref()))]
+    Changed { study: String, differences: Vec<String>, missing: Option<Configuration> },
     #[error(
         "the study `{study}` has no [job] and no command: it can only take results with `trainwright import`"
     )]
@@ -98,6 +98,15 @@ impl Error {
             | Self::Train(_) => 3,
         }
     }
+}
+
+/// The trial that keeps a changed design from being accepted.
+fn lost(missing: Option<&Configuration>) -> String {
+    missing.map_or_else(String::new, |configuration| {
+        format!(
+            "\na design may grow, but this one has no row left for the trial that ran {configuration}"
+        )
+    })
 }
 
 fn process(pid: Option<u32>) -> String {

@@ -46,7 +46,7 @@ pub fn import(
         .map_err(|source| Error::Input { path: file.to_owned(), source })?;
     let refused = |message: String| Error::Import { file: file.to_owned(), message };
     let design = design_of(study)?;
-    let lines = read_lines(study, input, columns).map_err(refused)?;
+    let lines = read_lines(study, &design, input, columns).map_err(refused)?;
     let place = Place::of(study, store).made()?;
     let _lock = Lock::take(&place.trials, &study.name)?;
     let mut store = place.open(Durability::Flushed)?;
@@ -67,6 +67,7 @@ struct Line {
 
 fn read_lines(
     study: &Study,
+    design: &Design,
     input: impl Read,
     columns: &BTreeMap<String, String>,
 ) -> Result<Vec<Line>, String> {
@@ -99,11 +100,13 @@ fn read_lines(
         .collect::<Result<Vec<_>, _>>()?;
     let metrics: Vec<Option<usize>> =
         study.metrics.iter().map(|metric| find(&metric.name)).collect();
+    let further: Vec<Vec<Level>> =
+        study.factors.iter().map(|factor| design.further_levels(factor)).collect();
     let mut lines = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
         let number = record.position().map_or(0, csv::Position::line);
-        let configuration = configuration(study, &record, &factors)
+        let configuration = configuration(study, &further, &record, &factors)
             .map_err(|message| format!("line {number}: {message}"))?;
         let measurements = measurements(study, &record, &metrics, &configuration)
             .map_err(|message| format!("line {number}: {message}"))?;
@@ -115,22 +118,27 @@ fn read_lines(
     Ok(lines)
 }
 
+/// The levels of a line; a design may run values that the study does not list.
 fn configuration(
     study: &Study,
+    further: &[Vec<Level>],
     record: &csv::StringRecord,
     columns: &[usize],
 ) -> Result<Configuration, String> {
     let mut pairs = Vec::new();
-    for (factor, &column) in study.factors.iter().zip(columns) {
+    for ((factor, further), &column) in study.factors.iter().zip(further).zip(columns) {
         let cell = &record[column];
         if cell.trim().is_empty() && factor.when.is_some() {
             continue;
         }
-        let level = factor.level(&Level::parse(cell)).ok_or_else(|| {
-            let levels: Vec<String> = factor.levels.iter().map(Level::to_string).collect();
+        let read = Level::parse(cell);
+        let own = further.iter().find(|own| own.same_as(&read)).cloned();
+        let level = own.or_else(|| factor.value(&read)).ok_or_else(|| {
+            let levels: Vec<String> =
+                factor.levels.iter().chain(further).map(Level::to_string).collect();
             format!("`{cell}` is no level of `{}`, which has {}", factor.name, levels.join(", "))
         })?;
-        pairs.push((factor.name.clone(), level.clone()));
+        pairs.push((factor.name.clone(), level));
     }
     Ok(Configuration::new(pairs))
 }

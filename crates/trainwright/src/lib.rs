@@ -15,6 +15,7 @@ mod init;
 mod job;
 mod load;
 mod lock;
+mod optimal_rows;
 mod place;
 mod planned;
 mod queue;
@@ -36,6 +37,7 @@ pub use import::{Imported, import};
 pub use init::{init, init_from_csv};
 pub use job::{JobChannels, job};
 pub use load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, LoadRequest, load};
+pub use optimal_rows::{OptimalRequest, OptimalRows, augmented_rows, optimal_rows};
 pub use place::Place;
 pub use planned::design_of;
 pub use queue::{

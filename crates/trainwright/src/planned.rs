@@ -1,8 +1,11 @@
 //! A study whose trials are planned in its store: what `run` and `import` begin with.
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
 use trainwright_design::{Design, extend, plan};
-use trainwright_store::{Store, StoredTrial};
-use trainwright_study::{PlannedTrial, Study, differences};
+use trainwright_store::{MovedTrial, Store, StoredTrial};
+use trainwright_study::{Configuration, PlannedTrial, Study, differences};
 
 use crate::Error;
 
@@ -17,6 +20,9 @@ pub fn design_of(study: &Study) -> Result<Design, Error> {
 
 /// Keeps the study in the store, plans what is not planned yet, and lists all its trials.
 ///
+/// A changed design is accepted where it still has every trial that ran: those stay, and only
+/// what it has beyond them is planned.
+///
 /// # Errors
 /// Factors, design or command changed after trials were run.
 pub(crate) fn planned(
@@ -26,12 +32,12 @@ pub(crate) fn planned(
 ) -> Result<(i64, Vec<StoredTrial>), Error> {
     if let Some(known) = store.study(&study.name)? {
         let differences = differences(&known.fixed, &study.fixed_part());
-        let ran = |trial: &StoredTrial| trial.attempts > 0 || trial.imported;
         if !differences.is_empty() {
-            if store.trials(known.id)?.iter().any(ran) {
-                return Err(Error::Changed { study: study.name.clone(), differences });
-            }
+            let ran: Vec<StoredTrial> =
+                store.trials(known.id)?.into_iter().filter(has_run).collect();
+            let places = augmented(&ran, study, design, &differences)?;
             store.forget_plan(known.id, 0)?;
+            store.move_to_cells(known.id, &places)?;
         }
         store.forget_plan(known.id, study.design.replications)?;
     }
@@ -43,6 +49,92 @@ pub(crate) fn planned(
     }
     store.plan(id, &new)?;
     Ok((id, store.trials(id)?))
+}
+
+/// The trials with the rows that they have in a design changed since; as they are where it has no
+/// place for them.
+pub(crate) fn in_design(
+    trials: Vec<StoredTrial>,
+    fixed: &Value,
+    study: &Study,
+    design: &Design,
+) -> Vec<StoredTrial> {
+    let differences = differences(fixed, &study.fixed_part());
+    if differences.is_empty() {
+        return trials;
+    }
+    let ran: Vec<StoredTrial> = trials.iter().filter(|own| has_run(own)).cloned().collect();
+    let Ok(places) = augmented(&ran, study, design, &differences) else { return trials };
+    let places: BTreeMap<u32, Option<(u32, u32)>> =
+        places.into_iter().map(|own| (own.number, own.cell)).collect();
+    let moved = trials.into_iter().map(|trial| match places.get(&trial.number) {
+        Some(Some((row, replicate))) => {
+            StoredTrial { row: Some(*row), replicate: *replicate, ..trial }
+        }
+        // The next run plans the others anew.
+        _ => StoredTrial { row: None, ..trial },
+    });
+    moved.collect()
+}
+
+fn has_run(trial: &StoredTrial) -> bool {
+    trial.attempts > 0 || trial.imported
+}
+
+/// Places of the trials that ran in a changed design.
+fn augmented(
+    ran: &[StoredTrial],
+    study: &Study,
+    design: &Design,
+    differences: &[String],
+) -> Result<Vec<MovedTrial>, Error> {
+    let changed = |missing: Option<&StoredTrial>| Error::Changed {
+        study: study.name.clone(),
+        differences: differences.to_vec(),
+        missing: missing.map(|trial| trial.configuration.clone()),
+    };
+    if ran.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Levels may be added and the design may grow; all else makes other trials of the same rows.
+    // Rows of a block ran together, so that blocks cannot be drawn anew.
+    let may_grow = |line: &String| {
+        let grows = line.starts_with("design.kind") || line.starts_with("design.additions");
+        let levels = line.starts_with("factors[") && line.contains("].levels: ");
+        (grows && !line.contains("blocks")) || levels
+    };
+    if study.design.additions.blocks.is_some() || !differences.iter().all(may_grow) {
+        return Err(changed(None));
+    }
+    let mut free: BTreeMap<String, Vec<(u32, u32)>> = BTreeMap::new();
+    for replicate in (1..=study.design.replications).rev() {
+        for (row, configuration) in (1..).zip(design.rows()).collect::<Vec<_>>().into_iter().rev() {
+            free.entry(key(configuration)).or_default().push((row, replicate));
+        }
+    }
+    ran.iter()
+        .map(|trial| {
+            // Results from outside the design stay outside unless a row has come to meet them.
+            let cell = free.get_mut(&key(&trial.configuration)).and_then(Vec::pop);
+            match (cell, trial.row) {
+                (None, Some(_)) => Err(changed(Some(trial))),
+                (cell, _) => Ok(MovedTrial { number: trial.number, cell }),
+            }
+        })
+        .collect()
+}
+
+/// A configuration as a text that is the same however its numbers are spelled.
+fn key(configuration: &Configuration) -> String {
+    let mut pairs: Vec<String> = configuration
+        .iter()
+        .map(|(name, level)| match level.number() {
+            Some(number) => format!("{name}={number}"),
+            None => format!("{name}={level:?}"),
+        })
+        .collect();
+    pairs.sort_unstable();
+    pairs.join(" ")
 }
 
 fn new_trials(known: &[StoredTrial], study: &Study, design: &Design) -> Vec<PlannedTrial> {

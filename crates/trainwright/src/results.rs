@@ -7,7 +7,7 @@ use trainwright_store::{Store, StoredTrial};
 use trainwright_study::{Observation, Study, TrialState};
 
 use crate::lock::Lock;
-use crate::planned::design_of;
+use crate::planned::{design_of, in_design};
 use crate::{Error, Place};
 
 /// A study with its design and what the store holds of it.
@@ -32,8 +32,9 @@ impl Results {
         let place = Place::of(study, store);
         let none = || Error::NoResults { study: study.name.clone(), store: place.store.clone() };
         let store = place.open_for_reading()?.ok_or_else(none)?;
-        let study_id = store.study(&study.name)?.ok_or_else(none)?.id;
-        let trials = store.trials(study_id)?;
+        let known = store.study(&study.name)?.ok_or_else(none)?;
+        let study_id = known.id;
+        let trials = in_design(store.trials(study_id)?, &known.fixed, study, &design);
         Ok(Self { design, trials, place, store, study_id })
     }
 

@@ -48,9 +48,8 @@ fn unbalanced(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn no_replication(evidence: &Evidence<'_>) -> Option<Finding> {
     let problem = evidence.problem;
-    let factors = problem.variables.iter().all(crate::variable::Variable::is_factor);
-    let (_, cells) = problem.cells();
-    if cells < problem.y.len() || problem.variables.is_empty() || !factors {
+    let factors = problem.variables.iter().all(|v| v.is_factor() || v.is_block());
+    if problem.configurations() < problem.y.len() || problem.variables.is_empty() || !factors {
         return None;
     }
     let how = match evidence.lenth {

@@ -1,5 +1,7 @@
 //! Arguments of `design`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -16,7 +18,7 @@ pub(crate) struct DesignArguments {
     /// Generators of a fractional design, such as F=ABCDE.
     #[arg(long, value_delimiter = ',', value_name = "WORDS")]
     pub generators: Vec<String>,
-    /// Numbers of levels of a full design, such as 2,2,3.
+    /// Numbers of levels of a full, mixed or D-optimal design, such as 2,2,3.
     #[arg(long, value_delimiter = ',', value_name = "COUNTS")]
     pub levels: Vec<usize>,
     /// Where the axial points of a central composite design lie [default: circumscribed].
@@ -29,7 +31,32 @@ pub(crate) struct DesignArguments {
     /// [default: 4,4; for box-behnken 3, from 5 factors on 6].
     #[arg(long, value_delimiter = ',', value_name = "N[,N]")]
     pub center: Vec<usize>,
-    /// Seed of a Latin hypercube [default: 0].
+    /// Number of blocks that a two-level design is divided into, a power of two.
+    #[arg(long, value_name = "N")]
+    pub blocks: Option<u32>,
+    /// Effects given up for the blocks, such as ABC,BCD.
+    #[arg(long, value_delimiter = ',', value_name = "WORDS")]
+    pub block_generators: Vec<String>,
+    /// Factor whose signs a foldover reverses [default: all of them].
+    #[arg(long, value_name = "LETTER")]
+    pub on: Option<char>,
+    /// Terms that rows are chosen for, such as "main + 2fi", quadratic or "A*B + A^2"
+    /// [default: main + 2fi].
+    #[arg(long, value_name = "TERMS")]
+    pub model: Option<String>,
+    /// Random starts of the search for D-optimal rows [default: 10].
+    #[arg(long, value_name = "N")]
+    pub starts: Option<u32>,
+    /// CSV file with the rows to add to, one column a factor.
+    #[arg(long, value_name = "CSV")]
+    pub data: Option<PathBuf>,
+    /// Columns of it that are factors [default: all of them].
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub columns: Vec<String>,
+    /// Number of rows to add.
+    #[arg(long, value_name = "N")]
+    pub add: Option<u32>,
+    /// Seed of a Latin hypercube or of D-optimal rows [default: 0].
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
     /// Swap coordinates until the closest points of a Latin hypercube are far apart.
@@ -56,6 +83,14 @@ pub(crate) enum DesignKindArgument {
     LatinHypercube,
     /// Points between 0 and 1 of the Sobol sequence.
     Sobol,
+    /// A fraction and itself with signs reversed.
+    Foldover,
+    /// An orthogonal array for factors with different numbers of levels.
+    Mixed,
+    /// The rows that fix the coefficients of a model best.
+    DOptimal,
+    /// Further rows for a table, chosen as for a D-optimal design.
+    Augment,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,7 +1,8 @@
 //! `trainwright check`.
 
+mod confounded;
+
 use std::env;
-use std::fmt::Write as _;
 
 use anyhow::Context;
 use serde_json::{Value, json};
@@ -30,6 +31,7 @@ fn as_json(study: &Study, preview: &Preview) -> Value {
     json!({
         "study": study.name,
         "design": preview.design,
+        "confounding": preview.confounding,
         "replications": study.design.replications,
         "trials": preview.trials,
         "warmup": preview.warmup,
@@ -82,7 +84,7 @@ fn as_text(study: &Study, preview: &Preview) -> String {
     for note in preview.design.notes() {
         put(format!("note: {note}"));
     }
-    put(aliases(&preview.design));
+    put(confounded::text(&preview.design, preview.confounding.as_ref()));
     put(row_table(&preview.design));
     text
 }
@@ -109,38 +111,20 @@ fn duration(hours: f64) -> String {
     }
 }
 
-fn aliases(design: &Design) -> String {
-    let Some(fraction) = design.fraction() else { return String::new() };
-    let Some(resolution) = fraction.resolution() else { return String::new() };
-    let mut text = format!("\nresolution {resolution}; what is confounded with what:");
-    let named = |effect: &str| design.name_effect(effect).unwrap_or_else(|| effect.to_owned());
-    let short = |effect: &String| effect.trim_start_matches('-').chars().count() <= 2;
-    let mut none = true;
-    for (effect, others) in fraction.aliases().iter().filter(|(effect, _)| short(effect)) {
-        let others: Vec<String> =
-            others.iter().filter(|other| short(other)).map(|other| named(other)).collect();
-        if !others.is_empty() {
-            none = false;
-            write!(text, "\n  {} = {}", named(effect), others.join(" = "))
-                .expect("writing to memory cannot fail");
-        }
-    }
-    if none {
-        text.push_str("\n  no main effect or two-factor interaction with another of them");
-    }
-    text
-}
-
 fn row_table(design: &Design) -> String {
     let mut table = plain_table();
-    table.set_header(std::iter::once("row").chain(design.factors().iter().map(String::as_str)));
+    let block = design.blocks().map(|_| "block");
+    let names = design.factors().iter().map(String::as_str);
+    table.set_header(std::iter::once("row").chain(block).chain(names));
     for (number, row) in (1..).zip(design.rows()).take(MOST_ROWS) {
-        let number: usize = number;
+        let number: u32 = number;
+        let block = design.blocks().and_then(|blocks| blocks.of_row(number));
         let cells = design.factors().iter().map(|name| match row.get(name) {
             Some(level) => level.to_string(),
             None => "-".to_owned(),
         });
-        table.add_row(std::iter::once(number.to_string()).chain(cells));
+        let block = block.map(|block| block.to_string());
+        table.add_row(std::iter::once(number.to_string()).chain(block).chain(cells));
     }
     let more = design.rows().len().saturating_sub(MOST_ROWS);
     let more = if more > 0 { format!("... {more} more rows\n") } else { String::new() };

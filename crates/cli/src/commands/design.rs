@@ -1,5 +1,6 @@
 //! `trainwright design`.
 
+mod optimal;
 mod response_surface;
 mod space_filling;
 mod two_level;
@@ -20,13 +21,20 @@ pub(crate) fn design(arguments: &DesignArguments) -> anyhow::Result<u8> {
         DesignKindArgument::BoxBehnken => response_surface::box_behnken(arguments)?,
         DesignKindArgument::LatinHypercube => space_filling::latin_hypercube(arguments)?,
         DesignKindArgument::Sobol => space_filling::sobol(arguments)?,
+        DesignKindArgument::Foldover => two_level::foldover(arguments)?,
+        DesignKindArgument::Mixed => optimal::mixed(arguments)?,
+        DesignKindArgument::DOptimal => optimal::d_optimal(arguments)?,
+        DesignKindArgument::Augment => optimal::augment(arguments)?,
     }
     Ok(0)
 }
 
 fn full(arguments: &DesignArguments) -> anyhow::Result<()> {
-    allow_only(arguments, "full", &["--factors", "--levels"])?;
+    allow_only(arguments, "full", &["--factors", "--levels", "--blocks", "--block-generators"])?;
     let two_level = arguments.levels.is_empty();
+    if two_level::block_spec(arguments).is_some() {
+        return two_level::full_in_blocks(arguments);
+    }
     let levels = match (arguments.factors, two_level) {
         (Some(factors), true) => vec![2; factors],
         (None, false) => arguments.levels.clone(),
@@ -60,6 +68,14 @@ fn allow_only(arguments: &DesignArguments, kind: &str, allowed: &[&str]) -> Resu
         ("--center", !arguments.center.is_empty()),
         ("--seed", arguments.seed.is_some()),
         ("--maximin", arguments.maximin),
+        ("--blocks", arguments.blocks.is_some()),
+        ("--block-generators", !arguments.block_generators.is_empty()),
+        ("--on", arguments.on.is_some()),
+        ("--model", arguments.model.is_some()),
+        ("--starts", arguments.starts.is_some()),
+        ("--data", arguments.data.is_some()),
+        ("--columns", !arguments.columns.is_empty()),
+        ("--add", arguments.add.is_some()),
     ];
     match given.iter().find(|(option, given)| *given && !allowed.contains(option)) {
         Some((option, _)) => Err(Error::Request(format!(

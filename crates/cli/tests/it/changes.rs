@@ -35,7 +35,11 @@ fn check_refused(from: &str, to: &str, diff: &[&str]) {
 #[test]
 fn a_changed_factor_design_command_or_seed_is_refused_with_a_diff() {
     check_refused("[1, 2, 3]", "[1, 2, 4]", &["factors[x].levels[2]: 3 -> 4"]);
-    check_refused("\"full\"", "\"one-factor\"\nbaseline.x = 1", &["design.kind"]);
+    check_refused(
+        "\"full\"",
+        "\"table\"\nrows = [[1], [2]]",
+        &["design.kind", "no row left", "x=3"],
+    );
     check_refused("echo $TRAINWRIGHT_TRIAL", "echo  $TRAINWRIGHT_TRIAL", &["task.command"]);
     check_refused("env.x = \"{x}\"", "env.x = \"0{x}\"", &["task.command", "0{x}"]);
     check_refused("seed = 5", "seed = 6", &["study.seed: 5 -> 6"]);

@@ -152,3 +152,85 @@ fn every_kind_prints_a_table() {
         assert!(end.stdout.contains(part), "{words} gave {end:#?}");
     }
 }
+
+#[test]
+fn a_foldover_shows_both_halves_as_one_design() {
+    let words = "foldover --factors 7 --generators D=AB,E=AC,F=BC,G=ABC";
+    let folded = design(words);
+    assert_eq!(folded["resolution"], 4);
+    assert_eq!(folded["rows"].as_array().unwrap().len(), 16);
+    assert_eq!(folded["word_length_pattern"]["4"], 7);
+    let on = design(&format!("{words} --on A"));
+    assert!(!on["defining_relation"].to_string().contains('A'));
+    check_refused(
+        "foldover --factors 4 --runs 8",
+        &["the same rows again", "fold over one factor"],
+    );
+    check_refused(&format!("{words} --on Z"), &["no factor `Z`"]);
+}
+
+#[test]
+fn blocks_show_what_they_hide() {
+    let half = design("full --factors 3 --blocks 2");
+    assert_eq!(half["blocks"]["confounded"], serde_json::json!(["ABC"]));
+    assert_eq!(half["blocks"]["rows"], serde_json::json!([1, 2, 2, 1, 2, 1, 1, 2]));
+    let given = design("fractional --factors 6 --runs 16 --block-generators ACD");
+    assert_eq!(given["blocks"]["count"], 2);
+    let plain = Lab::new().expect(0, &["design", "full", "--factors", "4", "--blocks", "4"]);
+    assert!(plain.stdout.contains("4 blocks, told apart by"), "{}", plain.stdout);
+    check_refused("full --factors 3 --blocks 3", &["3 blocks are not a power of two"]);
+    check_refused("fractional --factors 3 --runs 4 --block-generators ABC", &["the same blocks"]);
+}
+
+#[test]
+fn orthogonal_arrays_balance_every_pair() {
+    let array = design("mixed --levels 2,3,3,3,3,3,3,3");
+    assert_eq!(array["array"], "L18");
+    let rows = rows(&array["rows"]);
+    for a in 1..8 {
+        for b in 0..a {
+            let pairs = rows.iter().filter(|row| row[a] == 0.0 && row[b] == 0.0).count();
+            assert_eq!(pairs, if b == 0 { 3 } else { 2 });
+        }
+    }
+    check_refused("mixed --levels 2,3,3 --runs 9", &["use 18 runs"]);
+    check_refused("mixed --factors 3", &["--factors does not apply"]);
+}
+
+#[test]
+fn d_optimal_rows_and_additions_are_chosen_for_a_model() {
+    let whole = design("d-optimal --factors 3 --runs 8");
+    assert!((whole["optimality"]["d_efficiency"].as_f64().unwrap() - 100.0).abs() < 1e-9);
+    assert_eq!(sorted(&whole["rows"]), sorted(&design("full --factors 3")["rows"]));
+    let curved = design("d-optimal --levels 3,3 --runs 6 --model quadratic --seed 3");
+    // The determinant of X'X is 2^8 at best.
+    let efficiency = curved["optimality"]["d_efficiency"].as_f64().unwrap() / 100.0;
+    assert!(((efficiency * 6.0).powi(6) - 256.0).abs() < 1e-6);
+    check_refused("d-optimal --levels 3,3 --runs 4 --model quadratic", &["too few", "at least 6"]);
+    check_refused("d-optimal --levels 2,2 --runs 8 --model A+Q", &["`Q` in the terms"]);
+
+    let lab = Lab::new();
+    lab.write("rows.csv", "a,b,c,y\n-1,-1,1,5\n1,-1,-1,6\n-1,1,-1,7\n1,1,1,8\n");
+    let words = "design augment --data rows.csv --columns a,b,c --add 4 --json";
+    let added = lab.json(&words.split(' ').collect::<Vec<_>>());
+    assert_eq!((added["existing"].as_u64(), added["factors"][2].as_str()), (Some(4), Some("c")));
+    // The other half of the factorial is the best addition.
+    assert!(rows(&added["rows"]).iter().all(|row| row.iter().product::<f64>() == -1.0));
+    let end = lab.expect(2, &["design", "augment", "--data", "rows.csv", "--add", "1"]);
+    end.says(&["too few"]);
+    lab.expect(2, &["design", "augment", "--data", "none.csv", "--add", "1"]).says(&["none.csv"]);
+}
+
+#[test]
+fn twelve_factors_have_the_known_word_lengths() {
+    // Chen, Sun and Wu, "A catalogue of two-level and three-level fractional factorial designs
+    // with small runs", International Statistical Review 61, 1993: designs 11-5.1 and 12-6.1.
+    let eleven = design("fractional --factors 11 --runs 64");
+    assert_eq!(eleven["word_length_pattern"]["4"], 4);
+    assert_eq!(eleven["word_length_pattern"]["5"], 14);
+    assert_eq!(eleven["choice"], "minimum-aberration");
+    let twelve = design("fractional --factors 12 --runs 64");
+    assert_eq!(twelve["word_length_pattern"]["4"], 6);
+    assert_eq!(twelve["word_length_pattern"]["5"], 24);
+    assert_eq!(design("fractional --factors 12 --runs 128")["choice"], "minimum-aberration");
+}

@@ -19,5 +19,6 @@ mod queues;
 mod regressions;
 mod statistics;
 mod stopping;
+mod study_designs;
 mod tables;
 mod training;

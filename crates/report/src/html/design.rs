@@ -74,6 +74,13 @@ fn kind(kind: Kind) -> &'static str {
         Kind::OneFactor => "one factor at a time",
         Kind::Full => "full factorial: every combination",
         Kind::Fractional => "fractional factorial, two levels",
+        Kind::PlackettBurman => "Plackett-Burman screening, two levels",
+        Kind::CentralComposite => "central composite",
+        Kind::BoxBehnken => "Box-Behnken, three levels",
+        Kind::LatinHypercube => "Latin hypercube",
+        Kind::Sobol => "Sobol points",
+        Kind::DOptimal => "D-optimal",
+        Kind::Mixed => "orthogonal array",
         Kind::Table => "table of the study file",
         _ => "other",
     }

@@ -59,7 +59,7 @@ fn wrong_types_and_broken_toml_are_shown_in_place() {
         "type = \"full\"",
         "type = \"taguchi\"",
         &[
-            "11:8: unknown variant `taguchi`, expected one of `one-factor`, `full`, `fractional`, `plackett-burman`, `central-composite`, `box-behnken`, `latin-hypercube`, `table`",
+            "11:8: unknown variant `taguchi`, expected one of `one-factor`, `full`, `fractional`, `plackett-burman`, `central-composite`, `box-behnken`, `latin-hypercube`, `sobol`, `d-optimal`, `mixed`, `table`",
         ],
     );
     check_command(
@@ -134,10 +134,15 @@ fn factors_need_levels_that_differ() {
     );
     check_command(
         "levels = [32, 256]",
-        "range = { from = 32, to = 256 }",
+        "range = { from = 256, to = 32 }",
         &[
-            "9:1: `batch` has a range, and searches are not built in yet (give it levels, such as levels = [0.001, 0.01])",
+            "9:1: the range of `batch` from 256 to 32 is empty (write numbers, the smaller first: range = { from = 0.001, to = 0.1 })",
         ],
+    );
+    check_command(
+        "levels = [0.001, 0.01]",
+        "range = { from = 0, to = 0.1 }",
+        &["6:1: 0 of `lr` has no place on a log scale (leave `scale` out, or begin above 0)"],
     );
 }
 
@@ -193,14 +198,36 @@ fn trials_at_the_same_time_may_not_share_a_result_file() {
 }
 
 #[test]
-fn later_engines_designs_and_strategies_are_refused_for_now() {
-    check_command(
-        "type = \"full\"",
-        "type = \"box-behnken\"",
+fn keys_of_another_design_are_refused() {
+    let of = |design: &str, expected: &[&str]| {
+        check_command("type = \"full\"", design, expected);
+    };
+    of(
+        "type = \"full\"\nface = \"inscribed\"\nstarts = 3",
         &[
-            "11:8: this design is not built in yet (there are one-factor, full, fractional and table)",
+            "12:8: `face` does not go with this type of design (leave it out)",
+            "13:10: `starts` does not go with this type of design (leave it out)",
         ],
     );
+    of("type = \"sobol\"", &["10:2: a Sobol design needs runs (add runs = 16)"]);
+    of(
+        "type = \"d-optimal\"\nruns = 6\ncandidates = \"none.csv\"",
+        &["13:14: cannot read `none.csv`: a text alone has no folder"],
+    );
+    of(
+        "type = \"box-behnken\"\ncenter_points = [2, 3]",
+        &[
+            "12:17: two numbers of centre points are for a central composite design (write one number)",
+        ],
+    );
+    of(
+        "type = \"full\"\nblocks = 2\nblock_generators = [\"AB\"]",
+        &["12:10: `blocks` and `block_generators` are both there (leave one of them out)"],
+    );
+}
+
+#[test]
+fn later_engines_and_strategies_are_refused_for_now() {
     check_command(
         "[run]",
         "[engine]\nkind = \"spark\"\n[run]",

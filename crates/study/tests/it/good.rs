@@ -1,6 +1,6 @@
 use trainwright_study::{
-    Change, CommandWord, DesignKind, Direction, MetricSource, RunOrder, Scale, Study, Task,
-    differences, study_schema,
+    Additions, AxialDistance, BlockSpec, Change, CommandWord, DesignKind, Direction, Domain, Face,
+    Foldover, Level, MetricSource, RunOrder, Scale, Spread, Study, Task, differences, study_schema,
 };
 
 pub(crate) const COMMAND_STUDY: &str = r#"schema = 1
@@ -109,6 +109,41 @@ fn a_factor_may_be_hard_to_change() {
     let changes: Vec<Change> =
         Study::from_text(&text).unwrap().factors.iter().map(|factor| factor.change).collect();
     assert_eq!(changes, [Change::Easy, Change::Hard]);
+}
+
+#[test]
+fn a_range_has_its_ends_as_levels_and_takes_what_lies_between() {
+    let text = COMMAND_STUDY.replace("levels = [32, 256]", "range = { from = 32, to = 256 }");
+    let study = Study::from_text(&text).unwrap();
+    let batch = study.factor("batch").unwrap();
+    assert_eq!(batch.domain, Domain::Range);
+    assert_eq!(batch.levels, [Level::Integer(32), Level::Integer(256)]);
+    assert_eq!(batch.value(&Level::Integer(100)), Some(Level::Integer(100)));
+    assert_eq!(batch.value(&Level::Number(32.0)), Some(Level::Integer(32)));
+    assert_eq!(batch.value(&Level::Integer(257)), None);
+    assert_eq!(study.factor("lr").unwrap().value(&Level::Number(0.005)), None);
+}
+
+#[test]
+fn designs_read_with_their_own_keys() {
+    let of = |design: &str| {
+        let text = COMMAND_STUDY.replace("type = \"full\"", design);
+        Study::from_text(&text).unwrap_or_else(|fault| panic!("{fault}")).design
+    };
+    let composite = of("type = \"central-composite\"\nface = \"face-centred\"\ncenter_points = 5");
+    let (face, alpha, center_points) = (Face::FaceCentred, AxialDistance::Rotatable, Some([0, 5]));
+    assert_eq!(composite.kind, DesignKind::CentralComposite { face, alpha, center_points });
+    let hypercube = of("type = \"latin-hypercube\"\nruns = 9\nspread = \"plain\"");
+    assert_eq!(hypercube.kind, DesignKind::LatinHypercube { runs: 9, spread: Spread::Plain });
+    let folded =
+        of("type = \"fractional\"\nruns = 2\nfoldover = \"lr\"\ncenter_points = 3\nblocks = 2");
+    let expected = Additions {
+        centre_points: 3,
+        foldover: Some(Foldover::On("lr".to_owned())),
+        blocks: Some(BlockSpec::Count(2)),
+    };
+    assert_eq!(folded.additions, expected);
+    assert_eq!(of("type = \"full\"").additions, Additions::default());
 }
 
 #[test]

@@ -1,21 +1,90 @@
 //! Fractions and screening designs of two-level factors.
 
-use trainwright_design::{AliasesListed, PlackettBurman, TwoLevelFraction};
+use trainwright_design::{
+    AliasesListed, Blocks, DesignError, PlackettBurman, Reversal, TwoLevelFraction,
+};
+use trainwright_study::BlockSpec;
 
 use super::{allow_only, factors, letters, missing, refused, runs, table};
 use crate::arguments::DesignArguments;
 use crate::output::{print, print_json};
 
 pub(super) fn fractional(arguments: &DesignArguments) -> anyhow::Result<()> {
-    allow_only(arguments, "fractional", &["--factors", "--runs", "--generators"])?;
+    let allowed = ["--factors", "--runs", "--generators", "--blocks", "--block-generators"];
+    allow_only(arguments, "fractional", &allowed)?;
+    show_fraction(arguments, &fraction(arguments)?)
+}
+
+pub(super) fn foldover(arguments: &DesignArguments) -> anyhow::Result<()> {
+    allow_only(arguments, "foldover", &["--factors", "--runs", "--generators", "--on"])?;
+    let fraction = fraction(arguments)?;
+    let reversal = match arguments.on {
+        None => Reversal::EveryFactor,
+        Some(letter) => {
+            let place = fraction.factors().iter().position(|own| *own == letter);
+            let unknown = || DesignError::FoldoverFactor { factor: letter.to_string() };
+            Reversal::Factor(place.ok_or_else(unknown).map_err(|error| refused(&error))?)
+        }
+    };
+    let folded = fraction.folded(reversal).map_err(|error| refused(&error))?;
+    show_fraction(arguments, &folded)
+}
+
+/// A whole two-level factorial in blocks.
+pub(super) fn full_in_blocks(arguments: &DesignArguments) -> anyhow::Result<()> {
+    let factors = factors(arguments)?;
+    let runs = 1u32.checked_shl(u32::try_from(factors).unwrap_or(u32::MAX)).unwrap_or(u32::MAX);
+    let whole = TwoLevelFraction::with_runs(factors, runs).map_err(|error| refused(&error))?;
+    show_fraction(arguments, &whole)
+}
+
+fn fraction(arguments: &DesignArguments) -> anyhow::Result<TwoLevelFraction> {
     let factors = factors(arguments)?;
     let fraction = match (arguments.runs, arguments.generators.as_slice()) {
         (Some(runs), []) => TwoLevelFraction::with_runs(factors, runs),
         (None, words @ [_, ..]) => TwoLevelFraction::from_generators(factors, words),
         _ => return Err(missing("either --runs 32 or --generators F=ABCDE").into()),
     };
-    let fraction = fraction.map_err(|error| refused(&error))?;
-    if arguments.json { print_json("design", &fraction) } else { print(&fraction_text(&fraction)) }
+    Ok(fraction.map_err(|error| refused(&error))?)
+}
+
+/// The blocks that are asked for.
+pub(super) fn block_spec(arguments: &DesignArguments) -> Option<BlockSpec> {
+    match (arguments.blocks, arguments.block_generators.as_slice()) {
+        (_, words @ [_, ..]) => Some(BlockSpec::Generators(words.to_vec())),
+        (Some(count), []) => Some(BlockSpec::Count(count)),
+        (None, []) => None,
+    }
+}
+
+fn show_fraction(arguments: &DesignArguments, fraction: &TwoLevelFraction) -> anyhow::Result<()> {
+    let names = letters(fraction.factors().len());
+    let blocks = block_spec(arguments)
+        .map(|spec| Blocks::of_fraction(fraction, fraction.rows(), &spec, &names))
+        .transpose()
+        .map_err(|error| refused(&error))?;
+    if arguments.json {
+        let mut design = serde_json::to_value(fraction)?;
+        if let Some(blocks) = &blocks {
+            design["blocks"] = serde_json::to_value(blocks)?;
+        }
+        return print_json("design", &design);
+    }
+    let mut text = fraction_text(fraction);
+    if let Some(blocks) = &blocks {
+        let of_rows: Vec<String> = (1..=fraction.rows().len())
+            .filter_map(|row| blocks.of_row(u32::try_from(row).ok()?))
+            .map(|block| block.to_string())
+            .collect();
+        text.push_str(&format!(
+            "{} blocks, told apart by {}; confounded with them: {}\nblock of each row: {}\n",
+            blocks.count(),
+            blocks.generators().join(", "),
+            blocks.confounded().join(", "),
+            of_rows.join(" ")
+        ));
+    }
+    print(&text)
 }
 
 pub(super) fn plackett_burman(arguments: &DesignArguments) -> anyhow::Result<()> {

@@ -1,0 +1,153 @@
+//! The verb `design d-optimal` and `design augment`: rows chosen for the coefficients of a model.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+use trainwright_design::{Optimality, augment};
+use trainwright_study::{Configuration, Level, Study, is_identifier};
+
+use crate::Error;
+
+/// What rows are chosen for.
+#[derive(Debug, Clone)]
+pub struct OptimalRequest {
+    /// Terms such as `main + 2fi`, `quadratic` or `A*B + A^2`.
+    pub model: String,
+    /// Rows to choose.
+    pub runs: u32,
+    /// Random starts of the search.
+    pub starts: u32,
+    /// Decides the random starts.
+    pub seed: u64,
+}
+
+/// Chosen rows and how good they are together with those that were there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OptimalRows {
+    /// Names of the factors.
+    pub factors: Vec<String>,
+    /// Rows that were there.
+    pub existing: usize,
+    /// Rows chosen.
+    pub rows: Vec<Vec<Level>>,
+    /// How good all rows together are.
+    pub optimality: Optimality,
+}
+
+/// Chooses rows among all combinations of these levels.
+///
+/// # Errors
+/// Terms that do not read, too few rows for them, too many combinations.
+pub fn optimal_rows(
+    factors: &[(String, Vec<Level>)],
+    request: &OptimalRequest,
+) -> Result<OptimalRows, Error> {
+    choose(factors, &[], request)
+}
+
+/// Chooses further rows for those of a table, among all combinations of the levels in it.
+///
+/// # Errors
+/// A table that does not read, or a column of one value; as for [`optimal_rows`].
+pub fn augmented_rows(
+    file: &Path,
+    columns: &[String],
+    request: &OptimalRequest,
+) -> Result<OptimalRows, Error> {
+    let refused = |message: String| Error::Import { file: file.to_owned(), message };
+    let text = std::fs::read_to_string(file)
+        .map_err(|source| Error::Input { path: file.to_owned(), source })?;
+    let (factors, rows) = read(&text, columns).map_err(refused)?;
+    choose(&factors, &rows, request)
+}
+
+fn choose(
+    factors: &[(String, Vec<Level>)],
+    existing: &[Configuration],
+    request: &OptimalRequest,
+) -> Result<OptimalRows, Error> {
+    let study = study(factors, request)?;
+    let (rows, optimality) = augment(&study, existing).map_err(|error| {
+        let help = error.help().map(|help| format!("; {help}")).unwrap_or_default();
+        Error::Request(format!("cannot choose rows: {error}{help}"))
+    })?;
+    let names: Vec<String> = factors.iter().map(|(name, _)| name.clone()).collect();
+    let cells = |row: &Configuration| -> Vec<Level> {
+        row.iter().map(|(_, level)| level.clone()).collect()
+    };
+    let rows = rows.iter().map(cells).collect();
+    Ok(OptimalRows { factors: names, existing: existing.len(), rows, optimality })
+}
+
+/// A study that only says what to choose from.
+fn study(factors: &[(String, Vec<Level>)], request: &OptimalRequest) -> Result<Study, Error> {
+    let quoted = |text: &str| serde_json::to_string(text).expect("a text becomes JSON");
+    let mut text = format!("schema = 1\n[study]\nname = \"rows\"\nseed = {}\n", request.seed);
+    for (name, levels) in factors {
+        let levels = serde_json::to_string(levels).expect("levels become JSON");
+        writeln!(text, "[factors.{name}]\nlevels = {levels}").expect("writing to memory");
+    }
+    write!(
+        text,
+        "[design]\ntype = \"d-optimal\"\nruns = {}\nstarts = {}\nmodel = {}\n[metrics._response]\n",
+        request.runs,
+        request.starts,
+        quoted(&request.model)
+    )
+    .expect("writing to memory cannot fail");
+    Study::from_text(&text).map_err(|fault| {
+        let first = fault.problems.first().map(|own| own.message.clone()).unwrap_or_default();
+        Error::Request(format!("cannot choose rows: {first}"))
+    })
+}
+
+type Columns = Vec<(String, Vec<Level>)>;
+
+/// The levels of each column in order, and the rows.
+fn read(text: &str, columns: &[String]) -> Result<(Columns, Vec<Configuration>), String> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|error| error.to_string())?.clone();
+    let names: Vec<String> = match columns {
+        [] => header.iter().map(str::to_owned).collect(),
+        chosen => chosen.to_vec(),
+    };
+    let mut places = Vec::new();
+    for name in &names {
+        if !is_identifier(name) {
+            return Err(format!("column `{name}` cannot name a factor: use letters and digits"));
+        }
+        let place = header.iter().position(|own| own == name);
+        let known = || header.iter().collect::<Vec<_>>().join(", ");
+        places.push(place.ok_or_else(|| format!("no column `{name}`; there are {}", known()))?);
+    }
+    let mut levels: Vec<Vec<Level>> = vec![Vec::new(); names.len()];
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| error.to_string())?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let mut pairs = Vec::new();
+        for ((name, &place), levels) in names.iter().zip(&places).zip(&mut levels) {
+            if record[place].is_empty() {
+                return Err(format!("line {line}: `{name}` is empty"));
+            }
+            let level = Level::parse(&record[place]);
+            if !levels.iter().any(|own| own.same_as(&level)) {
+                levels.push(level.clone());
+            }
+            pairs.push((name.clone(), level));
+        }
+        rows.push(Configuration::new(pairs));
+    }
+    for (name, levels) in names.iter().zip(&mut levels) {
+        if levels.len() < 2 {
+            return Err(format!(
+                "column `{name}` has fewer than 2 values; name others with --columns"
+            ));
+        }
+        if levels.iter().all(|level| level.number().is_some()) {
+            levels.sort_by(|a, b| a.number().partial_cmp(&b.number()).expect("numbers are finite"));
+        }
+    }
+    Ok((names.into_iter().zip(levels).collect(), rows))
+}
