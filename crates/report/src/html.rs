@@ -126,3 +126,11 @@ fn without_analysis(input: &ReportInput<'_>) -> String {
     let reason = input.analysis_refused.as_deref().unwrap_or("there is no analysis yet");
     note(&format!("Nothing to show yet: {reason}."))
 }
+
+/// Text with a capital and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    let stop = if text.ends_with('.') { "" } else { "." };
+    format!("{first}{}{stop}", letters.as_str())
+}

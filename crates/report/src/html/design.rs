@@ -7,7 +7,7 @@ use trainwright_analysis::wording::count;
 use trainwright_design::{AliasesListed, Choice, Design, Kind, TwoLevelFraction};
 use trainwright_study::{Factor, FactorKind, RunOrder, Scale, TrialState};
 
-use super::{facts, folded, note, paragraph};
+use super::{facts, folded, note, paragraph, sentence};
 use crate::charts::{Charts, alias_graph, power_curve};
 use crate::escape::escape;
 use crate::input::ReportInput;
@@ -264,12 +264,4 @@ fn rows_table(design: &Design) -> String {
         String::new()
     };
     folded("All rows in standard order", &(table.html() + &cut))
-}
-
-/// Text with a capital and a full stop.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    let stop = if text.ends_with('.') { "" } else { "." };
-    format!("{first}{}{stop}", letters.as_str())
 }

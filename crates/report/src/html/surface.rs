@@ -5,7 +5,7 @@ use trainwright_analysis::{Surface, SurfacePoint};
 
 use super::shell::Shell;
 use super::verdict::findings;
-use super::{note, paragraph};
+use super::{note, paragraph, sentence};
 use crate::charts::{Charts, contours};
 use crate::escape::escape;
 use crate::table::{Cell, Sorting, Table};
@@ -34,10 +34,13 @@ pub(super) const SECTION: (&str, &str, &str) = (
      beyond which something better may lie.",
 );
 
+const ANSWER: (&str, &str, &str) =
+    ("verdict", "Answer", "What the surface looks like and where it is best.");
+
 /// The page of a surface as one HTML file, which loads nothing from elsewhere.
 pub fn surface_html(page: &SurfacePage<'_>) -> String {
     let mut charts = Charts::default();
-    let body = section(page.surface, &mut charts);
+    let bodies = vec![words(page.surface), drawn(page.surface, &mut charts)];
     let header = format!(
         "<header><div class=\"wide\"><p class=\"kind\">Response surface</p>\n<h1>{}</h1>\n\
          <p class=\"description\">{} from {}</p></div></header>\n",
@@ -48,8 +51,8 @@ pub fn surface_html(page: &SurfacePage<'_>) -> String {
     let shell = Shell {
         title: format!("{} - response surface", page.name),
         header,
-        sections: &[SECTION],
-        bodies: vec![body],
+        sections: &[ANSWER, SECTION],
+        bodies,
         charts,
         program: page.program,
         written_at: page.written_at,
@@ -59,8 +62,15 @@ pub fn surface_html(page: &SurfacePage<'_>) -> String {
 
 /// The surface in words, from above and in figures.
 pub(super) fn section(surface: &Surface, charts: &mut Charts) -> String {
-    let mut out = paragraph(&surface.text);
-    out += &findings(surface.findings.iter());
+    words(surface) + &drawn(surface, charts)
+}
+
+fn words(surface: &Surface) -> String {
+    format!("<h3>In words</h3>\n{}", paragraph(&sentence(&surface.text)))
+        + &findings(surface.findings.iter())
+}
+
+fn drawn(surface: &Surface, charts: &mut Charts) -> String {
     let inside = |point: &&SurfacePoint| point.inside;
     let marked = match (&surface.optimum, &surface.stationary) {
         (Some(point), _) => Some((point, "best point of the region")),
@@ -68,7 +78,7 @@ pub(super) fn section(surface: &Surface, charts: &mut Charts) -> String {
             stationary.as_ref().filter(inside).map(|point| (point, "stationary point"))
         }
     };
-    out += "<div class=\"pair\">";
+    let mut out = String::from("<div class=\"pair\">");
     for (index, own) in surface.contours.iter().take(MOST_PAIRS).enumerate() {
         if let Some(chart) = contours(surface, own, marked) {
             out += &charts.place(&format!("contour-{}", index + 1), chart);

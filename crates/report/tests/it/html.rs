@@ -34,7 +34,7 @@ fn check_sound(page: &str) {
     for (id, option) in charts {
         assert_eq!(own.matches(&format!("id=\"{id}\"")).count(), 1, "{id}");
         // JSON has no NaN: it would turn into null, which only separates strokes of the pen.
-        let strokes = ["main-effect", "level-differences", "alias-graph"];
+        let strokes = ["main-effect", "level-differences", "alias-graph", "contour"];
         let has_strokes = strokes.iter().any(|own| id.starts_with(own));
         assert!(has_strokes || !option.to_string().contains("null"), "{id}");
     }
