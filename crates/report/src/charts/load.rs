@@ -44,7 +44,10 @@ pub(crate) fn load_curve(measured: &MeasuredQueue, model: &LoadModel) -> Chart {
             "tips": { "x": "jobs a second", "y": "mean response (s)" },
             "legend": { "top": 20 },
             "grid": { "top": 48 },
-            "xAxis": { "type": "value", "name": "jobs a second", "min": 0, "max": for_chart(highest) },
+            "xAxis": {
+                "type": "value", "name": "jobs a second", "min": 0, "max": for_chart(highest),
+                "axisLabel": { "showMaxLabel": false },
+            },
             "yAxis": { "type": "value", "name": "mean response (s)", "min": 0 },
             "series": series,
         }),

@@ -128,7 +128,7 @@ pub(super) fn named(name: &str, line: &[(f64, f64)], index: usize) -> Value {
 pub(super) fn point(name: &str, x: f64, y: f64) -> Value {
     json!({
         "type": "scatter", "name": name, "symbolSize": 12, "data": [[for_chart(x), for_chart(y), name]],
-        "itemStyle": { "color": "$accent" }, "z": 5,
+        "itemStyle": { "color": "$s3" }, "z": 5,
     })
 }
 
