@@ -128,6 +128,30 @@ mod tests {
         }
     }
 
+    /// Rows in which both factors leave the middle: eight for every block that holds the pair.
+    fn together(design: &BoxBehnken, a: usize, b: usize) -> i32 {
+        sum(design, |row| (row[a] * row[b]).abs())
+    }
+
+    /// Seven factors are a balanced incomplete block design, in which every pair meets once. Six
+    /// are a partially balanced one: the three opposite pairs meet twice, the others once. Some
+    /// programs use all pairs instead, which takes 60 and 84 runs.
+    #[test]
+    fn blocks_of_six_and_seven_factors_are_balanced_as_published() {
+        let six = BoxBehnken::new(6, 0).unwrap();
+        let seven = BoxBehnken::new(7, 0).unwrap();
+        assert_eq!((six.rows().len(), seven.rows().len()), (48, 56));
+        for (design, factors) in [(&six, 6), (&seven, 7)] {
+            for a in 0..factors {
+                assert_eq!(sum(design, |row| row[a].abs()), 24, "each is in three blocks");
+                for b in 0..a {
+                    let twice = factors == 6 && a - b == 3;
+                    assert_eq!(together(design, a, b), if twice { 16 } else { 8 }, "{b} {a}");
+                }
+            }
+        }
+    }
+
     /// The fourth moments of the published designs of 4 and 7 factors make them rotatable.
     #[test]
     fn four_and_seven_factors_are_rotatable() {

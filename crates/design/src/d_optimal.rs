@@ -4,7 +4,8 @@
 //! makes the confidence region of the coefficients smallest. The search is Fedorov's exchange as
 //! modified by Cook and Nachtsheim ("A comparison of algorithms for constructing exact D-optimal
 //! designs", Technometrics 22, 1980): row after row is exchanged for the best candidate, until no
-//! exchange helps. It finds a local optimum, so it starts from several random choices.
+//! exchange helps. That is a local optimum, so a few rows are then moved at random and the exchanges
+//! begin again, and the whole starts from several random choices.
 
 use serde::Serialize;
 use trainwright_study::Seed;
@@ -16,6 +17,13 @@ const LEAST_GAIN: f64 = 1e-9;
 
 /// Added to the diagonal while a random start may still be singular.
 const RIDGE: f64 = 1e-4;
+
+/// Part of a start's randomness that moves rows out of a local optimum.
+const KICKS: u64 = u64::MAX;
+
+/// Kicks of one start, and multiplications of a pass that a start's kicks share.
+const MOST_KICKS: u64 = 40;
+const MOST_WORK: u64 = 4_000_000;
 
 /// Passes over the rows after which a start is given up; few take more than ten.
 const MOST_PASSES: usize = 200;
@@ -109,22 +117,48 @@ fn efficiency(log_determinant: f64, coefficients: usize, rows: usize) -> f64 {
     100.0 * (log_determinant / coefficients as f64).exp() / rows as f64
 }
 
-/// A random choice after all exchanges that help.
+/// A random choice after all exchanges that help, kicked out of the local optima that it meets.
 fn improved(exchange: &Exchange<'_>, seed: Seed) -> Vec<usize> {
-    let candidates = exchange.candidates.len();
     let draw =
-        |place: u64| ((u128::from(seed.derive(place).value()) * candidates as u128) >> 64) as usize;
-    let mut rows: Vec<usize> = (0..exchange.runs as u64).map(draw).collect();
-    for ridge in [RIDGE, 0.0] {
-        for _ in 0..MOST_PASSES {
-            let Some(mut state) = State::new(exchange, &rows, ridge) else { break };
-            if !state.pass(exchange, &mut rows) {
-                break;
-            }
+        |seed: Seed, limit: usize| ((u128::from(seed.value()) * limit as u128) >> 64) as usize;
+    let candidates = exchange.candidates.len();
+    let mut rows: Vec<usize> =
+        (0..exchange.runs as u64).map(|place| draw(seed.derive(place), candidates)).collect();
+    settle(exchange, &mut rows);
+    let mut best = log_determinant(exchange, &rows);
+    for kick in 0..kicks(exchange) {
+        let seed = seed.derive(KICKS).derive(kick);
+        let mut other = rows.clone();
+        for moved in 0..1 + rows.len() as u64 / 6 {
+            let place = draw(seed.derive(2 * moved), rows.len());
+            other[place] = draw(seed.derive(2 * moved + 1), candidates);
+        }
+        settle(exchange, &mut other);
+        let found = log_determinant(exchange, &other);
+        if found > best.map(|best| best + LEAST_GAIN) {
+            (rows, best) = (other, found);
         }
     }
     rows.sort_unstable();
     rows
+}
+
+/// Kicks that a start gets: many for small searches, few for large ones.
+fn kicks(exchange: &Exchange<'_>) -> u64 {
+    let pass = exchange.candidates.len() * exchange.runs * exchange.candidates[0].len();
+    (MOST_WORK / pass.max(1) as u64).min(MOST_KICKS)
+}
+
+/// Exchanges rows until no exchange helps.
+fn settle(exchange: &Exchange<'_>, rows: &mut [usize]) {
+    for ridge in [RIDGE, 0.0] {
+        for _ in 0..MOST_PASSES {
+            let Some(mut state) = State::new(exchange, rows, ridge) else { break };
+            if !state.pass(exchange, rows) {
+                break;
+            }
+        }
+    }
 }
 
 /// The inverse of X'X, and the variance of a prediction at every candidate.

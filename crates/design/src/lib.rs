@@ -1,11 +1,14 @@
 //! Experimental designs: which configurations of a study run, and in which order.
 //!
-//! Read `design.rs` first: it turns a study into rows. `fraction.rs` holds the regular two-level
-//! fractions with their alias structure, `minimum_aberration.rs` finds the best of them,
+//! Read `design.rs` first: it turns a study into rows, `listed.rs` by the kind that it asks for.
+//! `fraction.rs` holds the regular two-level fractions with their alias structure,
+//! `minimum_aberration.rs` finds the best of them, `foldover.rs` and `blocks.rs` work on them,
 //! `plackett_burman.rs` screens many factors, `central_composite.rs` and `box_behnken.rs` fit
-//! curved surfaces, `latin_hypercube.rs` and `sobol.rs` fill the unit cube and `space_filling.rs`
-//! measures how well. `plan.rs` turns rows into numbered trials and `misprint.rs` checks tables typed by hand.
-//! Nothing here runs a trial or looks at a measurement.
+//! curved surfaces, `latin_hypercube.rs` and `sobol.rs` fill the unit cube, `d_optimal.rs` chooses
+//! rows for a model and `orthogonal_array.rs` mixes numbers of levels. `coded_levels.rs` places
+//! coded points on a study's factors. `plan.rs` turns rows into numbered trials in the order of
+//! `run_order.rs`, `confounding.rs` compares effects over any rows and `misprint.rs` checks tables
+//! typed by hand. Nothing here runs a trial or looks at a measurement.
 
 mod aberration_table;
 mod blocks;

@@ -5,4 +5,5 @@
 mod classical;
 mod reference;
 mod studies;
+mod study_kinds;
 mod study_plans;
