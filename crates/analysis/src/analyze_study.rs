@@ -1,7 +1,7 @@
 //! Analysis of a study's observations against its design.
 
 use trainwright_design::Design;
-use trainwright_study::{DesignKind, Observation, Study, TrialState};
+use trainwright_study::{DesignKind, Factor, Observation, Study, TrialState};
 
 use crate::analysis::{Analysis, AnovaType};
 use crate::assemble::analyze;
@@ -144,7 +144,7 @@ pub(crate) fn variables(
     design: &Design,
     finished: &[&Observation],
 ) -> Result<Vec<Variable>, AnalysisError> {
-    let of_factor = |factor: &trainwright_study::Factor| {
+    let of_factor = |factor: &Factor| {
         let observed: Vec<_> =
             finished.iter().map(|o| (o.trial, o.configuration.get(&factor.name))).collect();
         Variable::from_factor(factor, &design.further_levels(factor), &observed)

@@ -181,7 +181,9 @@ fn groups_of(
     metric: &str,
     baseline: Option<&str>,
 ) -> Result<Groups, AnalysisError> {
-    let known = distinct(&factor.levels);
+    // A factor with a range may have run at values between its declared levels.
+    let observed = finished.iter().filter_map(|own| own.configuration.get(&factor.name));
+    let known = distinct(&factor.levels.iter().chain(observed).cloned().collect::<Vec<_>>());
     let start = match &study.design.kind {
         DesignKind::OneFactor { baseline } => Some(baseline),
         _ => None,
@@ -205,9 +207,7 @@ fn groups_of(
             trial: own.trial,
             metric: metric.to_owned(),
         })?;
-        if let Some(at) = groups.levels.iter().position(|l| l.same_as(level)) {
-            groups.values[at].push(*value);
-        }
+        groups.values[place(&groups.levels, level)].push(*value);
     }
     filled(groups)
 }

@@ -4,9 +4,11 @@
 //! page and with the findings made anywhere in the program. One file a group: `fits.rs` for
 //! equations, `studies.rs` for designs and trials, `comparisons.rs` for ratios, scaling,
 //! correlations and surfaces, `training.rs` for what tables of training runs tell,
-//! `queues.rs` for capacity.
+//! `queues.rs` for capacity. `field_reports.rs` lists mistakes that people made, with what names
+//! each.
 
 mod comparisons;
+mod field_reports;
 mod fits;
 mod queues;
 mod studies;
@@ -90,6 +92,14 @@ pub fn catalogue_page() -> String {
             ));
         }
     }
+    page.push_str(
+        "\n## Mistakes of five field reports\n\nWhat people who ran such experiments by hand got \
+         wrong, and the findings that name it.\n\n| report | mistake | findings |\n|---|---|---|\n",
+    );
+    for own in field_reports::MISTAKES {
+        let ids: Vec<String> = own.ids.iter().map(|id| format!("`{id}`")).collect();
+        page.push_str(&format!("| {} | {} | {} |\n", own.report, own.mistake, ids.join(", ")));
+    }
     page
 }
 
@@ -101,4 +111,19 @@ const fn entry(
     reference: &'static str,
 ) -> CatalogueEntry {
     CatalogueEntry { id, severity, says, remedy, reference }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mistake_is_named_by_findings_of_the_catalogue() {
+        for own in field_reports::MISTAKES {
+            assert!(!own.ids.is_empty(), "{}", own.mistake);
+            for id in own.ids {
+                assert!(catalogue_entry(id).is_some(), "{id}");
+            }
+        }
+    }
 }

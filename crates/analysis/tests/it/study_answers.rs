@@ -138,6 +138,23 @@ fn a_three_level_study_gets_its_surface_on_its_own_scales() {
 }
 
 #[test]
+fn a_central_composite_study_gets_its_surface_and_every_value_is_compared() {
+    let factors = "[factors.x]\nrange = { from = 10.0, to = 50.0 }\n\
+        [factors.y]\nrange = { from = 1.0, to = 3.0 }";
+    let study = study(factors, "type = \"central-composite\"");
+    let bowl = |c: &Configuration| {
+        5.0 + (number(c, "x") - 28.0).powi(2) / 50.0 + 3.0 * (number(c, "y") - 2.2).powi(2)
+    };
+    let (design, seen) = run(&study, bowl);
+    let found = analyze(&study, &design, &seen, None);
+    let best = found.surface.as_ref().unwrap().optimum.as_ref().unwrap();
+    assert!((best.at[0] - 28.0).abs() < 0.5 && (best.at[1] - 2.2).abs() < 0.05, "{:?}", best.at);
+    let compared = compare_study(&study, &seen, Some("x"), None, None).unwrap();
+    let counted: usize = compared[0].levels.iter().map(|own| own.own.n).sum();
+    assert_eq!(counted + compared[0].baseline.n, seen.len());
+}
+
+#[test]
 fn two_levels_or_texts_support_no_surface() {
     for factors in
         [LEVELS, "[factors.lr]\nlevels = [0.1, 1]\n[factors.batch]\nlevels = [32, 64, 128]"]
