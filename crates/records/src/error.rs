@@ -28,6 +28,13 @@ pub enum RecordsError {
          of {limit}"
     )]
     RecordTooLong { record: u64, offset: u64, length: u64, limit: u64 },
+    #[error(
+        "record {record} (counting from 0) at byte {offset} is {found} bytes long with its \
+         frame, the index says {expected}"
+    )]
+    IndexDisagrees { record: u64, offset: u64, expected: u64, found: u64 },
+    #[error("line {line} of the index is `{text}`, expected `offset size`")]
+    IndexLine { line: usize, text: String },
     #[error("record {record} (counting from 0): {problem}")]
     InRecord { record: u64, problem: Box<RecordsError> },
 

@@ -178,6 +178,21 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
+    /// The only value of a repeated int64 field, packed or not; `None` when there are others.
+    pub(crate) fn single_int(&self) -> Result<Option<i64>, RecordsError> {
+        match self.value {
+            FieldValue::Bytes(packed) => {
+                let mut packed = Fields::new(self.message, packed);
+                if packed.bytes.is_empty() {
+                    return Ok(None);
+                }
+                let number = packed.varint()? as i64;
+                Ok((packed.position == packed.bytes.len()).then_some(number))
+            }
+            _ => Ok(Some(self.varint()? as i64)),
+        }
+    }
+
     fn packed<'b, const N: usize>(&self, bytes: &'b [u8]) -> Result<&'b [[u8; N]], RecordsError> {
         match bytes.as_chunks() {
             (numbers, []) => Ok(numbers),
