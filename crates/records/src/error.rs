@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::pictures::PictureFormat;
+
 /// What went wrong while reading, writing or fetching data.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -70,6 +72,20 @@ pub enum RecordsError {
     IdxTruncated { expected: u64, found: u64 },
     #[error("IDX file goes on after its {expected} bytes of values")]
     IdxTrailing { expected: u64 },
+
+    #[error("neither JPEG nor PNG: it starts with {start:02x?}")]
+    NoPicture { start: Vec<u8> },
+    #[error("the {format} header is damaged or cut off")]
+    PictureHeader { format: PictureFormat },
+    #[error("the {format} picture is damaged: {reason}")]
+    PictureDamaged { format: PictureFormat, reason: String },
+    #[error(
+        "the picture has {rows} x {columns} pixels and would need {bytes} bytes of memory, over \
+         the limit of {limit}"
+    )]
+    PictureTooLarge { rows: usize, columns: usize, bytes: u64, limit: u64 },
+    #[error("the picture cannot be encoded: {reason}")]
+    PictureEncode { reason: String },
 
     #[error("{images} images but {labels} labels")]
     LabelCount { images: usize, labels: usize },

@@ -14,6 +14,7 @@ mod idx;
 mod images;
 mod index;
 mod load;
+pub mod pictures;
 mod published;
 mod sample;
 mod sequence_example;
