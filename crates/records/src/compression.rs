@@ -37,14 +37,8 @@ impl Compression {
         match start {
             _ if plain => Self::None,
             [0x1f, 0x8b, 8, ..] => Self::Gzip,
-            // Deflate with a window of at most 32 KiB; the pair is a multiple of 31.
-            [method, flags, ..]
-                if method & 0x0f == 8
-                    && method >> 4 <= 7
-                    && u16::from_be_bytes([*method, *flags]).is_multiple_of(31) =>
-            {
-                Self::Zlib
-            }
+            // Deflate with a window of 32 KiB, as every writer uses, at any of its four levels.
+            [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => Self::Zlib,
             _ => Self::None,
         }
     }

@@ -29,7 +29,7 @@ pub struct Picture {
 
 impl Picture {
     /// Makes it a picture of this shape, keeping its memory; the pixels are whatever they were.
-    fn reshape(&mut self, rows: usize, columns: usize, channels: usize) {
+    pub(crate) fn reshape(&mut self, rows: usize, columns: usize, channels: usize) {
         (self.rows, self.columns, self.channels) = (rows, columns, channels);
         self.pixels.resize(rows * columns * channels, 0);
     }

@@ -41,21 +41,36 @@ impl ShardBytes {
     /// # Errors
     /// When it cannot be read or unpacked; the file is named.
     pub fn open(path: &Path) -> Result<Self, RecordsError> {
-        Self::open_unnamed(path).map_err(|error| error.in_file(path))
-    }
-
-    fn open_unnamed(path: &Path) -> Result<Self, RecordsError> {
-        let file = File::open(path)?;
-        // SAFETY: the map is only read. Nothing in this process writes to finished files, and
-        // the documentation passes the demand not to shorten them on to the user.
-        let map = unsafe { Mmap::map(&file) }?;
+        let map = map(path)?;
         if Compression::of(&map) == Compression::None {
             return Ok(Self::Mapped(map));
         }
-        let mut bytes = Vec::new();
-        unpacked_records(&map[..])?.0.read_to_end(&mut bytes)?;
-        Ok(Self::Owned(bytes))
+        unpack(&map).map_err(|error| error.in_file(path))
     }
+
+    /// Maps a text file, or unpacks one that is GZIP-compressed into memory.
+    pub(crate) fn open_text(path: &Path) -> Result<Self, RecordsError> {
+        let map = map(path)?;
+        // A text may begin like a ZLIB stream, but not like a GZIP one.
+        if Compression::of(&map) == Compression::Gzip {
+            return unpack(&map).map_err(|error| error.in_file(path));
+        }
+        Ok(Self::Mapped(map))
+    }
+}
+
+fn map(path: &Path) -> Result<Mmap, RecordsError> {
+    let file = File::open(path);
+    // SAFETY: the map is only read. Nothing in this process writes to finished files, and the
+    // documentation passes the demand not to shorten them on to the user.
+    let map = file.and_then(|file| unsafe { Mmap::map(&file) });
+    map.map_err(|error| RecordsError::from(error).in_file(path))
+}
+
+fn unpack(packed: &[u8]) -> Result<ShardBytes, RecordsError> {
+    let mut bytes = Vec::new();
+    unpacked_records(packed)?.0.read_to_end(&mut bytes)?;
+    Ok(ShardBytes::Owned(bytes))
 }
 
 /// A stream of the unpacked bytes of a shard, and how it is compressed.

@@ -84,6 +84,11 @@ impl ShardWriter {
         Ok(())
     }
 
+    /// What it holds so far.
+    pub fn size(&self) -> ShardSize {
+        self.size
+    }
+
     /// Writes the index, then gives the flushed shard its final name.
     ///
     /// # Errors
