@@ -28,16 +28,17 @@ impl PrivateFile {
         Ok(Self { file, private, path: path.to_owned(), published: false })
     }
 
-    /// Flushes the content to disk and gives the file its final name.
+    /// Flushes the content to disk and gives the file its final name. The name itself is durable
+    /// after [`flush_folder`].
     pub(crate) fn publish(mut self) -> Result<(), RecordsError> {
         self.publish_unnamed().map_err(|error| RecordsError::from(error).in_file(&self.path))
     }
 
     fn publish_unnamed(&mut self) -> io::Result<()> {
-        self.file.sync_all()?;
+        self.file.sync_data()?;
         fs::rename(&self.private, &self.path)?;
         self.published = true;
-        flush_folder(&self.path)
+        Ok(())
     }
 }
 
@@ -62,13 +63,20 @@ impl Drop for PrivateFile {
 
 /// Writes a whole file at once.
 pub(crate) fn write_durably(path: &Path, content: &[u8]) -> Result<(), RecordsError> {
-    let mut file = PrivateFile::create(path)?;
-    file.write_all(content).map_err(|error| RecordsError::from(error).in_file(path))?;
-    file.publish()
+    write_private(path, content)?.publish()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    flush_folder(folder.unwrap_or(Path::new(".")))
 }
 
-/// A new name is durable once its folder is.
-fn flush_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+/// A whole file under its private name.
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<PrivateFile, RecordsError> {
+    let mut file = PrivateFile::create(path)?;
+    file.write_all(content).map_err(|error| RecordsError::from(error).in_file(path))?;
+    Ok(file)
+}
+
+/// Makes the names in a folder durable.
+pub(crate) fn flush_folder(folder: &Path) -> Result<(), RecordsError> {
+    let flushed = File::open(folder).and_then(|folder| folder.sync_all());
+    flushed.map_err(|error| RecordsError::from(error).in_file(folder))
 }

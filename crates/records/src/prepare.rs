@@ -14,6 +14,8 @@ mod work;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::{self, SyncSender};
+use std::thread;
 
 use serde::Serialize;
 
@@ -131,7 +133,16 @@ impl Tally<'_> {
     }
 }
 
+/// A shard that has all its records.
+struct WholeShard {
+    name: String,
+    writer: ShardWriter,
+    corrupt: Vec<CorruptItem>,
+}
+
 /// Writes what the workers make, shard after shard; gives the pictures that were refused.
+///
+/// Whole shards are flushed and named on a thread of their own, because disks take their time.
 fn write_shards(
     made: Ordered<Run, Result<Made, RecordsError>>,
     out: &Path,
@@ -139,30 +150,52 @@ fn write_shards(
     keeper: &mut Keeper,
     tally: &mut Tally<'_>,
 ) -> Result<Vec<String>, RecordsError> {
+    let (whole, to_keep) = mpsc::sync_channel::<WholeShard>(2);
+    thread::scope(|scope| {
+        let kept = scope.spawn(move || {
+            to_keep
+                .iter()
+                .try_for_each(|shard| keeper.keep(&shard.name, shard.corrupt, shard.writer))
+        });
+        let refused = write_runs(made, out, on_corrupt, &whole, tally);
+        drop(whole);
+        kept.join().expect("keeping a shard does not panic")?;
+        refused
+    })
+}
+
+/// Ends early when nobody keeps shards any more; the keeper's error tells why.
+fn write_runs(
+    made: Ordered<Run, Result<Made, RecordsError>>,
+    out: &Path,
+    on_corrupt: OnCorrupt,
+    whole: &SyncSender<WholeShard>,
+    tally: &mut Tally<'_>,
+) -> Result<Vec<String>, RecordsError> {
     let mut refused = Vec::new();
-    let mut open: Option<(ShardWriter, Vec<CorruptItem>)> = None;
+    let mut open: Option<WholeShard> = None;
     for made in made {
         let made = made?;
-        let (writer, corrupt) = match &mut open {
+        let shard = match &mut open {
             Some(open) => open,
             None => {
                 let path = out.join(&made.shard);
                 let writer = ShardWriter::create(&path, Compression::None, IndexFile::Beside)?;
-                open.insert((writer, Vec::new()))
+                open.insert(WholeShard { name: made.shard.clone(), writer, corrupt: Vec::new() })
             }
         };
         for record in made.records() {
-            writer.write(record)?;
+            shard.writer.write(record)?;
         }
         tally.done += made.items;
         tally.corrupt += made.corrupt.len();
-        corrupt.extend(made.corrupt);
+        shard.corrupt.extend(made.corrupt);
         if made.last {
-            let (writer, corrupt) = open.take().expect("it was opened above");
-            if on_corrupt == OnCorrupt::Refuse && !corrupt.is_empty() {
-                refused.extend(corrupt.iter().map(ToString::to_string));
-            } else {
-                keeper.keep(&made.shard, corrupt, writer)?;
+            let shard = open.take().expect("it was opened above");
+            if on_corrupt == OnCorrupt::Refuse && !shard.corrupt.is_empty() {
+                refused.extend(shard.corrupt.iter().map(ToString::to_string));
+            } else if whole.send(shard).is_err() {
+                break;
             }
         }
         tally.tell();

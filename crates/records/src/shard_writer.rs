@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::compression::{Compression, Packer};
-use crate::durable::{PrivateFile, write_durably};
+use crate::durable::{PrivateFile, flush_folder, write_private};
 use crate::error::RecordsError;
 use crate::index::{IndexEntry, index_path, write_index};
 use crate::tfrecord::{FRAME_BYTES, RecordWriter};
@@ -89,11 +89,20 @@ impl ShardWriter {
         self.size
     }
 
-    /// Writes the index, then gives the flushed shard its final name.
+    /// Gives index and flushed shard their final names.
     ///
     /// # Errors
     /// When either cannot be written; then neither shard nor half a shard is visible.
     pub fn finish(self) -> Result<ShardSize, RecordsError> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).to_owned();
+        let size = self.finish_in_folder()?;
+        flush_folder(&folder)?;
+        Ok(size)
+    }
+
+    /// The same for one of many shards, whose folder is flushed once after all of them.
+    pub(crate) fn finish_in_folder(self) -> Result<ShardSize, RecordsError> {
         let in_file = |error: std::io::Error| RecordsError::from(error).in_file(&self.path);
         let mut file = self.output.into_inner().finish().map_err(in_file)?;
         file.flush().map_err(in_file)?;
@@ -101,7 +110,7 @@ impl ShardWriter {
         if let Some(index) = &self.index {
             let mut content = Vec::new();
             write_index(&mut content, index).expect("writing to memory cannot fail");
-            write_durably(&index_path(&self.path), &content)?;
+            write_private(&index_path(&self.path), &content)?.publish()?;
         }
         file.publish()?;
         Ok(self.size)

@@ -37,7 +37,7 @@ pub(crate) struct PrepareArguments {
     #[arg(long)]
     pub fit: bool,
     /// Shares of train, validation and test, each in its own folder.
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',', num_args = 3)]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub split: Option<Vec<f64>>,
     /// Leave out pictures that cannot be decoded, instead of failing with a list of them.
     #[arg(long)]

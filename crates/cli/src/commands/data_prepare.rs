@@ -153,23 +153,23 @@ fn shown_inspection(file: &Inspection) -> String {
 /// Says how far it is: twice a second on a terminal, every ten seconds elsewhere.
 struct Counting {
     begun: Instant,
-    last: Option<Instant>,
+    last: Instant,
     done_before: Option<usize>,
 }
 
 impl Counting {
     fn new() -> Self {
-        Self { begun: Instant::now(), last: None, done_before: None }
+        Self { begun: Instant::now(), last: Instant::now(), done_before: None }
     }
 
     fn hear(&mut self, at: PrepareProgress) {
         let before = *self.done_before.get_or_insert(at.done);
         let pause = if std::io::stderr().is_terminal() { 500 } else { 10_000 };
-        let due = self.last.is_none_or(|last| last.elapsed() >= Duration::from_millis(pause));
+        let due = self.last.elapsed() >= Duration::from_millis(pause);
         if !due && at.done < at.total {
             return;
         }
-        self.last = Some(Instant::now());
+        self.last = Instant::now();
         let speed = (at.done - before) as f64 / self.begun.elapsed().as_secs_f64();
         let corrupt =
             if at.corrupt > 0 { format!(", {} corrupt", at.corrupt) } else { String::new() };

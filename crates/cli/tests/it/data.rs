@@ -157,7 +157,7 @@ fn every_damage_is_reported_with_exit_code_1() {
 fn a_killed_run_goes_on_to_the_same_bytes() {
     let lab = Lab::new();
     with_pictures(&lab, 90, (360, 480));
-    let words = ["--threads", "2", "--shards", "12", "--split", "0.6,0.2,0.2"];
+    let words = ["--threads", "2", "--split", "0.6,0.2,0.2"];
     lab.expect(0, &prepare("whole", &words));
     let mut dice = Dice(11);
     let mut kills = 0;

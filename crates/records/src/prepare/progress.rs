@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::plan::Plan;
 use super::result::{CorruptItem, Prepared, PreparedPart, PreparedShard};
 use super::{PrepareOptions, Storage};
-use crate::durable::write_durably;
+use crate::durable::{flush_folder, write_durably};
 use crate::error::RecordsError;
 use crate::pictures::Framing;
 use crate::shard_writer::ShardWriter;
@@ -122,7 +122,7 @@ impl Keeper {
         let in_journal = |e: std::io::Error| RecordsError::from(e).in_file(self.out.join(JOURNAL));
         self.journal.write_all(&line).map_err(in_journal)?;
         self.journal.sync_data().map_err(in_journal)?;
-        writer.finish()?;
+        writer.finish_in_folder()?;
         self.finished.insert(shard.to_owned(), entry);
         Ok(())
     }
@@ -138,6 +138,7 @@ impl Keeper {
             passed_over: source.passed_over().to_vec(),
         };
         for (name, _) in &plan.parts {
+            flush_folder(&self.out.join(name))?;
             let mut shards = Vec::new();
             for number in 0..plan.shards {
                 let entry = &self.finished[&plan.shard(name, number)];
