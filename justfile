@@ -19,6 +19,10 @@ test:
 full: test
     cargo test --release -p trainwright --features parquet
     bash bench/bookkeeping/run.sh
+    cargo test --release -p trainwright-records --features turbojpeg
+    bash bench/interop/run.sh
+    bash bench/datapath/run.sh
+    bash fuzz/run.sh
 
 # Where the build time goes.
 timings:

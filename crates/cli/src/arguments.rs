@@ -1,5 +1,6 @@
 //! Arguments of every verb, with their help.
 
+mod data;
 mod design;
 mod load;
 mod queue;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use data::{InspectArguments, PrepareArguments, VerifyArguments};
 pub(crate) use design::{AlphaArgument, DesignArguments, DesignKindArgument, FaceArgument};
 pub(crate) use load::{ArrivalsArgument, LoadArguments};
 pub(crate) use queue::{
@@ -142,8 +144,12 @@ pub(crate) enum Verb {
     /// Write everything about a study into one HTML file.
     #[command(after_help = "Example:\n  trainwright report study.toml -o report.html")]
     Report(ReportArguments),
-    /// Get data sets.
-    #[command(subcommand, after_help = "Example:\n  trainwright data fetch fashion-mnist")]
+    /// Get data sets, turn them into records, check and look at those.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  trainwright data fetch fashion-mnist\n  \
+        trainwright data prepare photos/ --out shards/\n  trainwright data verify shards/"
+    )]
     Data(DataVerb),
     /// Train one network with the built-in trainer.
     #[command(after_help = "Example:\n  trainwright train --network mlp \
@@ -351,6 +357,25 @@ pub(crate) enum DataVerb {
     #[command(after_help = "Examples:\n  trainwright data fetch fashion-mnist\n  \
         trainwright data fetch fashion-mnist --from downloads/")]
     Fetch(FetchArguments),
+    /// Turn pictures or a table into shards of TFRecords, in parallel, byte for byte repeatable.
+    ///
+    /// Pictures are decoded, scaled with antialias to a square and stored as JPEG in the feature
+    /// `image/encoded` (pixels: `image/raw`) of a tf.train.Example, with `image/height`,
+    /// `image/width`, `image/channels`, `image/name` and the class in `label`. An orientation in
+    /// EXIF data is ignored, as TensorFlow does. An interrupted run goes on when it is started
+    /// again.
+    #[command(after_help = "Examples:\n  trainwright data prepare photos/ --out shards/\n  \
+        trainwright data prepare photos/ --out shards/ --size 128 --split 0.8,0.1,0.1\n  \
+        trainwright data prepare a9a --out shards/ --shards 4")]
+    Prepare(PrepareArguments),
+    /// Read TFRecord files whole and list every damage; exit code 1 when there is one.
+    #[command(after_help = "Examples:\n  trainwright data verify shards/\n  \
+        trainwright data verify 'shards/*.tfrecord' --json")]
+    Verify(VerifyArguments),
+    /// Show what TFRecord files hold: counts, sizes, features, the first examples.
+    #[command(after_help = "Example:\n  \
+        trainwright data inspect shards/data-00000-of-00016.tfrecord")]
+    Inspect(InspectArguments),
 }
 
 #[derive(Debug, Args)]

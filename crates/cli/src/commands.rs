@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod correlate;
 mod data;
+mod data_prepare;
 mod design;
 mod export;
 mod findings;
@@ -56,6 +57,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Load(arguments) => load::load(&arguments),
         Verb::Report(arguments) => report::report(&arguments),
         Verb::Data(DataVerb::Fetch(arguments)) => data::fetch(&arguments),
+        Verb::Data(DataVerb::Prepare(arguments)) => data_prepare::prepare(&arguments),
+        Verb::Data(DataVerb::Verify(arguments)) => data_prepare::verify(&arguments),
+        Verb::Data(DataVerb::Inspect(arguments)) => data_prepare::inspect(&arguments),
         Verb::Train(arguments) => train::train(&arguments),
         Verb::Job(arguments) => train::job(&arguments),
         Verb::Metrics(MetricsVerb::Test(arguments)) => metrics::test(&arguments),

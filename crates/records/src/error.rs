@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::pictures::PictureFormat;
+
 /// What went wrong while reading, writing or fetching data.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -28,6 +30,17 @@ pub enum RecordsError {
          of {limit}"
     )]
     RecordTooLong { record: u64, offset: u64, length: u64, limit: u64 },
+    #[error(
+        "record {record} (counting from 0) at byte {offset} is {found} bytes long with its \
+         frame, the index says {expected}"
+    )]
+    IndexDisagrees { record: u64, offset: u64, expected: u64, found: u64 },
+    #[error("the index ends at byte {expected}, its file at byte {found}; delete the index")]
+    IndexEnd { expected: u64, found: u64 },
+    #[error("the picture is {found:?} (rows, columns, channels) where its batch has {expected:?}")]
+    BatchShape { expected: [usize; 3], found: [usize; 3] },
+    #[error("line {line} of the index is `{text}`, expected `offset size`")]
+    IndexLine { line: usize, text: String },
     #[error("record {record} (counting from 0): {problem}")]
     InRecord { record: u64, problem: Box<RecordsError> },
 
@@ -63,6 +76,61 @@ pub enum RecordsError {
     IdxTruncated { expected: u64, found: u64 },
     #[error("IDX file goes on after its {expected} bytes of values")]
     IdxTrailing { expected: u64 },
+
+    #[error("neither JPEG nor PNG: it starts with {start:02x?}")]
+    NoPicture { start: Vec<u8> },
+    #[error("the {format} header is damaged or cut off")]
+    PictureHeader { format: PictureFormat },
+    #[error("the {format} picture is damaged: {reason}")]
+    PictureDamaged { format: PictureFormat, reason: String },
+    #[error(
+        "the picture has {rows} x {columns} pixels and would need {bytes} bytes of memory, over \
+         the limit of {limit}"
+    )]
+    PictureTooLarge { rows: usize, columns: usize, bytes: u64, limit: u64 },
+    #[error("the picture cannot be encoded: {reason}")]
+    PictureEncode { reason: String },
+
+    #[error("cannot read {}: {source}", path.display())]
+    NoSource { path: PathBuf, source: std::io::Error },
+    #[error(
+        "no pictures (.jpg, .jpeg, .png) in the folders of {}; put them into one folder a class",
+        folder.display()
+    )]
+    NoPictures { folder: PathBuf },
+    #[error("the name {} is not UTF-8 text; rename it", path.display())]
+    NameNotText { path: PathBuf },
+    #[error("line {line}: {problem}")]
+    InLine { line: u64, problem: Box<RecordsError> },
+    #[error("`{text}` is no {expected}")]
+    BadWord { text: String, expected: &'static str },
+    #[error("index {index} does not follow {previous}; indices must rise within a row")]
+    IndexOrder { previous: i64, index: i64 },
+    #[error("cannot read the table: {0}")]
+    Table(#[from] csv::Error),
+    #[error("column `{column}` appears twice")]
+    ColumnTwice { column: String },
+
+    #[error("{option} {value} is not {expected}")]
+    BadOption { option: &'static str, value: String, expected: &'static str },
+    #[error(
+        "{} was begun with other options or from other files:\n{}\ngo back to those, choose \
+         another --out, or delete the folder",
+        folder.display(), indented(differences)
+    )]
+    PreparedOtherwise { folder: PathBuf, differences: Vec<String> },
+    #[error("{} holds `{file}` already; choose an empty folder", folder.display())]
+    FolderNotEmpty { folder: PathBuf, file: String },
+    #[error("another process is writing to {}; wait for it to end", folder.display())]
+    FolderInUse { folder: PathBuf },
+    #[error(
+        "{} of the pictures cannot be used:\n{}\nmend or remove them and use another --out, or \
+         leave them out with --skip-corrupt",
+        pictures.len(), indented(pictures)
+    )]
+    CorruptPictures { pictures: Vec<String> },
+    #[error("no file matches `{pattern}`")]
+    NoMatch { pattern: String },
 
     #[error("{images} images but {labels} labels")]
     LabelCount { images: usize, labels: usize },
@@ -105,6 +173,25 @@ impl RecordsError {
         Self::InFile { path: path.into(), problem: Box::new(self) }
     }
 
+    /// Whether the user's input is at fault, as against the machine.
+    pub fn is_bad_input(&self) -> bool {
+        match self {
+            Self::InFile { problem, .. } | Self::InRecord { problem, .. } => problem.is_bad_input(),
+            Self::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
+            Self::DataNotFound { .. }
+            | Self::WrongContent { .. }
+            | Self::Download { .. }
+            | Self::NoCacheFolder
+            | Self::FolderInUse { .. } => false,
+            _ => true,
+        }
+    }
+
+    /// The same error, with the line it happened in, counting from 1.
+    pub(crate) fn in_line(self, line: u64) -> Self {
+        Self::InLine { line, problem: Box::new(self) }
+    }
+
     /// The same error, with the record it happened in.
     pub(crate) fn in_record(self, record: u64) -> Self {
         Self::InRecord { record, problem: Box::new(self) }
@@ -127,6 +214,10 @@ impl fmt::Display for RecordPart {
             Self::Data => "data",
         })
     }
+}
+
+fn indented(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
 fn list(folders: &[PathBuf]) -> String {

@@ -97,7 +97,7 @@ impl<'a> Example<'a> {
         }
     }
 
-    fn parse_features(&mut self, bytes: &'a [u8]) -> Result<(), RecordsError> {
+    pub(crate) fn parse_features(&mut self, bytes: &'a [u8]) -> Result<(), RecordsError> {
         for entry in Fields::new("Features", bytes) {
             let entry = entry?;
             if entry.number != 1 {
@@ -121,7 +121,7 @@ impl<'a> Example<'a> {
 impl<'a> Feature<'a> {
     /// Adds the lists of an encoded feature: a list of the same kind is continued, one of another
     /// kind replaces, which is how protocol buffers merge a `oneof`.
-    fn merge(&mut self, bytes: &'a [u8]) -> Result<(), RecordsError> {
+    pub(crate) fn merge(&mut self, bytes: &'a [u8]) -> Result<(), RecordsError> {
         for list in Fields::new("Feature", bytes) {
             let list = list?;
             match list.number {
@@ -205,7 +205,7 @@ impl<'a> Feature<'a> {
     }
 }
 
-fn misfit(feature: &'static str, expected: &'static str, present: bool) -> RecordsError {
+pub(crate) fn misfit(feature: &'static str, expected: &'static str, present: bool) -> RecordsError {
     if present {
         RecordsError::FeatureShape { feature, expected }
     } else {

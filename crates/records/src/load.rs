@@ -124,7 +124,7 @@ fn load_fashion_mnist(folder: &Path) -> Result<Splits, RecordsError> {
     )
 }
 
-fn load_folder(folder: &Path, classes: Option<usize>) -> Result<Splits, RecordsError> {
+pub(crate) fn load_folder(folder: &Path, classes: Option<usize>) -> Result<Splits, RecordsError> {
     let read = |file, dimensions| {
         let path = find_file(folder, file)?;
         open(&path)

@@ -71,8 +71,12 @@ impl PublishedFile {
 }
 
 fn hex_sha256(bytes: &[u8]) -> String {
-    let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
+    hex(&Sha256::digest(bytes))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut hex = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
         write!(hex, "{byte:02x}").expect("writing to a string does not fail");
     }
     hex

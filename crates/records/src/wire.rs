@@ -178,6 +178,21 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
+    /// The only value of a repeated int64 field, packed or not; `None` when there are others.
+    pub(crate) fn single_int(&self) -> Result<Option<i64>, RecordsError> {
+        match self.value {
+            FieldValue::Bytes(packed) => {
+                let mut packed = Fields::new(self.message, packed);
+                if packed.bytes.is_empty() {
+                    return Ok(None);
+                }
+                let number = packed.varint()? as i64;
+                Ok((packed.position == packed.bytes.len()).then_some(number))
+            }
+            _ => Ok(Some(self.varint()? as i64)),
+        }
+    }
+
     fn packed<'b, const N: usize>(&self, bytes: &'b [u8]) -> Result<&'b [[u8; N]], RecordsError> {
         match bytes.as_chunks() {
             (numbers, []) => Ok(numbers),
@@ -202,6 +217,16 @@ pub(crate) fn put_bytes_field(out: &mut Vec<u8>, number: u32, bytes: &[u8]) {
     put_varint(out, u64::from(number) << 3 | 2);
     put_varint(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
+}
+
+pub(crate) fn put_varint_field(out: &mut Vec<u8>, number: u32, value: u64) {
+    put_varint(out, u64::from(number) << 3);
+    put_varint(out, value);
+}
+
+pub(crate) fn put_double_field(out: &mut Vec<u8>, number: u32, value: f64) {
+    put_varint(out, u64::from(number) << 3 | 1);
+    out.extend_from_slice(&value.to_le_bytes());
 }
 
 #[cfg(test)]

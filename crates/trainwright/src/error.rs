@@ -87,6 +87,7 @@ impl Error {
             | Self::Table { .. }
             | Self::Queue(_)
             | Self::Analysis(_) => 2,
+            Self::Data(error) if error.is_bad_input() => 2,
             Self::AlreadyRunning { .. }
             | Self::NoStoreFolder { .. }
             | Self::NoRoom { .. }

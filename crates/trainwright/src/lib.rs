@@ -6,6 +6,7 @@
 mod analyze;
 mod check;
 mod data;
+mod data_prepare;
 mod error;
 mod export;
 #[cfg(feature = "parquet")]
@@ -29,6 +30,7 @@ mod test_statistics;
 pub use analyze::analyze;
 pub use check::{Hours, HoursFrom, Preview, check};
 pub use data::{FetchRequest, fetch};
+pub use data_prepare::{inspect_data, prepare_data, verify_data};
 pub use error::Error;
 pub use export::{export_csv, export_json};
 #[cfg(feature = "parquet")]

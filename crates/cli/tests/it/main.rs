@@ -6,6 +6,7 @@ mod architecture;
 mod changes;
 mod commands;
 mod crashes;
+mod data;
 mod designs;
 mod disk;
 mod examples;

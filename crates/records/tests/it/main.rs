@@ -1,5 +1,9 @@
 //! Tests over whole data sets; those that need the full Fashion-MNIST say so when it is missing.
 
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
+
+mod tensorflow;
+
 use std::collections::HashMap;
 use std::path::Path;
 

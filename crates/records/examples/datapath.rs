@@ -1,0 +1,173 @@
+//! One pass after another over one part of the data path, timed, for `bench/datapath`.
+//!
+//! `datapath MODE FOLDER THREADS SECONDS` prints JSON with items, bytes, wall and processor
+//! seconds of the fastest and the median pass. Modes: `files` (read, decode, scale to 192),
+//! `records` (parse, decode, batches of 32), `scan` (frame and checksums, mapped), `stream` (the
+//! same, buffered), `memcpy`, `write` (a shard of the records), `plain-write` (their bytes).
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::hint::black_box;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use trainwright_records::pictures::{Decoder, Framing, Picture, Scaler};
+use trainwright_records::pipeline::{Pipeline, PipelineOptions, PixelKind};
+use trainwright_records::sources::PictureFolder;
+use trainwright_records::{
+    Compression, IndexFile, RecordReader, RecordSlices, RecordsError, ShardBytes, ShardWriter,
+    open_shard, shard_paths,
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [mode, folder, threads, seconds] = &arguments[..] else {
+        return Err("usage: datapath MODE FOLDER THREADS SECONDS".into());
+    };
+    let threads: usize = threads.parse()?;
+    let seconds: f64 = seconds.parse()?;
+    let mut pass = passes(mode, folder, threads)?;
+    pass()?;
+    let (begun, mut times) = (Instant::now(), Vec::new());
+    let (mut items, mut bytes) = (0, 0);
+    while times.len() < 3 || begun.elapsed().as_secs_f64() < seconds {
+        let (wall, processor) = (Instant::now(), processor_seconds()?);
+        (items, bytes) = pass()?;
+        times.push((wall.elapsed().as_secs_f64(), processor_seconds()? - processor));
+    }
+    let of = |pick: fn(&(f64, f64)) -> f64| {
+        let mut all: Vec<f64> = times.iter().map(pick).collect();
+        all.sort_by(f64::total_cmp);
+        (all[0], all[all.len() / 2])
+    };
+    // The clock of the processor ticks a hundred times a second: the mean over all passes is
+    // finer than any single one.
+    let processor = times.iter().map(|it| it.1).sum::<f64>() / times.len() as f64;
+    let (best_wall, wall) = of(|it| it.0);
+    println!(
+        "{{\"items\": {items}, \"bytes\": {bytes}, \"passes\": {}, \"wall_s\": {wall}, \
+         \"best_wall_s\": {best_wall}, \"cpu_s\": {processor}}}",
+        times.len()
+    );
+    Ok(())
+}
+
+type Pass = Box<dyn FnMut() -> Result<(usize, usize), RecordsError>>;
+
+fn passes(mode: &str, folder: &str, threads: usize) -> Result<Pass, Box<dyn Error>> {
+    if mode == "files" {
+        let pictures = PictureFolder::open(Path::new(folder))?;
+        return Ok(Box::new(move || files(&pictures, threads)));
+    }
+    let shards = shard_paths(folder)?;
+    let bytes: Vec<u8> = shards.iter().map(fs::read).collect::<Result<Vec<_>, _>>()?.concat();
+    let mut target = vec![0; bytes.len()];
+    let out = tempfile::tempdir_in(folder)?;
+    Ok(match mode {
+        "records" => Box::new(move || records(&shards, threads)),
+        "scan" => Box::new(move || scan(&shards)),
+        "stream" => Box::new(move || stream(&shards)),
+        "memcpy" => Box::new(move || {
+            target.copy_from_slice(black_box(&bytes));
+            black_box(&target);
+            Ok((0, bytes.len()))
+        }),
+        "write" => Box::new(move || {
+            let path = out.path().join("a.tfrecord");
+            let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::Beside)?;
+            for record in RecordSlices::new(&bytes) {
+                writer.write(record?)?;
+            }
+            let size = writer.finish()?;
+            Ok((size.records as usize, size.bytes as usize))
+        }),
+        "plain-write" => Box::new(move || {
+            let path = out.path().join("b");
+            let mut file = File::create(&path)?;
+            for piece in bytes.chunks(1 << 18) {
+                file.write_all(piece)?;
+            }
+            file.sync_all()?;
+            Ok((0, bytes.len()))
+        }),
+        other => return Err(format!("no mode `{other}`").into()),
+    })
+}
+
+fn files(pictures: &PictureFolder, threads: usize) -> Result<(usize, usize), RecordsError> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let (mut decoder, mut scaler) = (Decoder::new()?, Scaler::new());
+        let (mut file, mut decoded, mut square) =
+            (Vec::new(), Picture::default(), Picture::default());
+        let mut sum = 0;
+        loop {
+            let item = next.fetch_add(1, Ordering::Relaxed);
+            if item >= pictures.items() {
+                return Ok::<usize, RecordsError>(sum);
+            }
+            file.clear();
+            std::io::Read::read_to_end(&mut File::open(pictures.path(item))?, &mut file)?;
+            decoder.decode(&file, &mut decoded)?;
+            scaler.square(&decoded, 192, Framing::Crop, &mut square);
+            sum += black_box(&square.pixels).len();
+        }
+    };
+    let bytes = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<usize, RecordsError>>| {
+            thread.join().expect("decoding does not panic")
+        };
+        threads.into_iter().map(join).sum::<Result<usize, RecordsError>>()
+    })?;
+    Ok((pictures.items(), bytes))
+}
+
+fn records(shards: &[PathBuf], threads: usize) -> Result<(usize, usize), RecordsError> {
+    let options = PipelineOptions { threads, pixels: PixelKind::U8, ..PipelineOptions::default() };
+    let pipeline = Pipeline::open(shards, options)?;
+    let mut epoch = pipeline.epoch(0)?;
+    let mut items = 0;
+    while let Some(batch) = epoch.next() {
+        let batch = batch?;
+        items += black_box(&batch).labels.len();
+        epoch.recycle(batch);
+    }
+    Ok((items, 0))
+}
+
+fn scan(shards: &[PathBuf]) -> Result<(usize, usize), RecordsError> {
+    let (mut items, mut total) = (0, 0);
+    for path in shards {
+        let bytes = ShardBytes::open(path)?;
+        for record in RecordSlices::new(&bytes) {
+            items += 1;
+            total += black_box(record?).len();
+        }
+    }
+    Ok((items, total))
+}
+
+fn stream(shards: &[PathBuf]) -> Result<(usize, usize), RecordsError> {
+    let (mut items, mut total) = (0, 0);
+    for path in shards {
+        let mut reader = RecordReader::new(open_shard(path)?.0);
+        while let Some(record) = reader.next_record()? {
+            items += 1;
+            total += black_box(record).len();
+        }
+    }
+    Ok((items, total))
+}
+
+/// User and system time of this process, proc_pid_stat(5), fields 14 and 15, in ticks of 10 ms.
+fn processor_seconds() -> Result<f64, Box<dyn Error>> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let after = stat.rsplit(") ").next().ok_or("no fields in /proc/self/stat")?;
+    let ticks = |field: usize| -> Result<f64, Box<dyn Error>> {
+        Ok(after.split(' ').nth(field).ok_or("too few fields")?.parse()?)
+    };
+    Ok((ticks(11)? + ticks(12)?) / 100.0)
+}

@@ -1,0 +1,36 @@
+//! Pictures: what a file says it is, its pixels, another size, and back into a file.
+//!
+//! JPEG and PNG are read. An orientation noted in EXIF data is ignored, as TensorFlow and
+//! torchvision do: pixels come out in the order in which they are stored. Every decoded picture
+//! has three channels; grey ones are repeated, transparency is dropped.
+
+mod decode;
+mod encode;
+mod header;
+mod scale;
+
+pub use decode::Decoder;
+pub use encode::{JpegWriter, encode_png};
+pub use header::{PictureFormat, PictureHeader, read_picture_header};
+pub use scale::{Framing, Scaler};
+
+/// Pixels of one picture, row by row, channels together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Picture {
+    /// Height in pixels.
+    pub rows: usize,
+    /// Width in pixels.
+    pub columns: usize,
+    /// 1 for grey, 3 for red, green and blue.
+    pub channels: usize,
+    /// The pixels; `rows * columns * channels` of them.
+    pub pixels: Vec<u8>,
+}
+
+impl Picture {
+    /// Makes it a picture of this shape, keeping its memory; the pixels are whatever they were.
+    pub(crate) fn reshape(&mut self, rows: usize, columns: usize, channels: usize) {
+        (self.rows, self.columns, self.channels) = (rows, columns, channels);
+        self.pixels.resize(rows * columns * channels, 0);
+    }
+}

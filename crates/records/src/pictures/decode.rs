@@ -1,0 +1,132 @@
+//! Pixels out of JPEG and PNG files.
+//!
+//! JPEG is decoded by zune-jpeg, or by libjpeg-turbo with the cargo feature `turbojpeg`. Both are
+//! held to the same rule: a file that ends too early or breaks in the middle is an error, never a
+//! picture with grey parts.
+
+use std::io::Cursor;
+
+use png::Transformations;
+use zune_core::bytestream::ZCursor;
+use zune_core::colorspace::ColorSpace;
+use zune_core::options::DecoderOptions;
+use zune_jpeg::JpegDecoder;
+
+use super::{Picture, PictureFormat, PictureHeader, read_picture_header};
+use crate::error::RecordsError;
+
+/// Decodes pictures one after another and keeps its memory.
+pub struct Decoder {
+    options: DecoderOptions,
+    expanded: Vec<u8>,
+    #[cfg(feature = "turbojpeg")]
+    turbo: turbojpeg::Decompressor,
+}
+
+impl Decoder {
+    /// A decoder for one thread.
+    ///
+    /// # Errors
+    /// When libjpeg-turbo cannot be set up, which needs the cargo feature `turbojpeg`.
+    pub fn new() -> Result<Self, RecordsError> {
+        let options = DecoderOptions::default()
+            .set_max_width(usize::from(u16::MAX))
+            .set_max_height(usize::from(u16::MAX))
+            .set_strict_mode(true)
+            .jpeg_set_out_colorspace(ColorSpace::RGB);
+        Ok(Self {
+            options,
+            expanded: Vec::new(),
+            #[cfg(feature = "turbojpeg")]
+            turbo: turbojpeg::Decompressor::new().map_err(|e| damaged(PictureFormat::Jpeg, e))?,
+        })
+    }
+
+    /// Decodes a file into `picture`, which gets three channels.
+    ///
+    /// # Errors
+    /// When the bytes are no JPEG or PNG, or are damaged anywhere.
+    pub fn decode(
+        &mut self,
+        bytes: &[u8],
+        picture: &mut Picture,
+    ) -> Result<PictureHeader, RecordsError> {
+        let header = read_picture_header(bytes)?;
+        match header.format {
+            PictureFormat::Jpeg => self.jpeg(bytes, &header, picture)?,
+            PictureFormat::Png => self.png(bytes, picture)?,
+        }
+        Ok(header)
+    }
+
+    fn jpeg(
+        &mut self,
+        bytes: &[u8],
+        header: &PictureHeader,
+        picture: &mut Picture,
+    ) -> Result<(), RecordsError> {
+        #[cfg(feature = "turbojpeg")]
+        // Pictures for print have four channels, which libjpeg-turbo does not turn into three.
+        if header.channels != 4 {
+            return self.turbo(bytes, header, picture);
+        }
+        picture.reshape(header.rows, header.columns, 3);
+        let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), self.options);
+        decoder.decode_into(&mut picture.pixels).map_err(|e| damaged(PictureFormat::Jpeg, e))
+    }
+
+    #[cfg(feature = "turbojpeg")]
+    fn turbo(
+        &mut self,
+        bytes: &[u8],
+        header: &PictureHeader,
+        picture: &mut Picture,
+    ) -> Result<(), RecordsError> {
+        picture.reshape(header.rows, header.columns, 3);
+        let image = turbojpeg::Image {
+            pixels: &mut picture.pixels[..],
+            width: header.columns,
+            pitch: 3 * header.columns,
+            height: header.rows,
+            format: turbojpeg::PixelFormat::RGB,
+        };
+        self.turbo.read_header(bytes).map_err(|e| damaged(PictureFormat::Jpeg, e))?;
+        self.turbo.decompress(bytes, image).map_err(|e| damaged(PictureFormat::Jpeg, e))
+    }
+
+    fn png(&mut self, bytes: &[u8], picture: &mut Picture) -> Result<(), RecordsError> {
+        let bad = |error: png::DecodingError| damaged(PictureFormat::Png, error);
+        let mut decoder = png::Decoder::new(Cursor::new(bytes));
+        decoder.set_transformations(Transformations::EXPAND | Transformations::STRIP_16);
+        let mut reader = decoder.read_info().map_err(bad)?;
+        let size = reader
+            .output_buffer_size()
+            .ok_or_else(|| damaged(PictureFormat::Png, "more pixels than can be addressed"))?;
+        self.expanded.resize(size, 0);
+        let info = reader.next_frame(&mut self.expanded).map_err(bad)?;
+        reader.finish().map_err(bad)?;
+        let (rows, columns) = (info.height as usize, info.width as usize);
+        picture.reshape(rows, columns, 3);
+        let (from, into) = (&self.expanded[..info.buffer_size()], &mut picture.pixels);
+        match info.color_type.samples() {
+            1 => spread::<1>(from, into, |&[grey]| [grey; 3]),
+            2 => spread::<2>(from, into, |&[grey, _]| [grey; 3]),
+            3 => into.copy_from_slice(from),
+            _ => spread::<4>(from, into, |&[red, green, blue, _]| [red, green, blue]),
+        }
+        Ok(())
+    }
+}
+
+fn spread<const N: usize>(from: &[u8], into: &mut [u8], pixel: impl Fn(&[u8; N]) -> [u8; 3]) {
+    for (into, from) in into.as_chunks_mut::<3>().0.iter_mut().zip(from.as_chunks::<N>().0) {
+        *into = pixel(from);
+    }
+}
+
+fn damaged(format: PictureFormat, reason: impl std::fmt::Display) -> RecordsError {
+    RecordsError::PictureDamaged { format, reason: reason.to_string() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::pictures::{JpegWriter, encode_png};
+
+/// A smooth picture, which JPEG keeps well.
+fn smooth(rows: usize, columns: usize) -> Picture {
+    let shade = |at: usize| {
+        let (row, column) = (at / columns, at % columns);
+        [(row * 2) as u8, (column * 2) as u8, ((row + column) / 2) as u8]
+    };
+    let pixels = (0..rows * columns).flat_map(shade).collect();
+    Picture { rows, columns, channels: 3, pixels }
+}
+
+fn jpeg(picture: &Picture) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    JpegWriter::new(95).unwrap().encode(picture, &mut bytes).unwrap();
+    bytes
+}
+
+fn decoded(bytes: &[u8]) -> Result<Picture, RecordsError> {
+    let mut picture = Picture::default();
+    Decoder::new()?.decode(bytes, &mut picture).map(|_| picture)
+}
+
+#[test]
+fn a_jpeg_comes_back_nearly_as_it_was() {
+    for (rows, columns) in [(64, 96), (33, 17), (1, 1)] {
+        let picture = smooth(rows, columns);
+        let back = decoded(&jpeg(&picture)).unwrap();
+        assert_eq!((back.rows, back.columns, back.channels), (rows, columns, 3));
+        // Quantisation at quality 95 and halved colour resolution at the odd edges.
+        let off = picture.pixels.iter().zip(&back.pixels).map(|(a, b)| a.abs_diff(*b));
+        assert!(off.clone().max().unwrap() <= 16, "{rows} x {columns}: {:?}", off.max());
+    }
+}
+
+#[test]
+fn a_grey_jpeg_gets_three_equal_channels() {
+    let grey = Picture { rows: 16, columns: 16, channels: 1, pixels: vec![100; 256] };
+    let back = decoded(&jpeg(&grey)).unwrap();
+    assert_eq!(back.pixels, vec![100; 3 * 256]);
+}
+
+#[test]
+fn a_png_comes_back_exactly_whatever_its_channels() {
+    let picture = smooth(5, 7);
+    assert_eq!(decoded(&encode_png(&picture).unwrap()).unwrap(), picture);
+    let grey = Picture { rows: 1, columns: 2, channels: 1, pixels: vec![3, 200] };
+    let back = decoded(&encode_png(&grey).unwrap()).unwrap();
+    assert_eq!(back.pixels, [3, 3, 3, 200, 200, 200]);
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Sixteen);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(&[1, 0, 2, 0, 3, 0, 0, 0]).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(decoded(&bytes).unwrap().pixels, [1, 2, 3]);
+}
+
+#[test]
+fn a_cut_picture_is_an_error() {
+    let picture = smooth(64, 96);
+    for bytes in [jpeg(&picture), encode_png(&picture).unwrap()] {
+        for kept in [bytes.len() / 4, bytes.len() / 2, bytes.len() - 20] {
+            assert!(decoded(&bytes[..kept]).is_err(), "{kept} of {}", bytes.len());
+        }
+    }
+}
+
+#[test]
+fn one_decoder_takes_picture_after_picture() {
+    let mut decoder = Decoder::new().unwrap();
+    let mut picture = Picture::default();
+    for (rows, columns) in [(40, 30), (8, 8), (30, 40)] {
+        decoder.decode(&encode_png(&smooth(rows, columns)).unwrap(), &mut picture).unwrap();
+        assert_eq!(picture, smooth(rows, columns));
+        assert!(decoder.decode(b"nonsense", &mut picture).is_err());
+        decoder.decode(&jpeg(&smooth(rows, columns)), &mut picture).unwrap();
+        assert_eq!((picture.rows, picture.columns), (rows, columns));
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_damaged_picture_never_panics(
+        png: bool, changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let picture = smooth(24, 17);
+        let mut bytes = if png { encode_png(&picture).unwrap() } else { jpeg(&picture) };
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        let small = |header: &PictureHeader| header.rows * header.columns < 1 << 20;
+        if read_picture_header(&bytes).is_ok_and(|header| small(&header)) {
+            let _ = decoded(&bytes);
+        }
+    }
+}

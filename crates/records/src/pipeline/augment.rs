@@ -1,0 +1,139 @@
+//! Random changes of pictures that keep their class.
+
+use crate::error::RecordsError;
+use crate::pictures::Picture;
+use crate::random::Stream;
+
+/// Which changes are made; the default makes none.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Augment {
+    /// Mirrors every second picture, left to right.
+    pub flip: bool,
+    /// Cuts a square of this side out at a random place; `None` keeps the size.
+    pub crop: Option<usize>,
+    /// Scales the distance of each pixel from the picture's mean by a factor between these.
+    pub contrast: Option<(f32, f32)>,
+}
+
+impl Augment {
+    pub(super) fn check(&self) -> Result<(), RecordsError> {
+        let bad =
+            |option, value, expected| Err(RecordsError::BadOption { option, value, expected });
+        if self.crop == Some(0) {
+            return bad("crop", "0".to_owned(), "at least 1");
+        }
+        match self.contrast {
+            Some((low, high)) if !(low >= 0.0 && low <= high && high.is_finite()) => {
+                bad("contrast", format!("{low} to {high}"), "a range of factors from 0 up")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether every picture stays as it is.
+    pub(super) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Changes `picture` into `into`; what happens depends on `stream` alone.
+    pub(super) fn apply(
+        &self,
+        picture: &Picture,
+        stream: &mut Stream,
+        into: &mut Picture,
+    ) -> Result<(), RecordsError> {
+        let (rows, columns) = (picture.rows, picture.columns);
+        let side = |whole: usize| self.crop.unwrap_or(whole);
+        if side(rows) > rows || side(columns) > columns {
+            let expected = "a side within the pictures";
+            let value = format!("{} of {rows} x {columns} pixels", side(rows));
+            return Err(RecordsError::BadOption { option: "crop", value, expected });
+        }
+        let top = stream.below((rows - side(rows) + 1) as u64) as usize;
+        let left = stream.below((columns - side(columns) + 1) as u64) as usize;
+        let mirror = self.flip && stream.next() & 1 == 1;
+        into.reshape(side(rows), side(columns), picture.channels);
+        cut(picture, (top, left), mirror, into);
+        if let Some((low, high)) = self.contrast {
+            let factor = low + (high - low) * stream.unit() as f32;
+            scale_contrast(into, factor);
+        }
+        Ok(())
+    }
+}
+
+fn cut(picture: &Picture, (top, left): (usize, usize), mirror: bool, into: &mut Picture) {
+    let (channels, columns) = (picture.channels, into.columns);
+    let lines = picture.pixels.chunks_exact(picture.columns * channels).skip(top);
+    for (into, from) in into.pixels.chunks_exact_mut(columns * channels).zip(lines) {
+        let from = &from[left * channels..(left + columns) * channels];
+        if mirror {
+            let pixels = from.chunks_exact(channels).rev();
+            into.chunks_exact_mut(channels).zip(pixels).for_each(|(a, b)| a.copy_from_slice(b));
+        } else {
+            into.copy_from_slice(from);
+        }
+    }
+}
+
+/// `mean + factor * (pixel - mean)` a channel, as `tf.image.adjust_contrast` does, cut to what a
+/// byte holds.
+fn scale_contrast(picture: &mut Picture, factor: f32) {
+    let channels = picture.channels;
+    for channel in 0..channels {
+        let values = picture.pixels[channel..].iter().step_by(channels);
+        let sum: u64 = values.map(|&pixel| u64::from(pixel)).sum();
+        let mean = sum as f32 / (picture.rows * picture.columns) as f32;
+        let table: [u8; 256] = std::array::from_fn(|pixel| {
+            (mean + factor * (pixel as f32 - mean)).round().clamp(0.0, 255.0) as u8
+        });
+        for pixel in picture.pixels[channel..].iter_mut().step_by(channels) {
+            *pixel = table[usize::from(*pixel)];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture() -> Picture {
+        Picture { rows: 2, columns: 3, channels: 1, pixels: vec![1, 2, 3, 4, 5, 6] }
+    }
+
+    fn outcomes(augment: Augment) -> std::collections::BTreeSet<Vec<u8>> {
+        let mut into = Picture::default();
+        (0..64)
+            .map(|seed| {
+                augment.apply(&picture(), &mut Stream::new(seed, &[]), &mut into).unwrap();
+                into.pixels.clone()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_flip_mirrors_some_pictures() {
+        let found = outcomes(Augment { flip: true, ..Augment::default() });
+        assert!(found.into_iter().eq([vec![1, 2, 3, 4, 5, 6], vec![3, 2, 1, 6, 5, 4]]));
+    }
+
+    #[test]
+    fn crops_reach_every_place_inside() {
+        let found = outcomes(Augment { crop: Some(2), ..Augment::default() });
+        assert!(found.into_iter().eq([vec![1, 2, 4, 5], vec![2, 3, 5, 6]]));
+        let mut into = Picture::default();
+        let too_large = Augment { crop: Some(3), ..Augment::default() };
+        let error = too_large.apply(&picture(), &mut Stream::new(1, &[]), &mut into).unwrap_err();
+        assert_eq!(error.to_string(), "crop 3 of 2 x 3 pixels is not a side within the pictures");
+    }
+
+    #[test]
+    fn contrast_keeps_the_mean() {
+        let mut picture =
+            Picture { rows: 1, columns: 2, channels: 2, pixels: vec![90, 1, 110, 255] };
+        scale_contrast(&mut picture, 2.0);
+        assert_eq!(picture.pixels, [80, 0, 120, 255]);
+        scale_contrast(&mut picture, 0.0);
+        assert_eq!(picture.pixels, [100, 128, 100, 128]);
+    }
+}

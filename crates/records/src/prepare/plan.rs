@@ -1,0 +1,219 @@
+//! Which item goes into which shard, and at which place.
+
+use std::fs;
+use std::path::Path;
+
+use super::PrepareOptions;
+use crate::error::RecordsError;
+use crate::random::{Stream, hash_name};
+use crate::sources::Source;
+
+/// Most shards of a part: what five digits count.
+const MOST_SHARDS: usize = 99_999;
+/// Largest side, JPEG's own limit.
+const LARGEST_SIDE: usize = 65_500;
+/// Size of records that are made in one go.
+const RUN_BYTES: usize = 2 << 20;
+
+/// Shares of train, validation and test; they are not negative and their sum is 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PartShares([f64; 3]);
+
+impl PartShares {
+    /// Checks three shares.
+    ///
+    /// # Errors
+    /// When one is negative or the sum is not 1.
+    pub fn new(shares: [f64; 3]) -> Result<Self, RecordsError> {
+        // Decimal fractions of a few digits add up to 1 within far less than this.
+        let sums = (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9;
+        if !sums || shares.iter().any(|&share| share.is_nan() || share < 0.0) {
+            let value = shares.map(|share| share.to_string()).join(",");
+            let expected = "three shares that are not negative and sum to 1";
+            return Err(RecordsError::BadOption { option: "--split", value, expected });
+        }
+        Ok(Self(shares))
+    }
+
+    /// The three shares.
+    pub fn shares(&self) -> [f64; 3] {
+        self.0
+    }
+
+    /// The part of an item: it depends on seed and name alone, so that an item stays in its part
+    /// when others come or go.
+    fn part(&self, seed: u64, name: &str) -> &'static str {
+        let at = (hash_name(seed, name.as_bytes()) >> 11) as f64 / (1_u64 << 53) as f64;
+        let [train, validation, _] = self.0;
+        if at < train {
+            "train"
+        } else if at < train + validation {
+            "validation"
+        } else {
+            "test"
+        }
+    }
+}
+
+/// The order of all items.
+pub(super) struct Plan {
+    /// Name of each part (empty for the folder itself), and its items in order.
+    pub(super) parts: Vec<(&'static str, Vec<u32>)>,
+    pub(super) shards: usize,
+}
+
+/// A short stretch of items of one shard.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// Path of the shard below the folder.
+    pub(super) shard: String,
+    pub(super) items: Vec<u32>,
+    /// Whether the shard ends with it.
+    pub(super) last: bool,
+}
+
+impl Plan {
+    pub(super) fn new(source: &Source, options: &PrepareOptions) -> Result<Self, RecordsError> {
+        check(source, options)?;
+        let names: &[&str] = match (source, options.split) {
+            (Source::Idx(_), _) => &["train", "test"],
+            (_, Some(_)) => &["train", "validation", "test"],
+            (_, None) => &[""],
+        };
+        let mut parts: Vec<_> = names.iter().map(|&name| (name, Vec::new())).collect();
+        for item in 0..source.items() {
+            let part = match (source.own_part(item), &options.split) {
+                (Some(part), _) => part,
+                (None, Some(shares)) => shares.part(options.seed, &source.name(item)),
+                (None, None) => "",
+            };
+            let number = u32::try_from(item).expect("a source of 4 billion items fits no memory");
+            let (_, items) = parts
+                .iter_mut()
+                .find(|(name, _)| *name == part)
+                .expect("every part that an item may have is listed above");
+            items.push(number);
+        }
+        for (number, (_, items)) in parts.iter_mut().enumerate() {
+            Stream::new(options.seed, &[number as u64]).shuffle(items);
+        }
+        Ok(Self { parts, shards: options.shards })
+    }
+
+    pub(super) fn items(&self) -> usize {
+        self.parts.iter().map(|(_, items)| items.len()).sum()
+    }
+
+    pub(super) fn create_folders(&self, out: &Path) -> Result<(), RecordsError> {
+        for (part, _) in &self.parts {
+            let folder = out.join(part);
+            fs::create_dir_all(&folder).map_err(|e| RecordsError::from(e).in_file(folder))?;
+        }
+        Ok(())
+    }
+
+    /// Path of a shard below the folder.
+    pub(super) fn shard(&self, part: &str, number: usize) -> String {
+        let name = format!("data-{number:05}-of-{:05}.tfrecord", self.shards);
+        if part.is_empty() { name } else { format!("{part}/{name}") }
+    }
+
+    /// The runs of every shard that is not there yet, shard after shard.
+    pub(super) fn runs(
+        &self,
+        source: &Source,
+        options: &PrepareOptions,
+        is_there: impl Fn(&str) -> bool,
+    ) -> Vec<Run> {
+        let length = (RUN_BYTES / largest_record(source, options)).clamp(1, 16);
+        let mut runs = Vec::new();
+        for (part, items) in &self.parts {
+            for number in 0..self.shards {
+                let shard = self.shard(part, number);
+                if is_there(&shard) {
+                    continue;
+                }
+                let bound = |number: usize| number * items.len() / self.shards;
+                let items = &items[bound(number)..bound(number + 1)];
+                let run = |items: &[u32]| Run {
+                    shard: shard.clone(),
+                    items: items.to_vec(),
+                    last: false,
+                };
+                let before = runs.len();
+                runs.extend(items.chunks(length).map(run));
+                if runs.len() == before {
+                    runs.push(run(&[]));
+                }
+                runs.last_mut().expect("every shard has a run").last = true;
+            }
+        }
+        runs
+    }
+}
+
+/// Bytes of the pixels of a finished picture; rows of tables are small.
+fn largest_record(source: &Source, options: &PrepareOptions) -> usize {
+    match source {
+        Source::Pictures(_) => 3 * options.size.unwrap_or(super::work::DEFAULT_SIZE).pow(2),
+        Source::Idx(set) => options.size.map_or(set.shape().0 * set.shape().1, |size| size.pow(2)),
+        Source::Libsvm(_) | Source::Csv(_) => 1 << 10,
+    }
+}
+
+fn check(source: &Source, options: &PrepareOptions) -> Result<(), RecordsError> {
+    let bad = |option, value: &dyn ToString, expected| {
+        Err(RecordsError::BadOption { option, value: value.to_string(), expected })
+    };
+    if !(1..=MOST_SHARDS).contains(&options.shards) {
+        return bad("--shards", &options.shards, "from 1 to 99999");
+    }
+    if options.threads == 0 {
+        return bad("--threads", &options.threads, "at least 1");
+    }
+    match options.size {
+        Some(size) if !(1..=LARGEST_SIDE).contains(&size) => {
+            return bad("--size", &size, "from 1 to 65500");
+        }
+        Some(size) if matches!(source, Source::Libsvm(_) | Source::Csv(_)) => {
+            return bad("--size", &size, "for tables; leave it out");
+        }
+        _ => {}
+    }
+    match options.storage {
+        super::Storage::Jpeg(quality) if !(1..=100).contains(&quality) => {
+            bad("--quality", &quality, "from 1 to 100")
+        }
+        _ if options.split.is_some() && matches!(source, Source::Idx(_)) => {
+            bad("--split", &"of an IDX set", "possible: it has its own train and test part")
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_checked() {
+        assert!(PartShares::new([0.8, 0.1, 0.1]).is_ok());
+        assert!(PartShares::new([0.7, 0.2, 0.2]).is_err());
+        assert!(PartShares::new([1.2, -0.1, -0.1]).is_err());
+        assert_eq!(
+            PartShares::new([f64::NAN, 0.5, 0.5]).unwrap_err().to_string(),
+            "--split NaN,0.5,0.5 is not three shares that are not negative and sum to 1"
+        );
+    }
+
+    #[test]
+    fn parts_have_about_their_shares_and_follow_the_name() {
+        let shares = PartShares::new([0.8, 0.1, 0.1]).unwrap();
+        let parts: Vec<_> = (0..10_000).map(|n| shares.part(7, &format!("a/{n}.jpg"))).collect();
+        let count = |part| parts.iter().filter(|&&it| it == part).count();
+        // Six standard deviations: 6 * sqrt(10000 * 0.8 * 0.2) = 240, and 180 for the others.
+        assert!(count("train").abs_diff(8_000) < 240, "{}", count("train"));
+        assert!(count("validation").abs_diff(1_000) < 180, "{}", count("validation"));
+        assert_eq!(shares.part(7, "a/5.jpg"), parts[5]);
+    }
+}

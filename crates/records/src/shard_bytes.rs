@@ -1,0 +1,113 @@
+//! Where the bytes of a shard come from: a stream or the whole, unpacked, of a local file.
+//!
+//! Every reader of shards gets its bytes here, so that another kind of place needs no other
+//! change.
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::Deref;
+use std::path::Path;
+
+use memmap2::Mmap;
+
+use crate::compression::{Compression, unpacked_records};
+use crate::error::RecordsError;
+
+/// The unpacked bytes of a whole shard: mapped when it is not compressed, else in memory.
+pub enum ShardBytes {
+    /// Pages of the file itself.
+    Mapped(Mmap),
+    /// A copy in memory.
+    Owned(Vec<u8>),
+}
+
+impl Deref for ShardBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Owned(bytes) => bytes,
+        }
+    }
+}
+
+impl ShardBytes {
+    /// Maps a shard, or unpacks a compressed one into memory.
+    ///
+    /// A mapped file must not be shortened while it is read; shards written here are never
+    /// changed under their final name.
+    ///
+    /// # Errors
+    /// When it cannot be read or unpacked; the file is named.
+    pub fn open(path: &Path) -> Result<Self, RecordsError> {
+        let map = map(path)?;
+        if Compression::of(&map) == Compression::None {
+            return Ok(Self::Mapped(map));
+        }
+        unpack(&map).map_err(|error| error.in_file(path))
+    }
+
+    /// Maps a text file, or unpacks one that is GZIP-compressed into memory.
+    pub(crate) fn open_text(path: &Path) -> Result<Self, RecordsError> {
+        let map = map(path)?;
+        // A text may begin like a ZLIB stream, but not like a GZIP one.
+        if Compression::of(&map) == Compression::Gzip {
+            return unpack(&map).map_err(|error| error.in_file(path));
+        }
+        Ok(Self::Mapped(map))
+    }
+}
+
+fn map(path: &Path) -> Result<Mmap, RecordsError> {
+    let file = File::open(path);
+    // SAFETY: the map is only read. Nothing in this process writes to finished files, and the
+    // documentation passes the demand not to shorten them on to the user.
+    let map = file.and_then(|file| unsafe { Mmap::map(&file) });
+    map.map_err(|error| RecordsError::from(error).in_file(path))
+}
+
+fn unpack(packed: &[u8]) -> Result<ShardBytes, RecordsError> {
+    let mut bytes = Vec::new();
+    unpacked_records(packed)?.0.read_to_end(&mut bytes)?;
+    Ok(ShardBytes::Owned(bytes))
+}
+
+/// A stream of the unpacked bytes of a shard, and how it is compressed.
+///
+/// # Errors
+/// When it cannot be opened; the file is named.
+pub fn open_shard(path: &Path) -> Result<(Box<dyn Read>, Compression), RecordsError> {
+    File::open(path)
+        .and_then(unpacked_records)
+        .map_err(|error| RecordsError::from(error).in_file(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shard_writer::{IndexFile, ShardWriter};
+    use crate::tfrecord::RecordSlices;
+
+    #[test]
+    fn the_whole_is_the_same_however_the_shard_is_compressed() {
+        let folder = tempfile::tempdir().unwrap();
+        for compression in [Compression::None, Compression::Gzip, Compression::Zlib] {
+            let path = folder.path().join(compression.to_string());
+            let mut writer = ShardWriter::create(&path, compression, IndexFile::None).unwrap();
+            writer.write(b"one").unwrap();
+            writer.write(&[2; 100_000]).unwrap();
+            writer.finish().unwrap();
+            let bytes = ShardBytes::open(&path).unwrap();
+            let sizes: Vec<_> = RecordSlices::new(&bytes).map(|it| it.unwrap().len()).collect();
+            assert_eq!(sizes, [3, 100_000]);
+            assert_eq!(matches!(bytes, ShardBytes::Mapped(_)), compression == Compression::None);
+        }
+    }
+
+    #[test]
+    fn an_empty_shard_has_no_records() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(RecordSlices::new(&ShardBytes::open(file.path()).unwrap()).count(), 0);
+    }
+}

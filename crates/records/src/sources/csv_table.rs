@@ -1,0 +1,197 @@
+//! A CSV table with a header: one item a row, one feature a column.
+//!
+//! A column whose cells are all whole numbers becomes integers, one of numbers floats, any other
+//! byte strings. A column `label` or `class` of text is counted through in sorted order.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use csv::{ByteRecord, ReaderBuilder};
+
+use super::Fingerprint;
+use crate::error::RecordsError;
+use crate::example::{Example, Feature};
+use crate::shard_bytes::ShardBytes;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Ints,
+    Floats,
+    Text,
+}
+
+struct Column {
+    name: String,
+    kind: Kind,
+    is_label: bool,
+}
+
+/// A table, mapped, with the start of each row.
+pub struct CsvTable {
+    path: PathBuf,
+    bytes: ShardBytes,
+    columns: Vec<Column>,
+    /// First byte and line of each row.
+    rows: Vec<(u64, u64)>,
+    classes: Vec<String>,
+    fingerprint: String,
+}
+
+impl CsvTable {
+    /// Reads and checks a whole table.
+    ///
+    /// # Errors
+    /// When it has no rows, rows of different lengths, or a column twice.
+    pub fn open(path: &Path) -> Result<Self, RecordsError> {
+        Self::open_unnamed(path).map_err(|error| match error {
+            named @ RecordsError::InFile { .. } => named,
+            other => other.in_file(path),
+        })
+    }
+
+    fn open_unnamed(path: &Path) -> Result<Self, RecordsError> {
+        let bytes = ShardBytes::open_text(path)?;
+        let mut reader = ReaderBuilder::new().from_reader(&bytes[..]);
+        let mut columns = named_columns(reader.headers()?)?;
+        let (mut rows, mut classes) = (Vec::new(), BTreeSet::new());
+        let mut record = ByteRecord::new();
+        while reader.read_byte_record(&mut record)? {
+            let place = record.position().expect("a record that was read has a position");
+            rows.push((place.byte(), place.line()));
+            for (column, cell) in columns.iter_mut().zip(&record) {
+                column.kind = column.kind.max(kind_of(cell));
+                if column.is_label && !classes.contains(cell) {
+                    classes.insert(cell.to_vec());
+                }
+            }
+        }
+        if rows.is_empty() {
+            return Err(RecordsError::NoExamples);
+        }
+        let named = columns.iter().any(|column| column.is_label && column.kind == Kind::Text);
+        let text = |class: Vec<u8>| String::from_utf8_lossy(&class).into_owned();
+        let classes = if named { classes.into_iter().map(text).collect() } else { Vec::new() };
+        drop(reader);
+        let fingerprint = Fingerprint::of_file(path)?;
+        Ok(Self { path: path.to_owned(), bytes, columns, rows, classes, fingerprint })
+    }
+
+    /// How many rows there are below the header.
+    pub fn items(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The classes of a label column of text, sorted.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Appends a row as an encoded example with one feature a column; an empty cell is a feature
+    /// without values.
+    ///
+    /// # Errors
+    /// When the file has changed since it was opened.
+    pub(crate) fn encode(&self, item: usize, out: &mut Vec<u8>) -> Result<(), RecordsError> {
+        let (start, line) = self.rows[item];
+        let mut reader =
+            ReaderBuilder::new().has_headers(false).from_reader(&self.bytes[start as usize..]);
+        let mut record = ByteRecord::new();
+        reader
+            .read_byte_record(&mut record)
+            .map_err(|e| RecordsError::from(e).in_line(line).in_file(&self.path))?;
+        let mut example = Example::default();
+        for (column, cell) in self.columns.iter().zip(&record) {
+            let feature = self
+                .feature(column, cell)
+                .map_err(|error| error.in_line(line).in_file(&self.path))?;
+            example.features.insert(&column.name, feature);
+        }
+        out.extend_from_slice(&example.encode());
+        Ok(())
+    }
+
+    fn feature<'a>(&self, column: &Column, cell: &'a [u8]) -> Result<Feature<'a>, RecordsError> {
+        let text = || String::from_utf8_lossy(cell);
+        let bad = |expected| RecordsError::BadWord { text: text().into_owned(), expected };
+        Ok(match column.kind {
+            Kind::Text if column.is_label => {
+                let class = self.classes.iter().position(|class| *class == text());
+                Feature::Ints(vec![class.ok_or_else(|| bad("known class"))? as i64])
+            }
+            Kind::Text => Feature::Bytes(vec![cell]),
+            Kind::Ints if cell.is_empty() => Feature::Ints(Vec::new()),
+            Kind::Floats if cell.is_empty() => Feature::Floats(Vec::new()),
+            Kind::Ints => Feature::Ints(vec![text().parse().map_err(|_| bad("whole number"))?]),
+            Kind::Floats => Feature::Floats(vec![text().parse().map_err(|_| bad("number"))?]),
+        })
+    }
+
+    pub(super) fn row_number(&self, item: usize) -> u64 {
+        self.rows[item].1
+    }
+
+    pub(super) fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+}
+
+fn named_columns(header: &csv::StringRecord) -> Result<Vec<Column>, RecordsError> {
+    let mut columns: Vec<Column> = Vec::new();
+    for name in header {
+        if columns.iter().any(|column| column.name == name) {
+            return Err(RecordsError::ColumnTwice { column: name.to_owned() });
+        }
+        let is_label = matches!(name, "label" | "class");
+        columns.push(Column { name: name.to_owned(), kind: Kind::Ints, is_label });
+    }
+    Ok(columns)
+}
+
+fn kind_of(cell: &[u8]) -> Kind {
+    let text = std::str::from_utf8(cell);
+    match text {
+        Ok("") => Kind::Ints,
+        Ok(text) if text.parse::<i64>().is_ok() => Kind::Ints,
+        Ok(text) if text.parse::<f32>().is_ok_and(f32::is_finite) => Kind::Floats,
+        _ => Kind::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> Result<CsvTable, RecordsError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        std::fs::write(&path, text).unwrap();
+        CsvTable::open(&path)
+    }
+
+    #[test]
+    fn columns_get_the_kind_that_all_their_cells_have() {
+        let table = table("a,b,label\n1,2,rose\n2,2.5,\"tulip\nred\"\n,3,rose\n").unwrap();
+        assert_eq!(
+            (table.items(), table.classes()),
+            (3, &["rose".into(), "tulip\nred".into()][..])
+        );
+        let mut bytes = Vec::new();
+        table.encode(1, &mut bytes).unwrap();
+        let example = Example::parse(&bytes).unwrap();
+        assert_eq!(example.features["a"], Feature::Ints(vec![2]));
+        assert_eq!(example.features["b"], Feature::Floats(vec![2.5]));
+        assert_eq!(example.int("label").unwrap(), 1);
+        bytes.clear();
+        table.encode(2, &mut bytes).unwrap();
+        assert_eq!(Example::parse(&bytes).unwrap().features["a"], Feature::Ints(vec![]));
+    }
+
+    #[test]
+    fn faults_are_told() {
+        let fails = |text| table(text).err().unwrap().to_string();
+        assert!(fails("a,a\n1,2\n").ends_with("column `a` appears twice"));
+        assert!(fails("a,b\n").ends_with("the data set has no examples"));
+        assert!(fails("a,b\n1\n").contains("found record with 1 fields"));
+    }
+}
