@@ -145,6 +145,9 @@ impl Builder {
     /// The value of an earlier layer that has the current dimensions.
     fn earlier(&self, name: &str, with: &str) -> Result<usize, NetworksError> {
         match self.named.get(with) {
+            Some((value, _)) if *value == self.value => {
+                Err(NetworksError::AddsItself { name: name.into(), with: with.into() })
+            }
             Some((value, shape)) if *shape == self.shape => Ok(*value),
             Some((_, shape)) => {
                 Err(self.misfit(name, &format!("the dimensions {shape:?} of `{with}`")))
@@ -435,6 +438,8 @@ mod tests {
         refuses(&format!("{flatten}{}", dense.replace('2', "1")), "two outputs");
         refuses(&format!("{flatten}{}", dense.replace('2', "0")), "layer `1` has no outputs");
         refuses("[[layer]]\nkind = \"add\"\nwith = \"there\"\n", "`there`");
+        let itself = "[[layer]]\nkind = \"relu\"\n[[layer]]\nkind = \"add\"\nwith = \"0\"\n";
+        refuses(itself, "its own input");
         refuses(&format!("{flatten}[[layer]]\nkind = \"dropout\"\nrate = 1.5\n"), "1.5");
         refuses(&format!("{flatten}{}", dense.replace('2', "9000000000000000")), "more");
         let twice = format!("{flatten}[[layer]]\nname = \"0\"\nkind = \"relu\"\n");

@@ -27,6 +27,8 @@ pub enum NetworksError {
     TwoLayers { name: String },
     #[error("layer `{name}` adds the output of `{with}`, but no layer before it is called so")]
     NoEarlierLayer { name: String, with: String },
+    #[error("layer `{name}` adds `{with}`, which is its own input; name an earlier layer")]
+    AddsItself { name: String, with: String },
     #[error("layer `{layer}` leaves out the share {rate}, which must be at least 0 and below 1")]
     DropoutRate { layer: String, rate: String },
     #[error("no layer's name starts with `{prefix}`; the layers are {}", layers.join(", "))]

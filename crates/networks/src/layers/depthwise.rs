@@ -23,7 +23,7 @@ pub(crate) struct DepthwiseFilters {
 /// A position of one picture and the window's weights that multiply it, as places in their
 /// slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Tap {
+pub(super) struct Tap {
     value: usize,
     weight: usize,
 }
@@ -61,7 +61,7 @@ fn flat(lists: &[Vec<Tap>]) -> (Vec<usize>, Vec<Tap>) {
 }
 
 /// Weighted sums at each place of one picture.
-struct Sums<'a> {
+pub(super) struct Sums<'a> {
     starts: &'a [usize],
     taps: &'a [Tap],
     channels: usize,

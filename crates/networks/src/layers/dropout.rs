@@ -19,7 +19,7 @@ pub(crate) struct Dropout {
 
 /// What decides about each value.
 #[derive(Debug, Clone, Copy)]
-struct Choice {
+pub(super) struct Choice {
     key: u32,
     threshold: u32,
     scale: f32,

@@ -3,56 +3,25 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use trainwright_networks::{Adam, Batch, Network, Optimizer, Sgd, StepOptions};
 
-use crate::reference;
-
 /// Random inputs in [-1, 1) and labels.
-fn random_batch(rows: usize, inputs: usize, classes: usize, seed: u64) -> (Vec<f32>, Vec<u32>) {
+pub(crate) fn random_batch(
+    rows: usize,
+    inputs: usize,
+    classes: usize,
+    seed: u64,
+) -> (Vec<f32>, Vec<u32>) {
     let mut random = Pcg64::seed_from_u64(seed);
     let number = |_| (random.next_u32() >> 8) as f32 / (1 << 23) as f32 - 1.0;
     let values = (0..rows * inputs).map(number).collect();
     (values, (0..rows).map(|_| random.next_u32() % classes as u32).collect())
 }
 
-fn wide(values: &[f32]) -> Vec<f64> {
+pub(crate) fn wide(values: &[f32]) -> Vec<f64> {
     values.iter().copied().map(f64::from).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
-
-    #[test]
-    fn gradients_agree_with_finite_differences(
-        inputs in 1..6_usize,
-        hidden in prop::collection::vec(1..7_usize, 0..4),
-        classes in 2..5_usize,
-        rows in 1..40_usize,
-        seed: u64,
-    ) {
-        let mlp = Network::perceptron(inputs, &hidden, classes).unwrap();
-        let widths = [&[inputs], &hidden[..], &[classes]].concat();
-        let mut parameters = mlp.initial_parameters(seed);
-        // Biases off zero, so that their gradients are tested off the ReLU's corner.
-        for (index, parameter) in parameters.iter_mut().enumerate() {
-            *parameter += 0.01 * (1 + index % 7) as f32;
-        }
-        let (values, labels) = random_batch(rows, inputs, classes, seed ^ 1);
-        let (wide_parameters, wide_values) = (wide(&parameters), wide(&values));
-        let corner = reference::distance_from_corner(&widths, &wide_parameters, &wide_values);
-        prop_assume!(corner > 1e-5);
-        let mut found = vec![f32::NAN; mlp.parameter_count()];
-        let batch = Batch { inputs: &values, labels: &labels };
-        let mut workspace = mlp.workspace(rows, 1).unwrap();
-        let score = mlp.gradients(&parameters, &mut [], batch, StepOptions::default(), &mut found, &mut workspace);
-
-        let (parameters, values) = (wide_parameters, wide_values);
-        let loss = reference::mean_loss(&widths, &parameters, &values, &labels);
-        prop_assert!((score.loss_sum / rows as f64 - loss).abs() < 1e-5);
-        let expected = reference::gradients(&widths, &parameters, &values, &labels);
-        for (found, expected) in wide(&found).into_iter().zip(expected) {
-            // Single precision through at most four small layers keeps about five digits.
-            prop_assert!((found - expected).abs() < 2e-5 * (1.0 + expected.abs()));
-        }
-    }
 
     #[test]
     fn a_part_of_the_workspace_gives_the_same_bits(rows in 1..9_usize, seed: u64) {
