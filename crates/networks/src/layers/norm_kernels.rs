@@ -20,6 +20,9 @@ pub(crate) struct Descent<'a> {
     pub(crate) offset: &'a [f32],
 }
 
+/// Channels whose sums are kept together while the rows go by.
+const BLOCK: usize = 64;
+
 /// Lower and upper end of an activation's rising part.
 #[inline(always)]
 fn ends(activation: Activation) -> (f32, f32) {
@@ -35,6 +38,14 @@ fn clamped(value: f32, (low, high): (f32, f32)) -> f32 {
     // Written so that NaN passes.
     let raised = if value < low { low } else { value };
     if raised > high { high } else { raised }
+}
+
+/// A gradient where the value before the activation lies on its rising part, else 0; by bits, so
+/// that the gradient is read in either case and the loops stay free of branches.
+#[inline(always)]
+fn masked(gradient: f32, y: f32, (low, high): (f32, f32)) -> f32 {
+    let mask = u32::from((y > low) & (y < high)).wrapping_neg();
+    f32::from_bits(gradient.to_bits() & mask)
 }
 
 #[inline(always)]
@@ -127,38 +138,30 @@ fused_kernels! {
     ) {
         let (channels, (low, high)) = (affine.mean.len(), ends(activation));
         let (first, second) = sums.split_at_mut(channels);
-        let mut at = 0;
-        while at + LANES <= channels {
-            let (mean, scale, shift) =
-                (lanes(affine.mean, at), lanes(affine.scale, at), lanes(affine.shift, at));
-            let (mut sum, mut product) = ([0.0_f32; LANES], [0.0_f32; LANES]);
+        for start in (0..channels).step_by(BLOCK) {
+            let range = start..channels.min(start + BLOCK);
+            let (mut sum, mut product) = ([0.0_f32; BLOCK], [0.0_f32; BLOCK]);
+            let (sum, product) = (&mut sum[..range.len()], &mut product[..range.len()]);
+            let [mean, scale, shift] =
+                [affine.mean, affine.scale, affine.shift].map(|numbers| &numbers[range.clone()]);
             let rows = gradients.chunks_exact(channels).zip(values.chunks_exact(channels));
             for (gradient, value) in rows {
-                let (gradient, value) = (lanes(gradient, at), lanes(value, at));
-                for lane in 0..LANES {
-                    let distance = value[lane] - mean[lane];
-                    let y = add_product::<FMA>(distance, scale[lane], shift[lane]);
-                    let kept = if (y > low) & (y < high) { gradient[lane] } else { 0.0 };
-                    sum[lane] += kept;
-                    product[lane] = add_product::<FMA>(kept, distance, product[lane]);
+                let own = gradient[range.clone()].iter().zip(&value[range.clone()]);
+                let affine = mean.iter().zip(scale).zip(shift);
+                let sums = sum.iter_mut().zip(product.iter_mut());
+                for (((&gradient, &value), ((&mean, &scale), &shift)), (sum, product)) in
+                    own.zip(affine).zip(sums)
+                {
+                    let distance = value - mean;
+                    let y = add_product::<FMA>(distance, scale, shift);
+                    let kept = masked(gradient, y, (low, high));
+                    *sum += kept;
+                    *product = add_product::<FMA>(kept, distance, *product);
                 }
             }
-            for lane in 0..LANES {
-                first[at + lane] += f64::from(sum[lane]);
-                second[at + lane] += f64::from(product[lane]);
-            }
-            at += LANES;
-        }
-        for (gradient, value) in gradients.chunks_exact(channels).zip(values.chunks_exact(channels))
-        {
-            for channel in at..channels {
-                let distance = value[channel] - affine.mean[channel];
-                let y =
-                    add_product::<FMA>(distance, affine.scale[channel], affine.shift[channel]);
-                if y > low && y < high {
-                    first[channel] += f64::from(gradient[channel]);
-                    second[channel] += f64::from(gradient[channel]) * f64::from(distance);
-                }
+            for (channel, (&sum, &product)) in range.zip(sum.iter().zip(&*product)) {
+                first[channel] += f64::from(sum);
+                second[channel] += f64::from(product);
             }
         }
     }
@@ -182,7 +185,7 @@ fused_kernels! {
             for channel in 0..gradient.len() {
                 let distance = value[channel] - mean[channel];
                 let y = add_product::<FMA>(distance, scale[channel], shift[channel]);
-                let kept = if (y > low) & (y < high) { gradient[channel] } else { 0.0 };
+                let kept = masked(gradient[channel], y, (low, high));
                 let rest = add_product::<FMA>(distance, slope[channel], offset[channel]);
                 gradient[channel] = add_product::<FMA>(kept, scale[channel], rest);
             }

@@ -18,8 +18,9 @@ const EPSILON: f64 = 1e-5;
 /// Share of a batch in the running statistics, as in PyTorch.
 const MOMENTUM: f32 = 0.1;
 
-/// Rows whose sums are added up in single precision before they go to double precision.
-const ROWS_OF_A_SUM: usize = 512;
+/// Numbers whose sums are added up in single precision before they go to double precision; few
+/// enough to stay in the cache while the channels are gone through.
+const NUMBERS_OF_A_SUM: usize = 1 << 14;
 
 /// Batch norm of Ioffe and Szegedy (2015, algorithms 1 and 2) and an activation: where its
 /// numbers lie in the flat vectors of parameters (scale, shift) and state (mean, variance).
@@ -81,11 +82,16 @@ impl Norm {
         self.activation
     }
 
+    /// Numbers of the rows that are summed at a time.
+    fn stretch(&self) -> usize {
+        (NUMBERS_OF_A_SUM / self.channels).clamp(8, 512) * self.channels
+    }
+
     /// Adds the moments of some rows to a part's sums, taken about the running means, so that
     /// little is lost where the means are large.
     pub(crate) fn gather(&self, rows: &[f32], state: &[f32], sums: &mut [f64]) {
         let pivot = &state[self.mean.clone()];
-        for stretch in rows.chunks(ROWS_OF_A_SUM * self.channels) {
+        for stretch in rows.chunks(self.stretch()) {
             norm_kernels::moments(stretch, pivot, sums);
         }
     }
@@ -150,7 +156,7 @@ impl Norm {
         affine: Affine<'_>,
         sums: &mut [f64],
     ) {
-        let step = ROWS_OF_A_SUM * self.channels;
+        let step = self.stretch();
         for (gradients, values) in gradients.chunks(step).zip(values.chunks(step)) {
             norm_kernels::gradient_moments(gradients, values, affine, self.activation, sums);
         }
