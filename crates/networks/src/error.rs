@@ -7,8 +7,32 @@
 pub enum NetworksError {
     #[error("layer {layer} of {widths:?} has no neurons")]
     EmptyLayer { layer: usize, widths: Vec<usize> },
-    #[error("a network of layers {widths:?} has more parameters than memory can address")]
-    TooLarge { widths: Vec<usize> },
+    #[error("with layer `{layer}` the network has more numbers than memory can address")]
+    TooLarge { layer: String },
     #[error("the system gave {started} of {wanted} threads: {reason}")]
     Threads { wanted: usize, started: usize, reason: std::io::ErrorKind },
+    #[error("`{text}` is no network: {reason}")]
+    UnknownNetwork { text: String, reason: String },
+    #[error("network `{network}` wants {wants}, but examples have the dimensions {input:?}")]
+    InputShape { network: String, wants: String, input: Vec<usize> },
+    #[error("network `{network}` has {outputs} outputs, but there are {classes} classes")]
+    ClassCount { network: String, outputs: usize, classes: usize },
+    #[error("layer `{layer}` wants {wants}, but gets the dimensions {input:?}")]
+    LayerShape { layer: String, wants: String, input: Vec<usize> },
+    #[error("layer `{layer}` has no outputs")]
+    NoOutputs { layer: String },
+    #[error("network `{network}` has no layer that computes anything")]
+    NoLayers { network: String },
+    #[error("two layers are called `{name}`; names must differ, and `input` is taken")]
+    TwoLayers { name: String },
+    #[error("layer `{name}` adds the output of `{with}`, but no layer before it is called so")]
+    NoEarlierLayer { name: String, with: String },
+    #[error("layer `{name}` adds `{with}`, which is its own input; name an earlier layer")]
+    AddsItself { name: String, with: String },
+    #[error("layer `{layer}` leaves out the share {rate}, which must be at least 0 and below 1")]
+    DropoutRate { layer: String, rate: String },
+    #[error("no layer's name starts with `{prefix}`; the layers are {}", layers.join(", "))]
+    NoSuchLayer { prefix: String, layers: Vec<String> },
+    #[error("cannot read the description of a network: {reason}")]
+    Toml { reason: String },
 }

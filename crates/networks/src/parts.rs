@@ -4,13 +4,16 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Most parts that a slice can be cut into.
+const MOST_PARTS: usize = 1024;
+
 /// A mutable slice whose parts can be taken through a shared reference, each once.
 pub(crate) struct Parts<'a, T> {
     values: *mut T,
     cut: Cut<'a>,
     length: usize,
     /// One bit a part that has been taken.
-    taken: Vec<AtomicU64>,
+    taken: [AtomicU64; MOST_PARTS / 64],
     borrowed: PhantomData<&'a mut [T]>,
 }
 
@@ -39,7 +42,8 @@ impl<'a, T> Parts<'a, T> {
                 places.len()
             }
         };
-        let taken = (0..count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        assert!(count <= MOST_PARTS, "a slice is cut into at most {MOST_PARTS} parts");
+        let taken = [const { AtomicU64::new(0) }; MOST_PARTS / 64];
         Self { values: values.as_mut_ptr(), cut, length, taken, borrowed: PhantomData }
     }
 

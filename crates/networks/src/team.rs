@@ -47,10 +47,13 @@ struct Shared {
     ending: AtomicBool,
 }
 
+/// What is done for each part, given also the number of the thread that does it.
+type Work<'a> = dyn Fn(usize, usize) + Sync + 'a;
+
 #[derive(Clone, Copy)]
 struct Task {
     parts: usize,
-    work: *const (dyn Fn(usize) + Sync),
+    work: *const Work<'static>,
 }
 
 impl std::fmt::Debug for Task {
@@ -84,7 +87,7 @@ impl Team {
         let mut team = Self { shared, helpers: Vec::new() };
         for started in 1..threads {
             let shared = Arc::clone(&team.shared);
-            let helper = std::thread::Builder::new().spawn(move || shared.help());
+            let helper = std::thread::Builder::new().spawn(move || shared.help(started));
             team.helpers.push(helper.map_err(|error| NetworksError::Threads {
                 wanted: threads,
                 started,
@@ -104,8 +107,17 @@ impl Team {
     /// # Panics
     /// When `work` panics.
     pub(crate) fn run(&mut self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.run_numbered(parts, &|part, _| work(part));
+    }
+
+    /// As [`Self::run`], but `work` is also told which thread calls it, from 0, so that it can
+    /// use memory of that thread.
+    ///
+    /// # Panics
+    /// When `work` panics.
+    pub(crate) fn run_numbered(&mut self, parts: usize, work: &Work<'_>) {
         if self.helpers.is_empty() || parts < 2 {
-            (0..parts).for_each(work);
+            (0..parts).for_each(|part| work(part, 0));
             return;
         }
         let shared = &*self.shared;
@@ -114,10 +126,7 @@ impl Team {
         // closed and empty here, because the last `run` left it so and `self` is borrowed
         // mutably, so that nobody reads the task.
         unsafe {
-            let work = std::mem::transmute::<
-                *const (dyn Fn(usize) + Sync),
-                *const (dyn Fn(usize) + Sync + 'static),
-            >(work);
+            let work = std::mem::transmute::<*const Work<'_>, *const Work<'static>>(work);
             *shared.task.get() = Some(Task { parts, work });
         }
         shared.next_part.store(0, Ordering::Relaxed);
@@ -125,7 +134,7 @@ impl Team {
         let closing = Closing(shared);
         shared.round.fetch_add(1, Ordering::Release);
         self.helpers.iter().for_each(|helper| helper.thread().unpark());
-        shared.do_parts(parts, work);
+        shared.do_parts(0, parts, work);
         drop(closing);
         assert!(!shared.panicked.load(Ordering::Relaxed), "a helper panicked; see its message");
     }
@@ -157,7 +166,7 @@ impl Drop for Closing<'_> {
 
 impl Shared {
     /// What a helper does all its life.
-    fn help(&self) {
+    fn help(&self, number: usize) {
         let mut seen = 0;
         while let Some(round) = self.next_round(seen) {
             seen = round;
@@ -169,7 +178,7 @@ impl Shared {
             let task = unsafe { (*self.task.get()).expect("an open gate has a task") };
             let work = AssertUnwindSafe(|| {
                 // SAFETY: `run` keeps the work alive until this helper has left the gate.
-                self.do_parts(task.parts, unsafe { &*task.work });
+                self.do_parts(number, task.parts, unsafe { &*task.work });
             });
             if catch_unwind(work).is_err() {
                 self.panicked.store(true, Ordering::Relaxed);
@@ -197,13 +206,13 @@ impl Shared {
         }
     }
 
-    fn do_parts(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+    fn do_parts(&self, number: usize, parts: usize, work: &Work<'_>) {
         loop {
             let part = self.next_part.fetch_add(1, Ordering::Relaxed);
             if part >= parts {
                 break;
             }
-            work(part);
+            work(part, number);
         }
     }
 }
@@ -230,6 +239,19 @@ mod tests {
                 });
                 assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == 1));
             }
+        }
+    }
+
+    #[test]
+    fn no_two_threads_have_the_same_number_at_once() {
+        let mut team = Team::new(4).unwrap();
+        let busy: Vec<AtomicBool> = (0..4).map(|_| AtomicBool::new(false)).collect();
+        for _ in 0..200 {
+            team.run_numbered(64, &|_, number| {
+                assert!(!busy[number].swap(true, Ordering::AcqRel));
+                std::hint::spin_loop();
+                busy[number].store(false, Ordering::Release);
+            });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use trainwright_networks::{Adam, BatchScore, Mlp, MlpWorkspace, Optimizer, Sgd};
+use trainwright_networks::{Adam, BatchScore, Network, Optimizer, Sgd, StepOptions, Workspace};
 use trainwright_records::{LabelledImages, Splits, load};
 use trainwright_study::{JobSpec, NetworkName, Schedule, Seed, Strategy};
 
@@ -18,6 +18,7 @@ const EVALUATION_BATCH: usize = 256;
 /// Parts of a job that draw random numbers, each from its own seed.
 const WEIGHTS: u64 = 1;
 const SHUFFLE: u64 = 2;
+const DROPOUT: u64 = 3;
 
 /// Trains a job and tells each step, epoch and end to `on_event`.
 ///
@@ -45,8 +46,9 @@ pub fn train(
 struct Training<'a> {
     job: &'a JobSpec,
     splits: &'a Splits,
-    network: Mlp,
+    network: Network,
     parameters: Vec<f32>,
+    state: Vec<f32>,
     gradients: Vec<f32>,
     optimizer: Box<dyn Optimizer>,
     load_s: f64,
@@ -67,7 +69,7 @@ impl<'a> Training<'a> {
         let network = match job.network {
             NetworkName::Mlp => {
                 let hidden = vec![job.neurons as usize; job.hidden_layers as usize];
-                Mlp::new(images.rows() * images.columns(), &hidden, images.classes())?
+                Network::perceptron(images.rows() * images.columns(), &hidden, images.classes())?
             }
         };
         let count = network.parameter_count();
@@ -80,6 +82,7 @@ impl<'a> Training<'a> {
             job,
             splits,
             parameters: network.initial_parameters(seed),
+            state: network.initial_state(),
             gradients: vec![0.0; count],
             network,
             optimizer,
@@ -91,7 +94,7 @@ impl<'a> Training<'a> {
     }
 
     /// Room for the batches of training and evaluation.
-    fn workspace(&self) -> Result<MlpWorkspace, TrainError> {
+    fn workspace(&self) -> Result<Workspace, TrainError> {
         let batch = (self.job.batch as usize).min(self.splits.train().len());
         let capacity = batch.max(EVALUATION_BATCH);
         Ok(self.network.workspace(capacity, self.job.threads as usize)?)
@@ -99,7 +102,7 @@ impl<'a> Training<'a> {
 
     fn run(
         &mut self,
-        workspace: &mut MlpWorkspace,
+        workspace: &mut Workspace,
         on_event: &mut dyn FnMut(&TrainEvent) -> Flow,
     ) -> TrainOutcome {
         let splits = self.splits;
@@ -133,7 +136,7 @@ impl<'a> Training<'a> {
         &mut self,
         epoch: u32,
         buffer: &mut BatchBuffer<'_>,
-        workspace: &mut MlpWorkspace,
+        workspace: &mut Workspace,
         on_event: &mut dyn FnMut(&TrainEvent) -> Flow,
     ) -> EpochResult {
         let seed = Seed::new(self.job.seed).derive(SHUFFLE).derive(epoch.into());
@@ -161,13 +164,17 @@ impl<'a> Training<'a> {
         &mut self,
         chosen: &[usize],
         buffer: &mut BatchBuffer<'_>,
-        workspace: &mut MlpWorkspace,
+        workspace: &mut Workspace,
     ) -> Option<BatchScore> {
         let rate = self.learning_rate();
-        let Self { network, parameters, gradients, optimizer, training, .. } = self;
+        let options = StepOptions {
+            dropout_seed: Seed::new(self.job.seed).derive(DROPOUT).derive(self.steps).value(),
+            ..StepOptions::default()
+        };
+        let Self { network, parameters, state, gradients, optimizer, training, .. } = self;
         training.time(|| {
             let batch = buffer.gather(chosen.iter().copied());
-            let score = network.gradients(parameters, batch, gradients, workspace);
+            let score = network.gradients(parameters, state, batch, options, gradients, workspace);
             score.loss_sum.is_finite().then(|| {
                 optimizer.step(parameters, gradients, rate, workspace.team());
                 score
@@ -175,8 +182,8 @@ impl<'a> Training<'a> {
         })
     }
 
-    fn evaluate(&mut self, images: &LabelledImages, workspace: &mut MlpWorkspace) -> BatchScore {
-        let Self { network, parameters, evaluation, .. } = self;
+    fn evaluate(&mut self, images: &LabelledImages, workspace: &mut Workspace) -> BatchScore {
+        let Self { network, parameters, state, evaluation, .. } = self;
         evaluation.time(|| {
             let batch = EVALUATION_BATCH.min(images.len());
             let mut buffer = BatchBuffer::new(images, batch);
@@ -184,7 +191,7 @@ impl<'a> Training<'a> {
             for start in (0..images.len()).step_by(batch) {
                 let chosen = start..images.len().min(start + batch);
                 let batch = buffer.gather(chosen);
-                score.add(network.score(parameters, batch, workspace));
+                score.add(network.score(parameters, state, batch, workspace));
             }
             score
         })

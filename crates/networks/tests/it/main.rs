@@ -1,4 +1,5 @@
 //! Networks against slow and obvious versions of themselves.
 
 mod gradients;
+mod layers;
 mod reference;

@@ -1,0 +1,465 @@
+//! From a description to a network: shapes are followed from layer to layer and checked.
+
+use std::collections::BTreeMap;
+
+use crate::description::{Activation, LayerDescription, LossName, NetworkDescription};
+use crate::error::NetworksError;
+use crate::families;
+use crate::layer::Layer;
+use crate::layers::{
+    Add, AveragePool, BatchNorm, Convolution, Dense, DepthwiseFilters, Directions, Dropout,
+    Embedding, Filters, Finish, Lstm, MaxPool, Norm, Product, Rectifier, Window,
+};
+use crate::loss::Loss;
+use crate::network::{Network, Node};
+use crate::summary::Operator;
+use crate::tensors::{Layout, TensorKind};
+
+/// Most parameters, and most numbers of one value of one example.
+const LIMIT: usize = isize::MAX as usize / 64;
+
+impl Network {
+    /// The network that a description tells.
+    ///
+    /// # Errors
+    /// When a layer does not fit what comes before it.
+    pub fn new(description: &NetworkDescription) -> Result<Self, NetworksError> {
+        let mut builder = Builder::new(description)?;
+        for (index, named) in description.layers.iter().enumerate() {
+            let name = named.name.clone().unwrap_or_else(|| index.to_string());
+            builder.add(name, &named.layer)?;
+        }
+        builder.finish(description)
+    }
+
+    /// A perceptron from inputs over hidden layers to classes.
+    ///
+    /// # Errors
+    /// When a layer is empty or the parameters cannot be addressed.
+    pub fn perceptron(
+        inputs: usize,
+        hidden: &[usize],
+        classes: usize,
+    ) -> Result<Self, NetworksError> {
+        let widths: Vec<usize> = [&[inputs], hidden, &[classes]].concat();
+        if let Some(layer) = widths.iter().position(|&width| width == 0) {
+            return Err(NetworksError::EmptyLayer { layer, widths });
+        }
+        Self::new(&families::perceptron(inputs, hidden, classes))
+    }
+}
+
+/// A network that is growing layer by layer.
+struct Builder {
+    parameters: Layout,
+    state: Layout,
+    nodes: Vec<Node>,
+    sizes: Vec<usize>,
+    operators: Vec<Operator>,
+    /// Dimensions of what the last layer gives.
+    shape: Vec<usize>,
+    /// The value that holds it, and the layer that gives it.
+    value: usize,
+    from: String,
+    /// Value and dimensions of each name.
+    named: BTreeMap<String, (usize, Vec<usize>)>,
+}
+
+/// What a layer becomes.
+struct Made {
+    layer: Box<dyn Layer>,
+    shape: Vec<usize>,
+    kind: String,
+    /// Operations forward for one example.
+    flops: usize,
+}
+
+impl Builder {
+    fn new(description: &NetworkDescription) -> Result<Self, NetworksError> {
+        let shape = description.input.clone();
+        let size = product(&shape).filter(|&size| size > 0 && size <= LIMIT);
+        let Some(size) = size.filter(|_| shape.len() <= 3 && !shape.is_empty()) else {
+            return Err(NetworksError::InputShape {
+                network: description.name.clone(),
+                wants: "one to three dimensions above 0".into(),
+                input: shape,
+            });
+        };
+        Ok(Self {
+            parameters: Layout::default(),
+            state: Layout::default(),
+            nodes: Vec::new(),
+            sizes: vec![size],
+            operators: Vec::new(),
+            shape,
+            value: 0,
+            from: "input".into(),
+            named: BTreeMap::new(),
+        })
+    }
+
+    fn add(&mut self, name: String, layer: &LayerDescription) -> Result<(), NetworksError> {
+        if self.named.contains_key(&name) || name == "input" {
+            return Err(NetworksError::TwoLayers { name });
+        }
+        let other = match layer {
+            LayerDescription::Add { with } => Some(self.earlier(&name, with)?),
+            _ => None,
+        };
+        let (first_tensor, parameters) = (self.parameters.count(), self.parameters.len());
+        if let Some(made) = self.make(&name, layer)? {
+            let size = product(&made.shape).filter(|&size| size <= LIMIT);
+            let size = size.ok_or_else(|| NetworksError::TooLarge { layer: name.clone() })?;
+            let mut inputs = vec![self.from.clone()];
+            if let LayerDescription::Add { with } = layer {
+                inputs.push(with.clone());
+            }
+            let kept = size + made.layer.needs().stash;
+            self.operators.push(Operator {
+                name: name.clone(),
+                kind: made.kind,
+                inputs,
+                input_shape: std::mem::replace(&mut self.shape, made.shape.clone()),
+                output_shape: made.shape,
+                parameters: self.parameters.len() - parameters,
+                flops: made.flops as u64,
+                activation_bytes: (kept * size_of::<f32>()) as u64,
+            });
+            self.nodes.push(Node {
+                name: name.clone(),
+                layer: made.layer,
+                input: self.value,
+                other,
+                output: self.sizes.len(),
+                tensors: first_tensor..self.parameters.count(),
+                frozen: false,
+            });
+            self.value = self.sizes.len();
+            self.sizes.push(size);
+            self.from = name.clone();
+        }
+        self.named.insert(name, (self.value, self.shape.clone()));
+        Ok(())
+    }
+
+    /// The value of an earlier layer that has the current dimensions.
+    fn earlier(&self, name: &str, with: &str) -> Result<usize, NetworksError> {
+        match self.named.get(with) {
+            Some((value, _)) if *value == self.value => {
+                Err(NetworksError::AddsItself { name: name.into(), with: with.into() })
+            }
+            Some((value, shape)) if *shape == self.shape => Ok(*value),
+            Some((_, shape)) => {
+                Err(self.misfit(name, &format!("the dimensions {shape:?} of `{with}`")))
+            }
+            None => Err(NetworksError::NoEarlierLayer { name: name.into(), with: with.into() }),
+        }
+    }
+
+    fn misfit(&self, layer: &str, wants: &str) -> NetworksError {
+        NetworksError::LayerShape {
+            layer: layer.to_owned(),
+            wants: wants.to_owned(),
+            input: self.shape.clone(),
+        }
+    }
+
+    /// Makes a layer; `None` when it only changes the dimensions.
+    fn make(
+        &mut self,
+        name: &str,
+        layer: &LayerDescription,
+    ) -> Result<Option<Made>, NetworksError> {
+        use LayerDescription as L;
+        let made = match *layer {
+            L::Dense { outputs, activation } => self.dense(name, outputs, activation)?,
+            L::Convolution { filters, kernel, stride, padding, batch_norm, activation } => {
+                self.wanted(name, filters)?;
+                let (window, channels) = self.window(name, (kernel, stride, padding))?;
+                self.room(name, &[kernel, kernel, channels, filters])?;
+                let shape = [kernel, kernel, channels, filters];
+                let weights =
+                    self.parameters.add(format!("{name}.weight"), TensorKind::Convolution, &shape);
+                let product = Box::new(Filters::new(window, channels, filters));
+                let flops = 2 * weights.len() * window.positions();
+                let what = ("convolution", window, filters, flops);
+                self.convolution(name, product, weights, (batch_norm, activation), what)
+            }
+            L::Depthwise { kernel, stride, padding, batch_norm, activation } => {
+                let (window, channels) = self.window(name, (kernel, stride, padding))?;
+                let shape = [kernel, kernel, channels];
+                let weights =
+                    self.parameters.add(format!("{name}.weight"), TensorKind::Depthwise, &shape);
+                let product = Box::new(DepthwiseFilters::new(window, channels));
+                let flops = 2 * weights.len() * window.positions();
+                let what = ("depthwise", window, channels, flops);
+                self.convolution(name, product, weights, (batch_norm, activation), what)
+            }
+            L::BatchNorm { activation } => {
+                let channels = *self.shape.last().expect("a value has dimensions");
+                let layouts = (&mut self.parameters, &mut self.state);
+                let norm = Norm::new(name, channels, activation, layouts);
+                let positions = self.size() / channels;
+                self.same("batch norm", Box::new(BatchNorm { norm, positions }), 2)
+            }
+            L::MaxPool { size } => {
+                let (window, channels) = self.window(name, (size, size, 0))?;
+                let shape = vec![window.output_height(), window.output_width(), channels];
+                let flops = window.positions() * channels * size * size;
+                let kind = format!("max pool {size}x{size}");
+                Made { layer: Box::new(MaxPool { window, channels }), shape, kind, flops }
+            }
+            L::AveragePool { size } => self.average_pool(name, size)?,
+            L::Relu => self.same("relu", Box::new(Rectifier(Activation::Relu)), 1),
+            L::Relu6 => self.same("relu6", Box::new(Rectifier(Activation::Relu6)), 2),
+            L::Flatten => {
+                self.shape = vec![self.size()];
+                return Ok(None);
+            }
+            L::Dropout { rate } => {
+                if !(0.0..1.0).contains(&rate) {
+                    return Err(NetworksError::DropoutRate {
+                        layer: name.into(),
+                        rate: rate.to_string(),
+                    });
+                }
+                self.same("dropout", Box::new(Dropout::new(rate, self.nodes.len())), 1)
+            }
+            L::Add { .. } => self.same("add", Box::new(Add), 1),
+            L::Lstm { units, bidirectional } => self.lstm(name, units, bidirectional)?,
+            L::Embedding { rows, width } => {
+                self.wanted(name, rows)?;
+                self.wanted(name, width)?;
+                self.room(name, &[rows, width])?;
+                let shape = [self.shape.as_slice(), &[width]].concat();
+                let layer = Box::new(Embedding::new(name, rows, width, &mut self.parameters));
+                Made { layer, shape, kind: "embedding".into(), flops: 0 }
+            }
+        };
+        Ok(Some(made))
+    }
+
+    fn size(&self) -> usize {
+        self.sizes[self.value]
+    }
+
+    /// A layer that leaves the dimensions as they are, with that many operations a number.
+    fn same(&self, kind: &str, layer: Box<dyn Layer>, flops: usize) -> Made {
+        let shape = self.shape.clone();
+        Made { layer, shape, kind: kind.to_owned(), flops: flops * self.size() }
+    }
+
+    fn wanted(&self, name: &str, count: usize) -> Result<(), NetworksError> {
+        match count {
+            0 => Err(NetworksError::NoOutputs { layer: name.to_owned() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that a tensor of these dimensions can be addressed with those before it.
+    fn room(&self, name: &str, shape: &[usize]) -> Result<(), NetworksError> {
+        let total = product(shape).and_then(|more| more.checked_add(self.parameters.len()));
+        match total {
+            Some(total) if total <= LIMIT => Ok(()),
+            _ => Err(NetworksError::TooLarge { layer: name.to_owned() }),
+        }
+    }
+
+    fn dense(
+        &mut self,
+        name: &str,
+        outputs: usize,
+        activation: Activation,
+    ) -> Result<Made, NetworksError> {
+        let &[inputs] = self.shape.as_slice() else {
+            return Err(self.misfit(name, "one dimension, as after a layer `flatten`"));
+        };
+        self.wanted(name, outputs)?;
+        self.room(name, &[inputs.saturating_add(1), outputs])?;
+        let layer = Dense::new(name, (inputs, outputs), activation, &mut self.parameters);
+        Ok(Made {
+            layer: Box::new(layer),
+            shape: vec![outputs],
+            kind: "dense".into(),
+            flops: 2 * inputs * outputs,
+        })
+    }
+
+    fn window(
+        &self,
+        name: &str,
+        (kernel, stride, padding): (usize, usize, usize),
+    ) -> Result<(Window, usize), NetworksError> {
+        let &[height, width, channels] = self.shape.as_slice() else {
+            return Err(self.misfit(name, "height, width and channels"));
+        };
+        let window = Window { height, width, kernel, stride, padding };
+        match window.fits() {
+            true => Ok((window, channels)),
+            false => Err(self.misfit(
+                name,
+                &format!(
+                    "room for a {kernel}x{kernel} window of stride {stride} and padding {padding}"
+                ),
+            )),
+        }
+    }
+
+    fn convolution(
+        &mut self,
+        name: &str,
+        product: Box<dyn Product>,
+        weights: std::ops::Range<usize>,
+        (batch_norm, activation): (bool, Activation),
+        (kind, window, channels, flops): (&str, Window, usize, usize),
+    ) -> Made {
+        let finish = match batch_norm {
+            true => {
+                let layouts = (&mut self.parameters, &mut self.state);
+                Finish::Norm(Norm::new(&norm_name(name), channels, activation, layouts))
+            }
+            false => {
+                let shape = [channels];
+                let bias = self.parameters.add(format!("{name}.bias"), TensorKind::Vector, &shape);
+                Finish::Bias(bias, activation)
+            }
+        };
+        let shape = vec![window.output_height(), window.output_width(), channels];
+        let kind = format!("{kind} {0}x{0}", window.kernel);
+        Made { layer: Box::new(Convolution { product, weights, finish }), shape, kind, flops }
+    }
+
+    fn average_pool(&self, name: &str, size: Option<usize>) -> Result<Made, NetworksError> {
+        let &[height, width, channels] = self.shape.as_slice() else {
+            return Err(self.misfit(name, "height, width and channels"));
+        };
+        let size = size.map_or((height, width), |size| (size, size));
+        if size.0 == 0 || size.0 > height || size.1 > width {
+            return Err(self.misfit(name, &format!("room for a {}x{} window", size.0, size.1)));
+        }
+        let pool = AveragePool { height, width, size, channels };
+        let (down, across) = pool.places();
+        Ok(Made {
+            layer: Box::new(pool),
+            shape: vec![down, across, channels],
+            kind: format!("average pool {}x{}", size.0, size.1),
+            flops: self.size(),
+        })
+    }
+
+    fn lstm(
+        &mut self,
+        name: &str,
+        units: usize,
+        bidirectional: bool,
+    ) -> Result<Made, NetworksError> {
+        let &[steps, inputs] = self.shape.as_slice() else {
+            return Err(self.misfit(name, "steps and numbers"));
+        };
+        self.wanted(name, units)?;
+        let (directions, count, kind) = match bidirectional {
+            true => (Directions::Both, 2, "bidirectional lstm"),
+            false => (Directions::Forward, 1, "lstm"),
+        };
+        let rows = inputs.saturating_add(units).saturating_add(1);
+        self.room(name, &[count, rows, units, 4])?;
+        let layer = Lstm::new(name, (steps, inputs), units, directions, &mut self.parameters);
+        Ok(Made {
+            layer: Box::new(layer),
+            shape: vec![count * units],
+            kind: kind.into(),
+            flops: 2 * count * steps * (inputs + units) * 4 * units,
+        })
+    }
+
+    fn finish(self, description: &NetworkDescription) -> Result<Network, NetworksError> {
+        let &[outputs] = self.shape.as_slice() else {
+            return Err(self.misfit("loss", "one dimension, as after a layer `dense`"));
+        };
+        let loss = match (description.loss, outputs) {
+            (LossName::Softmax, 2..) => Loss::Softmax,
+            (LossName::Logistic, 1) => Loss::Logistic,
+            (LossName::Softmax, _) => {
+                return Err(self.misfit("loss", "at least two outputs for softmax"));
+            }
+            (LossName::Logistic, _) => {
+                return Err(self.misfit("loss", "one output for the logistic loss"));
+            }
+        };
+        if self.nodes.is_empty() {
+            return Err(NetworksError::NoLayers { network: description.name.clone() });
+        }
+        Ok(Network {
+            name: description.name.clone(),
+            nodes: self.nodes,
+            sizes: self.sizes,
+            tensors: self.parameters.into_tensors(),
+            state_tensors: self.state.into_tensors(),
+            operators: self.operators,
+            input_shape: description.input.clone(),
+            loss,
+        })
+    }
+}
+
+fn product(shape: &[usize]) -> Option<usize> {
+    shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size))
+}
+
+/// The name of the norm after a convolution: the next number where names end in one, as in
+/// torchvision.
+fn norm_name(name: &str) -> String {
+    let next = name.rsplit_once('.').and_then(|(before, last)| {
+        let number: usize = last.parse().ok()?;
+        Some(format!("{before}.{}", number + 1))
+    });
+    next.unwrap_or_else(|| format!("{name}.norm"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refuses(layers: &str, words: &str) {
+        let text = format!("name = \"x\"\ninput = [8, 8, 3]\n{layers}");
+        let description = NetworkDescription::from_toml(&text).unwrap();
+        let error = Network::new(&description).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+
+    #[test]
+    fn layers_that_do_not_fit_are_told() {
+        let dense = "[[layer]]\nkind = \"dense\"\noutputs = 2\n";
+        let flatten = "[[layer]]\nkind = \"flatten\"\n";
+        refuses(dense, "[8, 8, 3]");
+        refuses("[[layer]]\nkind = \"max-pool\"\nsize = 9\n", "9x9");
+        refuses(flatten, "no layer");
+        refuses(&format!("{flatten}{}", dense.replace('2', "1")), "two outputs");
+        refuses(&format!("{flatten}{}", dense.replace('2', "0")), "layer `1` has no outputs");
+        refuses("[[layer]]\nkind = \"add\"\nwith = \"there\"\n", "`there`");
+        let itself = "[[layer]]\nkind = \"relu\"\n[[layer]]\nkind = \"add\"\nwith = \"0\"\n";
+        refuses(itself, "its own input");
+        refuses(&format!("{flatten}[[layer]]\nkind = \"dropout\"\nrate = 1.5\n"), "1.5");
+        refuses(&format!("{flatten}{}", dense.replace('2', "9000000000000000")), "more");
+        let twice = format!("{flatten}[[layer]]\nname = \"0\"\nkind = \"relu\"\n");
+        refuses(&twice, "two layers are called `0`");
+    }
+
+    #[test]
+    fn impossible_perceptrons_are_refused() {
+        assert_eq!(
+            Network::perceptron(784, &[128, 0], 10).unwrap_err().to_string(),
+            "layer 2 of [784, 128, 0, 10] has no neurons"
+        );
+        let huge = Network::perceptron(usize::MAX / 2, &[16], 10);
+        assert!(huge.is_err());
+        assert_eq!(Network::perceptron(5, &[], 3).unwrap().parameter_count(), 18);
+    }
+
+    #[test]
+    fn norms_are_named_as_torchvision_does() {
+        assert_eq!(norm_name("features.0.0"), "features.0.1");
+        assert_eq!(norm_name("stem"), "stem.norm");
+    }
+}

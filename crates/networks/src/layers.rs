@@ -1,0 +1,31 @@
+//! The layers; each file holds one kind, and `build.rs` strings them together.
+
+mod add;
+mod average_pool;
+mod convolution;
+mod dense;
+mod depthwise;
+mod dropout;
+mod embedding;
+mod filters;
+mod gates;
+mod lstm;
+mod max_pool;
+mod norm_kernels;
+mod normalised;
+mod rectifier;
+mod window;
+
+pub(crate) use add::Add;
+pub(crate) use average_pool::AveragePool;
+pub(crate) use convolution::{Convolution, Finish, Product};
+pub(crate) use dense::Dense;
+pub(crate) use depthwise::DepthwiseFilters;
+pub(crate) use dropout::Dropout;
+pub(crate) use embedding::Embedding;
+pub(crate) use filters::Filters;
+pub(crate) use lstm::{Directions, Lstm};
+pub(crate) use max_pool::MaxPool;
+pub(crate) use normalised::{BatchNorm, Norm};
+pub(crate) use rectifier::Rectifier;
+pub(crate) use window::Window;

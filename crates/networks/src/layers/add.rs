@@ -1,0 +1,47 @@
+//! The sum of two values, as at the end of a residual block.
+
+use super::rectifier::{self, stretch};
+use crate::layer::{Backward, Forward, Gradients, Layer, Needs};
+use crate::matrix::Into;
+use crate::parts::{Cut, Parts};
+use crate::team::Team;
+
+/// Adds the output of an earlier layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Add;
+
+impl Layer for Add {
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn forward(&self, pass: Forward<'_>) {
+        let other = pass.other.expect("a sum has two terms");
+        let (length, step) = (pass.output.len(), stretch(pass.output.len()));
+        let output = Parts::new(pass.output, Cut::Every(step));
+        pass.rooms.team.run(length.div_ceil(step), &|part| {
+            let own = output.take(part);
+            own.copy_from_slice(&pass.input[part * step..][..own.len()]);
+            rectifier::add(own, &other[part * step..]);
+        });
+    }
+
+    fn backward(&self, pass: Backward<'_>) {
+        for target in [pass.input_gradients, pass.other_gradients].into_iter().flatten() {
+            hand_on(pass.output_gradients, target, &mut pass.rooms.team);
+        }
+    }
+}
+
+fn hand_on(from: &[f32], target: Gradients<'_>, team: &mut Team) {
+    let step = stretch(from.len());
+    let to = Parts::new(target.values, Cut::Every(step));
+    team.run(from.len().div_ceil(step), &|part| {
+        let to = to.take(part);
+        let from = &from[part * step..][..to.len()];
+        match target.into {
+            Into::Replace => to.copy_from_slice(from),
+            Into::Add => rectifier::add(to, from),
+        }
+    });
+}

@@ -1,0 +1,142 @@
+//! The mean of each window.
+
+use crate::layer::{Backward, Forward, Layer, Needs, examples_per_part};
+use crate::matrix::Into;
+use crate::parts::{Cut, Parts};
+use crate::simd::{add_product, fused_kernels};
+
+/// Windows that lie side by side, or one over the whole picture; rows and columns that fill no
+/// window are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AveragePool {
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+    /// Height and width of the windows.
+    pub(crate) size: (usize, usize),
+    pub(crate) channels: usize,
+}
+
+impl AveragePool {
+    /// How many windows there are in a column and in a row.
+    pub(crate) fn places(&self) -> (usize, usize) {
+        (self.height / self.size.0, self.width / self.size.1)
+    }
+
+    /// Numbers of one example before and after.
+    fn sizes(&self) -> (usize, usize) {
+        let (down, across) = self.places();
+        (self.height * self.width * self.channels, down * across * self.channels)
+    }
+
+    /// For each position under a window, the place of its first channel and of its window's.
+    #[inline(always)]
+    fn each_position(&self, mut work: impl FnMut(usize, usize)) {
+        let (down, across) = self.places();
+        for row in 0..down * self.size.0 {
+            for column in 0..across * self.size.1 {
+                let window = row / self.size.0 * across + column / self.size.1;
+                work((row * self.width + column) * self.channels, window * self.channels);
+            }
+        }
+    }
+
+    fn share(&self) -> f32 {
+        1.0 / (self.size.0 * self.size.1) as f32
+    }
+}
+
+fused_kernels! {
+    /// Means of one picture's windows.
+    fn means<const FMA: bool>(pool: AveragePool, input: &[f32], output: &mut [f32]) {
+        let channels = pool.channels;
+        output.fill(0.0);
+        pool.each_position(|from, to| {
+            let (from, to) = (&input[from..from + channels], &mut output[to..to + channels]);
+            for (to, &from) in to.iter_mut().zip(from) {
+                *to += from;
+            }
+        });
+        let share = pool.share();
+        for value in output {
+            *value *= share;
+        }
+    }
+
+    /// Adds to each position its share of its window's gradient.
+    fn hand_back<const FMA: bool>(pool: AveragePool, at_output: &[f32], at_input: &mut [f32]) {
+        let (channels, share) = (pool.channels, pool.share());
+        pool.each_position(|to, from| {
+            let (from, to) = (&at_output[from..from + channels], &mut at_input[to..to + channels]);
+            for (to, &from) in to.iter_mut().zip(from) {
+                *to = add_product::<FMA>(from, share, *to);
+            }
+        });
+    }
+}
+
+impl Layer for AveragePool {
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn forward(&self, pass: Forward<'_>) {
+        let (before, after) = self.sizes();
+        let step = examples_per_part(pass.examples, self.height * self.width);
+        let output = Parts::new(pass.output, Cut::Every(step * after));
+        pass.rooms.team.run(pass.examples.div_ceil(step), &|part| {
+            let input = pass.input[part * step * before..].chunks_exact(before);
+            for (input, output) in input.zip(output.take(part).chunks_exact_mut(after)) {
+                means(*self, input, output);
+            }
+        });
+    }
+
+    fn backward(&self, pass: Backward<'_>) {
+        let Some(target) = pass.input_gradients else { return };
+        let (before, after) = self.sizes();
+        let step = examples_per_part(pass.examples, self.height * self.width);
+        let to = Parts::new(target.values, Cut::Every(step * before));
+        let from = &*pass.output_gradients;
+        pass.rooms.team.run(pass.examples.div_ceil(step), &|part| {
+            let to = to.take(part);
+            if target.into == Into::Replace {
+                to.fill(0.0);
+            }
+            let from = from[part * step * after..].chunks_exact(after);
+            for (from, to) in from.zip(to.chunks_exact_mut(before)) {
+                hand_back(*self, from, to);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_averaged_and_shares_handed_back() {
+        let pool = AveragePool { height: 2, width: 3, size: (2, 2), channels: 1 };
+        let mut output = [0.0];
+        means(pool, &[1.0, 2.0, 50.0, 3.0, 6.0, 50.0], &mut output);
+        assert_eq!(output, [3.0]);
+        let mut at_input = [1.0; 6];
+        hand_back(pool, &[4.0], &mut at_input);
+        assert_eq!(at_input, [2.0, 2.0, 1.0, 2.0, 2.0, 1.0]);
+    }
+
+    #[test]
+    fn both_compilations_agree() {
+        let pool = AveragePool { height: 4, width: 4, size: (4, 4), channels: 9 };
+        let input: Vec<f32> = (0..144).map(|it| ((it * 37) % 101) as f32).collect();
+        let [mut one, mut two] = [[0.0; 9], [0.0; 9]];
+        plain::means::<false>(pool, &input, &mut one);
+        means(pool, &input, &mut two);
+        assert_eq!(one, two);
+        let [mut back, mut again] = [input.clone(), input];
+        plain::hand_back::<false>(pool, &one, &mut back);
+        hand_back(pool, &one, &mut again);
+        // Sums of numbers below 101, each rounded to 2^-17 or better.
+        assert!(back.iter().zip(&again).all(|(one, two)| (one - two).abs() < 2e-5));
+    }
+}

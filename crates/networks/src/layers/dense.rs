@@ -1,0 +1,212 @@
+//! A dense layer: `output = input * weights + bias`, and its two backward products.
+
+use std::ops::Range;
+
+use rand_pcg::Pcg64;
+
+use crate::description::Activation;
+use crate::init::{fill_uniform, glorot_limit, he_limit};
+use crate::kernels;
+use crate::layer::{Backward, Forward, Layer, Needs};
+use crate::layers::rectifier;
+use crate::matrix::{Into, Matrix, multiply};
+use crate::parts::{Cut, Parts};
+use crate::tensors::{Layout, TensorKind};
+
+/// A dense layer in the flat vectors: `inputs x outputs` weights, row by row, then `outputs`
+/// biases; an activation may follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Dense {
+    inputs: usize,
+    outputs: usize,
+    start: usize,
+    activation: Activation,
+    /// Stretches of inputs whose weights' gradients are computed at a time, and where each ends
+    /// in the layer's part of the flat vector, counted from its start.
+    pieces: Vec<Range<usize>>,
+    cuts: Vec<usize>,
+}
+
+impl Dense {
+    /// A layer whose parameters come next in the layout.
+    pub(crate) fn new(
+        name: &str,
+        (inputs, outputs): (usize, usize),
+        activation: Activation,
+        layout: &mut Layout,
+    ) -> Self {
+        let weights = layout.add(format!("{name}.weight"), TensorKind::Dense, &[inputs, outputs]);
+        layout.add(format!("{name}.bias"), TensorKind::Vector, &[outputs]);
+        let step = inputs_per_piece(inputs, outputs);
+        let pieces: Vec<Range<usize>> =
+            (0..inputs).step_by(step).map(|start| start..inputs.min(start + step)).collect();
+        let cuts = pieces.iter().map(|piece| match piece.end == inputs {
+            true => (inputs + 1) * outputs,
+            false => piece.end * outputs,
+        });
+        let cuts = cuts.collect();
+        Self { inputs, outputs, start: weights.start, activation, pieces, cuts }
+    }
+
+    /// Computes the outputs of a batch of rows.
+    fn rows_forward(&self, parameters: &[f32], input: &[f32], output: &mut [f32]) {
+        let bias = &parameters[self.biases()];
+        for row in output.chunks_exact_mut(self.outputs) {
+            row.copy_from_slice(bias);
+        }
+        let rows = output.len() / self.outputs;
+        let input = Matrix::new(input, rows, self.inputs);
+        multiply(input, self.weight_matrix(parameters), output, Into::Add);
+    }
+
+    /// Writes the gradients of the weights of some inputs from those of the outputs, and those of
+    /// the biases after the last input's, so that stretches of inputs are stretches of the flat
+    /// vector.
+    fn parameter_gradients(
+        &self,
+        input: &[f32],
+        output_gradients: &[f32],
+        inputs: Range<usize>,
+        gradients: &mut [f32],
+    ) {
+        let rows = output_gradients.len() / self.outputs;
+        let has_biases = inputs.end == self.inputs;
+        let (weights, biases) = gradients.split_at_mut(inputs.len() * self.outputs);
+        let input = Matrix::new(input, rows, self.inputs).columns(inputs).transposed();
+        let output = Matrix::new(output_gradients, rows, self.outputs);
+        multiply(input, output, weights, Into::Replace);
+        if has_biases {
+            kernels::column_sums(output_gradients, biases);
+        }
+    }
+
+    /// Computes the gradients of the layer's inputs from those of its outputs.
+    fn input_gradients(
+        &self,
+        parameters: &[f32],
+        output_gradients: &[f32],
+        input_gradients: &mut [f32],
+        into: Into,
+    ) {
+        let rows = output_gradients.len() / self.outputs;
+        let output = Matrix::new(output_gradients, rows, self.outputs);
+        let weights = self.weight_matrix(parameters).transposed();
+        multiply(output, weights, input_gradients, into);
+    }
+
+    fn weight_matrix<'a>(&self, parameters: &'a [f32]) -> Matrix<'a> {
+        Matrix::new(&parameters[self.weights()], self.inputs, self.outputs)
+    }
+
+    fn weights(&self) -> Range<usize> {
+        self.start..self.start + self.inputs * self.outputs
+    }
+
+    fn biases(&self) -> Range<usize> {
+        let end = self.weights().end;
+        end..end + self.outputs
+    }
+}
+
+impl Layer for Dense {
+    fn needs(&self) -> Needs {
+        let output = self.activation != Activation::Linear;
+        Needs { input: true, output, ..Needs::default() }
+    }
+
+    fn initialise(&self, parameters: &mut [f32], _state: &mut [f32], random: &mut Pcg64) {
+        let limit = match self.activation {
+            Activation::Linear => glorot_limit(self.inputs, self.outputs),
+            Activation::Relu | Activation::Relu6 => he_limit(self.inputs),
+        };
+        fill_uniform(&mut parameters[self.weights()], limit, random);
+        parameters[self.biases()].fill(0.0);
+    }
+
+    fn forward(&self, pass: Forward<'_>) {
+        let (rows, stretch) = (pass.examples, rows_per_stretch(pass.examples));
+        let output = Parts::new(pass.output, Cut::Every(stretch * self.outputs));
+        pass.rooms.team.run(rows.div_ceil(stretch), &|part| {
+            let range = part * stretch..rows.min((part + 1) * stretch);
+            let input = &pass.input[range.start * self.inputs..range.end * self.inputs];
+            let output = output.take(part);
+            self.rows_forward(pass.parameters, input, output);
+            rectifier::apply(self.activation, output);
+        });
+    }
+
+    fn backward(&self, pass: Backward<'_>) {
+        let (rows, stretch) = (pass.examples, rows_per_stretch(pass.examples));
+        let team = &mut pass.rooms.team;
+        let (into, at_input) = match pass.input_gradients {
+            Some(target) => (target.into, target.values),
+            None => (Into::Replace, &mut [][..]),
+        };
+        let has_target = !at_input.is_empty();
+        if has_target || self.activation != Activation::Linear {
+            let at_output =
+                Parts::new(&mut *pass.output_gradients, Cut::Every(stretch * self.outputs));
+            let at_input = Parts::new(at_input, Cut::Every(stretch * self.inputs));
+            team.run(rows.div_ceil(stretch), &|part| {
+                let own = at_output.take(part);
+                if self.activation != Activation::Linear {
+                    let start = part * stretch * self.outputs;
+                    let output = &pass.output[start..start + own.len()];
+                    rectifier::backward(self.activation, own, output);
+                }
+                if has_target {
+                    self.input_gradients(pass.parameters, own, at_input.take(part), into);
+                }
+            });
+        }
+        let Some(gradients) = pass.gradients else { return };
+        let end = self.biases().end;
+        let gradients = Parts::new(&mut gradients[self.start..end], Cut::At(&self.cuts));
+        let at_output = &*pass.output_gradients;
+        team.run(self.pieces.len(), &|piece| {
+            let inputs = self.pieces[piece].clone();
+            self.parameter_gradients(pass.input, at_output, inputs, gradients.take(piece));
+        });
+    }
+}
+
+/// How many rows of a batch are worked on at a time: a quarter, as long as that keeps the
+/// products large enough for `gemm` to be fast and small enough for the caches.
+fn rows_per_stretch(rows: usize) -> usize {
+    rows.div_ceil(4).next_multiple_of(8).clamp(16, 128)
+}
+
+/// How many inputs have their weights' gradients computed at a time: a quarter, or all where
+/// that would be little work.
+fn inputs_per_piece(inputs: usize, outputs: usize) -> usize {
+    let least = 4096_usize.div_ceil(outputs);
+    inputs.div_ceil(4).max(least).next_multiple_of(8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_two_by_two_layer_gives_what_a_pencil_gives() {
+        let mut layout = Layout::default();
+        layout.add("before".into(), TensorKind::Vector, &[1]);
+        let layer = Dense::new("layer", (2, 2), Activation::Linear, &mut layout);
+        let parameters = [f32::NAN, 1.0, 2.0, 3.0, 4.0, 0.5, -0.5];
+        let input = [1.0, 1.0, 2.0, -1.0];
+        let mut output = [0.0; 4];
+        layer.rows_forward(&parameters, &input, &mut output);
+        assert_eq!(output, [4.5, 5.5, -0.5, -0.5]);
+
+        let output_gradients = [1.0, 0.0, 0.0, 2.0];
+        let mut gradients = [9.0; 6];
+        layer.parameter_gradients(&input, &output_gradients, 0..2, &mut gradients);
+        assert_eq!(gradients, [1.0, 4.0, 1.0, -2.0, 1.0, 2.0]);
+        layer.parameter_gradients(&input, &output_gradients, 0..1, &mut gradients[4..]);
+        assert_eq!(gradients[4..], [1.0, 4.0]);
+
+        let mut input_gradients = [9.0; 4];
+        layer.input_gradients(&parameters, &output_gradients, &mut input_gradients, Into::Replace);
+        assert_eq!(input_gradients, [1.0, 3.0, 4.0, 8.0]);
+    }
+}

@@ -1,0 +1,283 @@
+//! Convolutions of each channel by itself.
+
+use std::ops::Range;
+
+use super::convolution::{PartBackward, PartForward, Product};
+use super::window::Window;
+use crate::matrix::Into;
+use crate::simd::{LANES, Lanes, add_product, add_products, fused_kernels};
+
+/// One window of weights for each channel; channels last.
+#[derive(Debug)]
+pub(crate) struct DepthwiseFilters {
+    window: Window,
+    channels: usize,
+    /// For each place of the input, the window's places and weights that touch it: where each
+    /// starts in `back_taps`.
+    back_starts: Vec<usize>,
+    back_taps: Vec<Tap>,
+    forward_starts: Vec<usize>,
+    forward_taps: Vec<Tap>,
+}
+
+/// A position of one picture and the window's weights that multiply it, as places in their
+/// slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tap {
+    value: usize,
+    weight: usize,
+}
+
+impl DepthwiseFilters {
+    /// Filters for that many channels.
+    pub(crate) fn new(window: Window, channels: usize) -> Self {
+        let places = window.positions();
+        let mut forward: Vec<Vec<Tap>> = vec![Vec::new(); places];
+        let mut back: Vec<Vec<Tap>> = vec![Vec::new(); window.height * window.width];
+        for (place, taps) in forward.iter_mut().enumerate() {
+            let (rows, first_row) = window.rows_at(place / window.output_width());
+            let (columns, first_column) = window.columns_at(place % window.output_width());
+            for (down, row) in rows.enumerate() {
+                for (across, column) in columns.clone().enumerate() {
+                    let position = (first_row + down) * window.width + first_column + across;
+                    let weight = (row * window.kernel + column) * channels;
+                    taps.push(Tap { value: position * channels, weight });
+                    back[position].push(Tap { value: place * channels, weight });
+                }
+            }
+        }
+        let (forward_starts, forward_taps) = flat(&forward);
+        let (back_starts, back_taps) = flat(&back);
+        Self { window, channels, back_starts, back_taps, forward_starts, forward_taps }
+    }
+}
+
+fn flat(lists: &[Vec<Tap>]) -> (Vec<usize>, Vec<Tap>) {
+    let mut starts = vec![0];
+    for list in lists {
+        starts.push(starts[starts.len() - 1] + list.len());
+    }
+    (starts, lists.concat())
+}
+
+/// Weighted sums at each place of one picture.
+pub(super) struct Sums<'a> {
+    starts: &'a [usize],
+    taps: &'a [Tap],
+    channels: usize,
+    into: Into,
+}
+
+fused_kernels! {
+    /// Computes the weighted sums of each place.
+    fn weighted_sums<const FMA: bool>(
+        sums: &Sums<'_>,
+        values: &[f32],
+        weights: &[f32],
+        output: &mut [f32],
+    ) {
+        let Sums { starts, taps, channels, into } = *sums;
+        for (bounds, output) in starts.windows(2).zip(output.chunks_exact_mut(channels)) {
+            let taps = &taps[bounds[0]..bounds[1]];
+            let mut at = 0;
+            while at + 4 * LANES <= channels {
+                block::<FMA, 4>(taps, values, weights, at, &mut output[at..], into);
+                at += 4 * LANES;
+            }
+            while at + LANES <= channels {
+                block::<FMA, 1>(taps, values, weights, at, &mut output[at..], into);
+                at += LANES;
+            }
+            for channel in at..channels {
+                let mut sum = if into == Into::Add { output[channel] } else { 0.0 };
+                for tap in taps {
+                    let (value, weight) = (values[tap.value + channel], weights[tap.weight + channel]);
+                    sum = add_product::<FMA>(value, weight, sum);
+                }
+                output[channel] = sum;
+            }
+        }
+    }
+
+    /// Adds to the gradients of the weights what one picture contributes.
+    fn weight_gradients<const FMA: bool>(
+        window: &Window,
+        input: &[f32],
+        at_output: &[f32],
+        gradients: &mut [f32],
+    ) {
+        let channels = gradients.len() / (window.kernel * window.kernel);
+        let width = window.output_width();
+        for place in 0..window.output_height() {
+            let (rows, first_row) = window.rows_at(place);
+            let at_output = &at_output[place * width * channels..(place + 1) * width * channels];
+            for (down, row) in rows.enumerate() {
+                let start = (first_row + down) * window.width * channels;
+                let input = &input[start..start + window.width * channels];
+                let start = row * window.kernel * channels;
+                let gradients = &mut gradients[start..start + window.kernel * channels];
+                row_gradients::<FMA>(window, input, at_output, gradients);
+            }
+        }
+    }
+}
+
+/// Weighted sums of `BLOCKS` times eight channels at one place.
+#[inline(always)]
+fn block<const FMA: bool, const BLOCKS: usize>(
+    taps: &[Tap],
+    values: &[f32],
+    weights: &[f32],
+    at: usize,
+    output: &mut [f32],
+    into: Into,
+) {
+    let mut sums = [[0.0_f32; LANES]; BLOCKS];
+    let (output, _) = output[..BLOCKS * LANES].as_chunks_mut::<LANES>();
+    if into == Into::Add {
+        sums.copy_from_slice(output);
+    }
+    for tap in taps {
+        let values = lanes::<BLOCKS>(values, tap.value + at);
+        let weights = lanes::<BLOCKS>(weights, tap.weight + at);
+        for block in 0..BLOCKS {
+            add_products::<FMA>(&values[block], &weights[block], &mut sums[block]);
+        }
+    }
+    output.copy_from_slice(&sums);
+}
+
+#[inline(always)]
+fn lanes<const BLOCKS: usize>(values: &[f32], at: usize) -> &[Lanes; BLOCKS] {
+    let (lanes, _) = values[at..at + BLOCKS * LANES].as_chunks::<LANES>();
+    lanes.try_into().expect("a slice of that many blocks")
+}
+
+/// Adds to the gradients of one row of the window's weights what one row of places contributes.
+#[inline(always)]
+fn row_gradients<const FMA: bool>(
+    window: &Window,
+    input: &[f32],
+    at_output: &[f32],
+    gradients: &mut [f32],
+) {
+    let channels = gradients.len() / window.kernel;
+    for (tap, gradients) in gradients.chunks_exact_mut(channels).enumerate() {
+        // Places whose window has this tap on the picture.
+        let first = window.padding.saturating_sub(tap).div_ceil(window.stride);
+        let beyond = (window.width + window.padding).saturating_sub(tap).div_ceil(window.stride);
+        let last = beyond.min(window.output_width());
+        if first >= last {
+            continue;
+        }
+        let start = (first * window.stride + tap - window.padding) * channels;
+        let (input, at_output) = (&input[start..], &at_output[first * channels..last * channels]);
+        let step = window.stride * channels;
+        let mut at = 0;
+        while at + 2 * LANES <= channels {
+            dot::<FMA, 2>(input, at_output, (step, channels), at, gradients);
+            at += 2 * LANES;
+        }
+        while at + LANES <= channels {
+            dot::<FMA, 1>(input, at_output, (step, channels), at, gradients);
+            at += LANES;
+        }
+        for (place, at_output) in at_output.chunks_exact(channels).enumerate() {
+            for channel in at..channels {
+                let value = input[place * step + channel];
+                gradients[channel] =
+                    add_product::<FMA>(value, at_output[channel], gradients[channel]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn dot<const FMA: bool, const BLOCKS: usize>(
+    input: &[f32],
+    at_output: &[f32],
+    (step, channels): (usize, usize),
+    at: usize,
+    gradients: &mut [f32],
+) {
+    let mut sums = [[0.0_f32; LANES]; BLOCKS];
+    let places = at_output.len() / channels;
+    for place in 0..places {
+        let values = lanes::<BLOCKS>(input, place * step + at);
+        let factors = lanes::<BLOCKS>(at_output, place * channels + at);
+        for block in 0..BLOCKS {
+            add_products::<FMA>(&values[block], &factors[block], &mut sums[block]);
+        }
+    }
+    for (gradient, sum) in gradients[at..].iter_mut().zip(sums.as_flattened()) {
+        *gradient += sum;
+    }
+}
+
+impl Product for DepthwiseFilters {
+    fn window(&self) -> Window {
+        self.window
+    }
+
+    fn channels(&self) -> (usize, usize) {
+        (self.channels, self.channels)
+    }
+
+    fn inputs_of_an_output(&self) -> usize {
+        self.window.kernel * self.window.kernel
+    }
+
+    fn scratch(&self) -> usize {
+        0
+    }
+
+    fn forward(&self, part: PartForward<'_>, done: &mut dyn FnMut(&mut [f32])) {
+        let PartForward { weights, input, output, .. } = part;
+        let size = self.window.height * self.window.width * self.channels;
+        let output_size = self.window.positions() * self.channels;
+        let sums = Sums {
+            starts: &self.forward_starts,
+            taps: &self.forward_taps,
+            channels: self.channels,
+            into: Into::Replace,
+        };
+        for (input, output) in input.chunks_exact(size).zip(output.chunks_exact_mut(output_size)) {
+            weighted_sums(&sums, input, weights, output);
+            done(output);
+        }
+    }
+
+    fn backward(&self, part: PartBackward<'_>, ready: &mut dyn FnMut(usize, &mut [f32])) {
+        let PartBackward { weights, input, at_output, mut at_input, mut gradients, .. } = part;
+        let size = self.window.height * self.window.width * self.channels;
+        let output_size = self.window.positions() * self.channels;
+        if let Some(gradients) = &mut gradients {
+            gradients.fill(0.0);
+        }
+        let examples = input.chunks_exact(size).zip(at_output.chunks_exact_mut(output_size));
+        for (index, (input, at_output)) in examples.enumerate() {
+            ready(index * output_size, at_output);
+            if let Some(gradients) = &mut gradients {
+                weight_gradients(&self.window, input, at_output, gradients);
+            }
+            if let Some((at_input, into)) = &mut at_input {
+                let sums = Sums {
+                    starts: &self.back_starts,
+                    taps: &self.back_taps,
+                    channels: self.channels,
+                    into: *into,
+                };
+                let at_input = &mut at_input[index * size..(index + 1) * size];
+                weighted_sums(&sums, at_output, weights, at_input);
+            }
+        }
+    }
+
+    fn pieces(&self) -> &[Range<usize>] {
+        &[]
+    }
+
+    fn piece(&self, _: Range<usize>, _: &[f32], _: &[f32], _: &mut [f32]) {
+        unreachable!("depthwise filters have no pieces")
+    }
+}

@@ -1,0 +1,135 @@
+//! Dropout: some values become 0 while learning, and the others grow to make up for them.
+
+use super::rectifier::stretch;
+use crate::layer::{Backward, Forward, Layer, Mode, Needs};
+use crate::matrix::Into;
+use crate::parts::{Cut, Parts};
+use crate::simd::fused_kernels;
+
+/// Leaves out a share of the values (Srivastava et al. 2014, in the form that scales while
+/// learning).
+///
+/// Which ones is a function of the step's seed, the layer and the place of the value, not of the
+/// order in which threads come by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Dropout {
+    rate: f64,
+    layer: u64,
+}
+
+/// What decides about each value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice {
+    key: u32,
+    threshold: u32,
+    scale: f32,
+}
+
+impl Dropout {
+    /// A layer that leaves out the share `rate`; `layer` tells it from others of the network.
+    pub(crate) fn new(rate: f64, layer: usize) -> Self {
+        Self { rate, layer: layer as u64 }
+    }
+
+    fn choice(&self, seed: u64) -> Choice {
+        // The seed and the layer are mixed as SplitMix64 mixes its counter (Steele et al. 2014).
+        let mut mixed = seed.wrapping_add((self.layer + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Choice {
+            key: (mixed >> 32) as u32,
+            threshold: (self.rate * 2.0_f64.powi(32)) as u32,
+            scale: (1.0 / (1.0 - self.rate)) as f32,
+        }
+    }
+}
+
+fused_kernels! {
+    /// Multiplies the values that stay and zeroes the others; the first has this place.
+    fn leave_out<const FMA: bool>(values: &mut [f32], first: u32, choice: Choice) {
+        let Choice { key, threshold, scale } = choice;
+        for (index, value) in values.iter_mut().enumerate() {
+            let hash = mix(first.wrapping_add(index as u32) ^ key);
+            *value = if hash < threshold { 0.0 } else { *value * scale };
+        }
+    }
+}
+
+/// The finaliser of MurmurHash3, which spreads each bit over all.
+#[inline(always)]
+fn mix(mut hash: u32) -> u32 {
+    hash = (hash ^ (hash >> 16)).wrapping_mul(0x85EB_CA6B);
+    hash = (hash ^ (hash >> 13)).wrapping_mul(0xC2B2_AE35);
+    hash ^ (hash >> 16)
+}
+
+impl Layer for Dropout {
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn forward(&self, pass: Forward<'_>) {
+        let step = stretch(pass.output.len());
+        let count = pass.output.len().div_ceil(step);
+        let output = Parts::new(pass.output, Cut::Every(step));
+        pass.rooms.team.run(count, &|part| {
+            let own = output.take(part);
+            own.copy_from_slice(&pass.input[part * step..][..own.len()]);
+            if let Mode::Train { seed } = pass.mode {
+                leave_out(own, (part * step) as u32, self.choice(seed));
+            }
+        });
+    }
+
+    fn backward(&self, pass: Backward<'_>) {
+        let Some(target) = pass.input_gradients else { return };
+        let step = stretch(pass.output_gradients.len());
+        let count = pass.output_gradients.len().div_ceil(step);
+        let from = Parts::new(pass.output_gradients, Cut::Every(step));
+        let to = Parts::new(target.values, Cut::Every(step));
+        pass.rooms.team.run(count, &|part| {
+            let (from, to) = (from.take(part), to.take(part));
+            if let Mode::Train { seed } = pass.mode {
+                leave_out(from, (part * step) as u32, self.choice(seed));
+            }
+            match target.into {
+                Into::Replace => to.copy_from_slice(from),
+                Into::Add => super::rectifier::add(to, from),
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_that_is_left_out_is_the_rate() {
+        for (rate, seed) in [(0.2, 1), (0.5, 2), (0.9, 3)] {
+            let mut values = vec![1.0; 100_000];
+            leave_out(&mut values, 0, Dropout::new(rate, 3).choice(seed));
+            let zeros = values.iter().filter(|&&value| value == 0.0).count() as f64 / 1e5;
+            // Four standard deviations of a share of 100,000.
+            assert!((zeros - rate).abs() < 4.0 * (rate * (1.0 - rate) / 1e5).sqrt(), "{zeros}");
+            let mean = values.iter().sum::<f32>() / 1e5;
+            assert!((mean - 1.0).abs() < 0.05, "{mean}");
+        }
+    }
+
+    #[test]
+    fn the_choice_depends_on_seed_layer_and_place_alone() {
+        let run = |seed, layer, first: usize| {
+            let mut values = vec![1.0; 1000];
+            leave_out(&mut values[first..], first as u32, Dropout::new(0.5, layer).choice(seed));
+            values[500..].to_vec()
+        };
+        assert_eq!(run(1, 1, 0), run(1, 1, 333));
+        assert_ne!(run(1, 1, 0), run(2, 1, 0));
+        assert_ne!(run(1, 1, 0), run(1, 2, 0));
+        let [mut plain, mut dispatched] = [[1.0; 100], [1.0; 100]];
+        plain::leave_out::<false>(&mut plain, 7, Dropout::new(0.5, 1).choice(1));
+        leave_out(&mut dispatched, 7, Dropout::new(0.5, 1).choice(1));
+        assert_eq!(plain, dispatched);
+    }
+}

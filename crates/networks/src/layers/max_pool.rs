@@ -1,0 +1,162 @@
+//! The largest value of each window.
+
+use super::window::Window;
+use crate::layer::{Backward, Forward, Layer, Needs, examples_per_part};
+use crate::matrix::Into;
+use crate::parts::{Cut, Parts};
+use crate::simd::fused_kernels;
+
+/// Windows that lie side by side; rows and columns that fill no window are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MaxPool {
+    pub(crate) window: Window,
+    pub(crate) channels: usize,
+}
+
+fused_kernels! {
+    /// Largest values of one picture; NaN is taken as the largest.
+    fn largest<const FMA: bool>(pool: MaxPool, input: &[f32], output: &mut [f32]) {
+        let MaxPool { window, channels } = pool;
+        for (place, output) in output.chunks_exact_mut(channels).enumerate() {
+            for tap in 0..window.kernel * window.kernel {
+                let input = &input[start(&window, place, tap) * channels..][..channels];
+                if tap == 0 {
+                    output.copy_from_slice(input);
+                    continue;
+                }
+                for (output, &value) in output.iter_mut().zip(input) {
+                    *output = if (value > *output) | value.is_nan() { value } else { *output };
+                }
+            }
+        }
+    }
+
+    /// Adds each gradient to the first of its window's values that is the largest.
+    fn hand_back<const FMA: bool>(
+        pool: MaxPool,
+        kept: (&[f32], &[f32]),
+        at_output: &mut [f32],
+        at_input: &mut [f32],
+    ) {
+        let (input, output) = kept;
+        let MaxPool { window, channels } = pool;
+        let places = output.chunks_exact(channels).zip(at_output.chunks_exact_mut(channels));
+        for (place, (output, rest)) in places.enumerate() {
+            for tap in 0..window.kernel * window.kernel {
+                let start = start(&window, place, tap) * channels;
+                let input = &input[start..start + channels];
+                let at_input = &mut at_input[start..start + channels];
+                let (output, rest) = (&output[..channels], &mut rest[..channels]);
+                for channel in 0..channels {
+                    let hit = input[channel] == output[channel];
+                    at_input[channel] += if hit { rest[channel] } else { 0.0 };
+                    rest[channel] = if hit { 0.0 } else { rest[channel] };
+                }
+            }
+        }
+    }
+}
+
+/// The position under a tap of the window at a place.
+#[inline(always)]
+fn start(window: &Window, place: usize, tap: usize) -> usize {
+    let (down, across) = (place / window.output_width(), place % window.output_width());
+    let row = down * window.stride + tap / window.kernel;
+    row * window.width + across * window.stride + tap % window.kernel
+}
+
+impl MaxPool {
+    /// Numbers of one example before and after.
+    fn sizes(&self) -> (usize, usize) {
+        let Window { height, width, .. } = self.window;
+        (height * width * self.channels, self.window.positions() * self.channels)
+    }
+}
+
+impl Layer for MaxPool {
+    fn needs(&self) -> Needs {
+        Needs { input: true, output: true, ..Needs::default() }
+    }
+
+    fn forward(&self, pass: Forward<'_>) {
+        let (before, after) = self.sizes();
+        let step = examples_per_part(pass.examples, self.window.positions());
+        let output = Parts::new(pass.output, Cut::Every(step * after));
+        pass.rooms.team.run(pass.examples.div_ceil(step), &|part| {
+            let input = pass.input[part * step * before..].chunks_exact(before);
+            for (input, output) in input.zip(output.take(part).chunks_exact_mut(after)) {
+                largest(*self, input, output);
+            }
+        });
+    }
+
+    fn backward(&self, pass: Backward<'_>) {
+        let Some(target) = pass.input_gradients else { return };
+        let (before, after) = self.sizes();
+        let step = examples_per_part(pass.examples, self.window.positions());
+        let from = Parts::new(pass.output_gradients, Cut::Every(step * after));
+        let to = Parts::new(target.values, Cut::Every(step * before));
+        pass.rooms.team.run(pass.examples.div_ceil(step), &|part| {
+            let (from, to) = (from.take(part), to.take(part));
+            if target.into == Into::Replace {
+                to.fill(0.0);
+            }
+            let input = pass.input[part * step * before..].chunks_exact(before);
+            let output = pass.output[part * step * after..].chunks_exact(after);
+            let gradients = from.chunks_exact_mut(after).zip(to.chunks_exact_mut(before));
+            for (kept, (from, to)) in input.zip(output).zip(gradients) {
+                hand_back(*self, kept, from, to);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POOL: MaxPool = MaxPool {
+        window: Window { height: 2, width: 5, kernel: 2, stride: 2, padding: 0 },
+        channels: 1,
+    };
+
+    #[test]
+    fn the_first_largest_gets_the_gradient() {
+        let input = [1.0, 5.0, 2.0, 2.0, 9.0, 5.0, 0.0, 2.0, 1.0, 9.0];
+        let mut output = [0.0; 2];
+        largest(POOL, &input, &mut output);
+        assert_eq!(output, [5.0, 2.0]);
+        let mut at_input = [0.0; 10];
+        hand_back(POOL, (&input, &output), &mut [3.0, 4.0], &mut at_input);
+        assert_eq!(at_input, [0.0, 3.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn nan_reaches_the_output() {
+        let mut input = [1.0; 10];
+        for place in [0, 1, 5, 6] {
+            input[place] = f32::NAN;
+            let mut output = [0.0; 2];
+            largest(POOL, &input, &mut output);
+            assert!(output[0].is_nan(), "{place}");
+            input[place] = 1.0;
+        }
+    }
+
+    #[test]
+    fn both_compilations_agree() {
+        let pool = MaxPool {
+            window: Window { height: 6, width: 7, kernel: 3, stride: 3, padding: 0 },
+            channels: 11,
+        };
+        let input: Vec<f32> = (0..6 * 7 * 11).map(|it| ((it * 37) % 101) as f32).collect();
+        let [mut one, mut two] = [vec![0.0; 44], vec![0.0; 44]];
+        plain::largest::<false>(pool, &input, &mut one);
+        largest(pool, &input, &mut two);
+        assert_eq!(one, two);
+        let [mut back, mut again] = [vec![0.5; input.len()], vec![0.5; input.len()]];
+        plain::hand_back::<false>(pool, (&input, &one), &mut [2.0; 44], &mut back);
+        hand_back(pool, (&input, &one), &mut [2.0; 44], &mut again);
+        assert_eq!(back, again);
+    }
+}

@@ -1,0 +1,295 @@
+//! Batch norm: values of each channel brought to mean 0 and variance 1 over a batch, then scaled
+//! and shifted, with the activation that follows in the same pass.
+
+use std::ops::Range;
+
+use rand_pcg::Pcg64;
+
+use super::norm_kernels::{self, Affine, Descent};
+use crate::description::Activation;
+use crate::layer::{Backward, Forward, Layer, MOST_PARTS, Mode, Needs, State, examples_per_part};
+use crate::matrix::Into;
+use crate::parts::{Cut, Parts};
+use crate::tensors::{Layout, TensorKind};
+
+/// Added to the variance before its root, as in PyTorch.
+const EPSILON: f64 = 1e-5;
+
+/// Share of a batch in the running statistics, as in PyTorch.
+const MOMENTUM: f32 = 0.1;
+
+/// Numbers whose sums are added up in single precision before they go to double precision; few
+/// enough to stay in the cache while the channels are gone through.
+const NUMBERS_OF_A_SUM: usize = 1 << 14;
+
+/// Batch norm of Ioffe and Szegedy (2015, algorithms 1 and 2) and an activation: where its
+/// numbers lie in the flat vectors of parameters (scale, shift) and state (mean, variance).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Norm {
+    channels: usize,
+    gamma: Range<usize>,
+    beta: Range<usize>,
+    mean: Range<usize>,
+    variance: Range<usize>,
+    activation: Activation,
+}
+
+/// What of a layer's `fixed` memory means what: a channel's mean, the inverse of its standard
+/// deviation, its scale, and the two numbers of [`Descent`].
+const FIXED: usize = 5;
+
+impl Norm {
+    /// A norm whose numbers come next in the layouts.
+    pub(crate) fn new(
+        name: &str,
+        channels: usize,
+        activation: Activation,
+        (parameters, state): (&mut Layout, &mut Layout),
+    ) -> Self {
+        let vector = |layout: &mut Layout, what: &str| {
+            layout.add(format!("{name}.{what}"), TensorKind::Vector, &[channels])
+        };
+        Self {
+            channels,
+            gamma: vector(parameters, "weight"),
+            beta: vector(parameters, "bias"),
+            mean: vector(state, "running_mean"),
+            variance: vector(state, "running_var"),
+            activation,
+        }
+    }
+
+    /// Numbers of `fixed` memory and of double-precision sums.
+    pub(crate) fn needs(&self) -> Needs {
+        let fixed = FIXED * self.channels;
+        Needs { fixed, sums: self.sums_of(MOST_PARTS), ..Needs::default() }
+    }
+
+    /// Double-precision sums of that many parts.
+    pub(crate) fn sums_of(&self, parts: usize) -> usize {
+        2 * self.channels * parts
+    }
+
+    pub(crate) fn initialise(&self, parameters: &mut [f32], state: &mut [f32]) {
+        parameters[self.gamma.clone()].fill(1.0);
+        parameters[self.beta.clone()].fill(0.0);
+        state[self.mean.clone()].fill(0.0);
+        state[self.variance.clone()].fill(1.0);
+    }
+
+    /// The activation that follows.
+    pub(crate) fn activation(&self) -> Activation {
+        self.activation
+    }
+
+    /// Numbers of the rows that are summed at a time.
+    fn stretch(&self) -> usize {
+        (NUMBERS_OF_A_SUM / self.channels).clamp(8, 512) * self.channels
+    }
+
+    /// Adds the moments of some rows to a part's sums, taken about the running means, so that
+    /// little is lost where the means are large.
+    pub(crate) fn gather(&self, rows: &[f32], state: &[f32], sums: &mut [f64]) {
+        let pivot = &state[self.mean.clone()];
+        for stretch in rows.chunks(self.stretch()) {
+            norm_kernels::moments(stretch, pivot, sums);
+        }
+    }
+
+    /// Turns the sums of all parts over `rows` rows into the numbers that normalise, and brings
+    /// the running statistics up to date.
+    pub(crate) fn settle(
+        &self,
+        sums: &[f64],
+        rows: usize,
+        parameters: &[f32],
+        state: State<'_>,
+        fixed: &mut [f32],
+    ) {
+        let State::Write(state) = state else { unreachable!("only learning settles statistics") };
+        let (rows, gamma) = (rows as f64, &parameters[self.gamma.clone()]);
+        for channel in 0..self.channels {
+            let [first, second] = self.total(sums, channel).map(|sum| sum / rows);
+            let mean = f64::from(state[self.mean.start + channel]) + first;
+            let variance = (second - first * first).max(0.0);
+            let inverse = 1.0 / (variance + EPSILON).sqrt();
+            fixed[channel] = mean as f32;
+            fixed[self.channels + channel] = inverse as f32;
+            fixed[2 * self.channels + channel] = (f64::from(gamma[channel]) * inverse) as f32;
+            let unbiased = variance * rows / (rows - 1.0).max(1.0);
+            let place = [self.mean.start + channel, self.variance.start + channel];
+            for (place, new) in place.into_iter().zip([mean, unbiased]) {
+                state[place] += MOMENTUM * (new as f32 - state[place]);
+            }
+        }
+    }
+
+    /// Takes the numbers that normalise from the running statistics.
+    pub(crate) fn recall(&self, parameters: &[f32], state: &[f32], fixed: &mut [f32]) {
+        let (mean, variance) = (&state[self.mean.clone()], &state[self.variance.clone()]);
+        let gamma = &parameters[self.gamma.clone()];
+        for channel in 0..self.channels {
+            let inverse = 1.0 / (f64::from(variance[channel]) + EPSILON).sqrt();
+            fixed[channel] = mean[channel];
+            fixed[self.channels + channel] = inverse as f32;
+            fixed[2 * self.channels + channel] = (f64::from(gamma[channel]) * inverse) as f32;
+        }
+    }
+
+    /// The numbers that normalise, after [`Self::settle`] or [`Self::recall`].
+    pub(crate) fn affine<'a>(&self, parameters: &'a [f32], fixed: &'a [f32]) -> Affine<'a> {
+        let of = |which: usize| &fixed[which * self.channels..(which + 1) * self.channels];
+        Affine { mean: of(0), scale: of(2), shift: &parameters[self.beta.clone()] }
+    }
+
+    /// The numbers that turn gradients, after [`Self::turn`].
+    pub(crate) fn descent<'a>(&self, fixed: &'a [f32]) -> Descent<'a> {
+        let of = |which: usize| &fixed[which * self.channels..(which + 1) * self.channels];
+        Descent { slope: of(3), offset: of(4) }
+    }
+
+    /// Adds the moments of some rows' gradients to a part's sums.
+    pub(crate) fn gather_gradients(
+        &self,
+        gradients: &[f32],
+        values: &[f32],
+        affine: Affine<'_>,
+        sums: &mut [f64],
+    ) {
+        let step = self.stretch();
+        for (gradients, values) in gradients.chunks(step).zip(values.chunks(step)) {
+            norm_kernels::gradient_moments(gradients, values, affine, self.activation, sums);
+        }
+    }
+
+    /// Turns the sums of all parts over `rows` rows into gradients of scale and shift and into
+    /// the numbers of [`Self::descent`]; a frozen norm has no gradients, and its statistics do
+    /// not depend on the batch.
+    ///
+    /// With `g` the gradient after the activation's corner and `x^ = (x - mean) / deviation`,
+    /// `dx = scale (g - mean(g) - x^ mean(g x^))` (Ioffe and Szegedy 2015, section 3).
+    pub(crate) fn turn(
+        &self,
+        sums: &[f64],
+        rows: usize,
+        gradients: Option<&mut [f32]>,
+        fixed: &mut [f32],
+    ) {
+        let Some(gradients) = gradients else {
+            fixed[3 * self.channels..].fill(0.0);
+            return;
+        };
+        for channel in 0..self.channels {
+            let [sum, product] = self.total(sums, channel);
+            let inverse = f64::from(fixed[self.channels + channel]);
+            let scale = f64::from(fixed[2 * self.channels + channel]);
+            gradients[self.beta.start + channel] = sum as f32;
+            gradients[self.gamma.start + channel] = (product * inverse) as f32;
+            let slope = -scale * inverse * inverse * product / rows as f64;
+            fixed[3 * self.channels + channel] = slope as f32;
+            fixed[4 * self.channels + channel] = (-scale * sum / rows as f64) as f32;
+        }
+    }
+
+    /// Turns gradients after the activation into gradients of the values, in place.
+    pub(crate) fn descend(
+        &self,
+        gradients: &mut [f32],
+        values: &[f32],
+        parameters: &[f32],
+        fixed: &[f32],
+    ) {
+        let (affine, descent) = (self.affine(parameters, fixed), self.descent(fixed));
+        norm_kernels::descend(gradients, values, affine, descent, self.activation);
+    }
+
+    /// The two sums of a channel over all parts, in their order.
+    fn total(&self, sums: &[f64], channel: usize) -> [f64; 2] {
+        let parts = sums.chunks_exact(2 * self.channels);
+        parts.fold([0.0; 2], |[first, second], part| {
+            [first + part[channel], second + part[self.channels + channel]]
+        })
+    }
+}
+
+/// Batch norm as a layer of its own.
+#[derive(Debug)]
+pub(crate) struct BatchNorm {
+    pub(crate) norm: Norm,
+    /// Rows of channels an example has.
+    pub(crate) positions: usize,
+}
+
+impl Layer for BatchNorm {
+    fn needs(&self) -> Needs {
+        Needs { input: true, ..self.norm.needs() }
+    }
+
+    fn initialise(&self, parameters: &mut [f32], state: &mut [f32], _random: &mut Pcg64) {
+        self.norm.initialise(parameters, state);
+    }
+
+    fn forward(&self, pass: Forward<'_>) {
+        let Self { norm, positions } = self;
+        let (team, _, _, sums) = pass.rooms.split();
+        let stretch = examples_per_part(pass.examples, *positions) * positions * norm.channels;
+        let count = pass.input.len().div_ceil(stretch);
+        let own =
+            |part: usize| &pass.input[part * stretch..pass.input.len().min((part + 1) * stretch)];
+        match pass.mode {
+            Mode::Train { .. } => {
+                let sums = &mut sums[..norm.sums_of(count)];
+                let parts = Parts::new(&mut *sums, Cut::Every(2 * norm.channels));
+                team.run(count, &|part| {
+                    let sums = parts.take(part);
+                    sums.fill(0.0);
+                    norm.gather(own(part), pass.state.values(), sums);
+                });
+                let rows = pass.examples * positions;
+                norm.settle(sums, rows, pass.parameters, pass.state, pass.fixed);
+            }
+            Mode::Frozen | Mode::Score => {
+                norm.recall(pass.parameters, pass.state.values(), pass.fixed);
+            }
+        }
+        let affine = norm.affine(pass.parameters, pass.fixed);
+        let output = Parts::new(pass.output, Cut::Every(stretch));
+        team.run(count, &|part| {
+            norm_kernels::normalise(own(part), output.take(part), affine, norm.activation);
+        });
+    }
+
+    fn backward(&self, pass: Backward<'_>) {
+        let Self { norm, positions } = self;
+        let (team, _, _, sums) = pass.rooms.split();
+        let stretch = examples_per_part(pass.examples, *positions) * positions * norm.channels;
+        let length = pass.input.len();
+        let count = length.div_ceil(stretch);
+        let range = |part: usize| part * stretch..length.min((part + 1) * stretch);
+        let sums = &mut sums[..norm.sums_of(count)];
+        if pass.gradients.is_some() {
+            let affine = norm.affine(pass.parameters, pass.fixed);
+            let parts = Parts::new(&mut *sums, Cut::Every(2 * norm.channels));
+            let gradients = &*pass.output_gradients;
+            team.run(count, &|part| {
+                let sums = parts.take(part);
+                sums.fill(0.0);
+                let (gradients, values) = (&gradients[range(part)], &pass.input[range(part)]);
+                norm.gather_gradients(gradients, values, affine, sums);
+            });
+        }
+        norm.turn(sums, pass.examples * positions, pass.gradients, pass.fixed);
+        let Some(target) = pass.input_gradients else { return };
+        let (parameters, fixed) = (pass.parameters, &*pass.fixed);
+        let from = Parts::new(pass.output_gradients, Cut::Every(stretch));
+        let to = Parts::new(target.values, Cut::Every(stretch));
+        team.run(count, &|part| {
+            let (from, to) = (from.take(part), to.take(part));
+            norm.descend(from, &pass.input[range(part)], parameters, fixed);
+            match target.into {
+                Into::Replace => to.copy_from_slice(from),
+                Into::Add => super::rectifier::add(to, from),
+            }
+        });
+    }
+}

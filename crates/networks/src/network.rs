@@ -1,0 +1,285 @@
+//! A network: layers between values, over one flat vector of parameters and one of gradients.
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::SeedableRng;
+
+use crate::error::NetworksError;
+use crate::layer::{Layer, Rooms};
+use crate::loss::{BatchScore, Loss};
+use crate::slots::{Lifetime, SlotPlan};
+use crate::summary::Operator;
+use crate::team::Team;
+use crate::tensors::TensorInfo;
+use crate::workspace::Workspace;
+
+/// The shape of a network; its parameters and state live in flat vectors outside.
+///
+/// ```
+/// use trainwright_networks::{Batch, Network, NetworkDescription, StepOptions};
+///
+/// let network = Network::new(&"mlp:2-8-3".parse::<NetworkDescription>()?)?;
+/// let (parameters, mut state) = (network.initial_parameters(7), network.initial_state());
+/// let mut gradients = vec![0.0; network.parameter_count()];
+/// let mut workspace = network.workspace(2, 1)?;
+/// let batch = Batch { inputs: &[0.0, 1.0, 1.0, 0.0], labels: &[0, 2] };
+/// let options = StepOptions::default();
+/// let score = network.gradients(
+///     &parameters, &mut state, batch, options, &mut gradients, &mut workspace,
+/// );
+/// assert_eq!(score.examples, 2);
+/// # Ok::<(), trainwright_networks::NetworksError>(())
+/// ```
+#[derive(Debug)]
+pub struct Network {
+    pub(crate) name: String,
+    pub(crate) nodes: Vec<Node>,
+    /// Numbers an example has in each value; value 0 is the network's input, and the last holds
+    /// the logits.
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) tensors: Vec<TensorInfo>,
+    pub(crate) state_tensors: Vec<TensorInfo>,
+    pub(crate) operators: Vec<Operator>,
+    pub(crate) input_shape: Vec<usize>,
+    pub(crate) loss: Loss,
+}
+
+/// A layer between values.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) layer: Box<dyn Layer>,
+    pub(crate) input: usize,
+    pub(crate) other: Option<usize>,
+    pub(crate) output: usize,
+    /// Its tensors, by their places among those of the network.
+    pub(crate) tensors: std::ops::Range<usize>,
+    pub(crate) frozen: bool,
+}
+
+/// Examples and their classes.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a> {
+    /// One row an example.
+    pub inputs: &'a [f32],
+    /// The class of each example.
+    pub labels: &'a [u32],
+}
+
+/// What may differ from step to step.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct StepOptions {
+    /// Share of each label's weight that is spread over all classes (Szegedy et al. 2016,
+    /// section 7), from 0 to below 1.
+    pub label_smoothing: f32,
+    /// Decides which neurons a dropout layer leaves out; must differ from step to step.
+    pub dropout_seed: u64,
+}
+
+/// What a training step computes besides the score.
+pub(crate) struct Learning<'a> {
+    pub(crate) gradients: &'a mut [f32],
+    pub(crate) options: StepOptions,
+}
+
+impl Network {
+    /// Length of the flat vectors of parameters and gradients.
+    pub fn parameter_count(&self) -> usize {
+        self.tensors.last().map_or(0, |tensor| tensor.range.end)
+    }
+
+    /// Length of the flat vector of state that steps change but gradients do not.
+    pub fn state_count(&self) -> usize {
+        self.state_tensors.last().map_or(0, |tensor| tensor.range.end)
+    }
+
+    /// The tensors of the parameters, in their order.
+    pub fn tensors(&self) -> &[TensorInfo] {
+        &self.tensors
+    }
+
+    /// The tensors of the state, in their order.
+    pub fn state_tensors(&self) -> &[TensorInfo] {
+        &self.state_tensors
+    }
+
+    /// The name from its description.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the network computes, operator by operator.
+    pub fn operators(&self) -> &[Operator] {
+        &self.operators
+    }
+
+    /// Dimensions of one example.
+    pub fn input_shape(&self) -> &[usize] {
+        &self.input_shape
+    }
+
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        self.loss.classes(*self.sizes.last().expect("a network has values"))
+    }
+
+    /// Random parameters for a seed.
+    pub fn initial_parameters(&self, seed: u64) -> Vec<f32> {
+        self.initial(seed).0
+    }
+
+    /// State before the first step; it does not depend on chance.
+    pub fn initial_state(&self) -> Vec<f32> {
+        self.initial(0).1
+    }
+
+    fn initial(&self, seed: u64) -> (Vec<f32>, Vec<f32>) {
+        let mut parameters = vec![0.0; self.parameter_count()];
+        let mut state = vec![0.0; self.state_count()];
+        let mut random = Pcg64::seed_from_u64(seed);
+        for node in &self.nodes {
+            node.layer.initialise(&mut parameters, &mut state, &mut random);
+        }
+        (parameters, state)
+    }
+
+    /// Stops the learning of the layers whose name starts with `prefix`, and tells how many they
+    /// are. Their gradients become 0, and their batch norm uses its running statistics.
+    ///
+    /// # Errors
+    /// When no layer has such a name.
+    pub fn freeze(&mut self, prefix: &str) -> Result<usize, NetworksError> {
+        let mut count = 0;
+        for node in self.nodes.iter_mut().filter(|node| node.name.starts_with(prefix)) {
+            node.frozen = true;
+            count += 1;
+            self.tensors[node.tensors.clone()].iter_mut().for_each(|it| it.trainable = false);
+        }
+        match count {
+            0 => Err(NetworksError::NoSuchLayer {
+                prefix: prefix.to_owned(),
+                layers: self.nodes.iter().map(|node| node.name.clone()).collect(),
+            }),
+            _ => Ok(count),
+        }
+    }
+
+    /// Buffers for batches of up to `capacity` examples, filled by `threads` threads.
+    ///
+    /// The thread count changes the time, not a bit of the results.
+    ///
+    /// # Errors
+    /// When the system does not give that many threads.
+    pub fn workspace(&self, capacity: usize, threads: usize) -> Result<Workspace, NetworksError> {
+        let team = Team::new(threads)?;
+        let (lifetimes, values, gradients, stashes) = self.lifetimes();
+        let plan = SlotPlan::new(&lifetimes);
+        let slot = |buffer: &usize| plan.slot_of[*buffer];
+        Ok(Workspace {
+            rooms: Rooms::new(team, self.nodes.iter().map(|node| node.layer.needs())),
+            capacity,
+            slots: plan.sizes.iter().map(|size| vec![0.0; size * capacity]).collect(),
+            value_slots: values.iter().map(slot).collect(),
+            gradient_slots: gradients.iter().map(|buffer| buffer.as_ref().map(slot)).collect(),
+            stash_slots: stashes.iter().map(slot).collect(),
+            fixed: self.nodes.iter().map(|node| vec![0.0; node.layer.needs().fixed]).collect(),
+            scores: vec![BatchScore::default(); capacity],
+            written: vec![false; self.sizes.len()],
+        })
+    }
+
+    /// When each buffer of a step is needed, and which buffers hold values, gradients of values
+    /// and what layers keep. The moments are the forward steps, then the backward steps.
+    #[expect(clippy::type_complexity, reason = "four lists that only `workspace` takes apart")]
+    fn lifetimes(&self) -> (Vec<Lifetime>, Vec<usize>, Vec<Option<usize>>, Vec<usize>) {
+        let count = self.nodes.len();
+        let (loss, backward) = (count, |node: usize| 2 * count - node);
+        let mut lifetimes = Vec::new();
+        let mut add = |size, first, last| {
+            lifetimes.push(Lifetime { size, first, last });
+            lifetimes.len() - 1
+        };
+        let learns = self.values_that_learn();
+        let (mut values, mut gradients) = (Vec::new(), Vec::new());
+        for (value, &size) in self.sizes.iter().enumerate() {
+            let producer = self.nodes.iter().position(|node| node.output == value);
+            let first = producer.unwrap_or(0);
+            let mut last = if value + 1 == self.sizes.len() { loss } else { first };
+            let mut first_gradient = last;
+            for (index, node) in self.nodes.iter().enumerate() {
+                if node.input == value || node.other == Some(value) {
+                    last = last.max(if node.layer.needs().input { backward(index) } else { index });
+                    first_gradient = backward(index);
+                }
+            }
+            if producer.is_some_and(|index| self.nodes[index].layer.needs().output) {
+                last = last.max(backward(first));
+            }
+            // The network's input lies with the caller.
+            values.push(add(if value == 0 { 0 } else { size }, first, last));
+            let wanted = learns[value] || value + 1 == self.sizes.len();
+            let end = producer.map_or(2 * count, backward);
+            // The earliest moment is that of the last layer that reads the value.
+            gradients.push(wanted.then(|| add(size, first_gradient.min(end), end)));
+        }
+        let stashes = self.nodes.iter().enumerate();
+        let stashes =
+            stashes.map(|(index, node)| add(node.layer.needs().stash, index, backward(index)));
+        let stashes = stashes.collect();
+        (lifetimes, values, gradients, stashes)
+    }
+
+    /// Whether any layer before each value learns, so that its gradients are needed.
+    pub(crate) fn values_that_learn(&self) -> Vec<bool> {
+        let mut learns = vec![false; self.sizes.len()];
+        for node in &self.nodes {
+            let own = !node.frozen && !node.tensors.is_empty();
+            let before = learns[node.input] || node.other.is_some_and(|value| learns[value]);
+            learns[node.output] = own || before;
+        }
+        learns
+    }
+
+    /// Scores a batch as the finished network would, with dropout off and running statistics.
+    ///
+    /// # Panics
+    /// When the slices do not fit the shape, the workspace is too small or a label is no class.
+    pub fn score(
+        &self,
+        parameters: &[f32],
+        state: &[f32],
+        batch: Batch<'_>,
+        workspace: &mut Workspace,
+    ) -> BatchScore {
+        workspace.score(self, parameters, state, batch)
+    }
+
+    /// The probability of each class for each example of a batch, one row an example.
+    ///
+    /// # Panics
+    /// When the slices do not fit the shape or the workspace is too small.
+    pub fn probabilities<'w>(
+        &self,
+        parameters: &[f32],
+        state: &[f32],
+        inputs: &[f32],
+        workspace: &'w mut Workspace,
+    ) -> &'w [f32] {
+        workspace.probabilities(self, parameters, state, inputs)
+    }
+
+    /// Scores a batch, writes the gradients of its mean loss and updates the state.
+    ///
+    /// # Panics
+    /// When the slices do not fit the shape, the workspace is too small or a label is no class.
+    pub fn gradients(
+        &self,
+        parameters: &[f32],
+        state: &mut [f32],
+        batch: Batch<'_>,
+        options: StepOptions,
+        gradients: &mut [f32],
+        workspace: &mut Workspace,
+    ) -> BatchScore {
+        workspace.learn(self, parameters, state, batch, Learning { gradients, options })
+    }
+}

@@ -1,0 +1,68 @@
+//! Compiles a loop twice, for plain processors and for those with AVX2 and FMA.
+
+/// Defines kernels that pick one of two compilations of the same body at run time.
+///
+/// A body gets a constant `FMA` and hands it to [`add_product`]: a fused operation rounds once
+/// instead of twice, so that the two compilations agree to a rounding, not to the bit.
+macro_rules! fused_kernels {
+    ($($(#[$doc:meta])* fn $name:ident<const FMA: bool>(
+        $($argument:ident: $kind:ty),* $(,)?
+    ) $body:block)*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            pub(super) fn $name($($argument: $kind),*) {
+                #[cfg(target_arch = "x86_64")]
+                if std::arch::is_x86_feature_detected!("avx2")
+                    && std::arch::is_x86_feature_detected!("fma")
+                {
+                    // SAFETY: the processor has just said that it has AVX2 and FMA.
+                    return unsafe { fused::$name($($argument),*) };
+                }
+                plain::$name::<false>($($argument),*);
+            }
+        )*
+
+        mod plain {
+            #[allow(unused_imports, reason = "some kernels use nothing from outside")]
+            use super::*;
+            $(
+                #[inline(always)]
+                pub(super) fn $name<const FMA: bool>($($argument: $kind),*) $body
+            )*
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        mod fused {
+            use super::*;
+            $(
+                #[target_feature(enable = "avx2,fma")]
+                pub(super) fn $name($($argument: $kind),*) {
+                    plain::$name::<true>($($argument),*);
+                }
+            )*
+        }
+    };
+}
+
+pub(crate) use fused_kernels;
+
+/// `a * b + c`, rounded once where the processor does so in one operation.
+#[inline(always)]
+pub(crate) fn add_product<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FMA { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// Numbers that one operation works on.
+pub(crate) const LANES: usize = 8;
+
+/// Numbers that one operation works on.
+pub(crate) type Lanes = [f32; LANES];
+
+/// `a * b + c` for each of the lanes.
+#[inline(always)]
+pub(crate) fn add_products<const FMA: bool>(a: &Lanes, b: &Lanes, c: &mut Lanes) {
+    for lane in 0..LANES {
+        c[lane] = add_product::<FMA>(a[lane], b[lane], c[lane]);
+    }
+}

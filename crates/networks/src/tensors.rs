@@ -1,0 +1,165 @@
+//! Names and places of the tensors in the flat vectors of a network.
+
+use std::ops::Range;
+
+/// One named tensor of a flat vector of parameters, gradients or state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorInfo {
+    /// Unique within its vector, such as `features.0.0.weight`.
+    pub name: String,
+    /// Where its values lie, row by row.
+    pub range: Range<usize>,
+    /// Its dimensions, in the order that [`TensorKind`] tells.
+    pub shape: Vec<usize>,
+    /// What its dimensions mean.
+    pub kind: TensorKind,
+    /// Whether training changes it; the gradients of a frozen tensor are 0.
+    pub trainable: bool,
+}
+
+/// What the dimensions of a tensor mean; PyTorch orders some of them differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TensorKind {
+    /// One value a channel or output; PyTorch's order.
+    Vector,
+    /// Inputs, outputs; PyTorch has outputs, inputs.
+    Dense,
+    /// Height, width, inputs, outputs; PyTorch has outputs, inputs, height, width.
+    Convolution,
+    /// Height, width, channels; PyTorch has channels, 1, height, width.
+    Depthwise,
+    /// Rows of a table, width; PyTorch's order.
+    Table,
+}
+
+impl TensorKind {
+    /// The tensor's dimensions in PyTorch's order.
+    pub fn pytorch_shape(self, shape: &[usize]) -> Vec<usize> {
+        match (self, shape) {
+            (Self::Dense, &[inputs, outputs]) => vec![outputs, inputs],
+            (Self::Convolution, &[height, width, inputs, outputs]) => {
+                vec![outputs, inputs, height, width]
+            }
+            (Self::Depthwise, &[height, width, channels]) => vec![channels, 1, height, width],
+            _ => shape.to_vec(),
+        }
+    }
+
+    /// The tensor's values in PyTorch's order.
+    ///
+    /// # Panics
+    /// When the values are not as many as the shape says.
+    pub fn to_pytorch(self, shape: &[usize], values: &[f32]) -> Vec<f32> {
+        let mut theirs = vec![0.0; values.len()];
+        for (&value, place) in values.iter().zip(self.pytorch_places(shape, values.len())) {
+            theirs[place] = value;
+        }
+        theirs
+    }
+
+    /// Values in our order from those in PyTorch's; the shape is ours.
+    ///
+    /// # Panics
+    /// When the values are not as many as the shape says.
+    pub fn from_pytorch(self, shape: &[usize], values: &[f32]) -> Vec<f32> {
+        self.pytorch_places(shape, values.len()).map(|place| values[place]).collect()
+    }
+
+    /// For each value in our order, its place in PyTorch's: there the last of our dimensions
+    /// comes first, and a convolution's inputs come before its height and width.
+    fn pytorch_places(self, shape: &[usize], count: usize) -> impl Iterator<Item = usize> {
+        assert_eq!(shape.iter().product::<usize>(), count, "a tensor {shape:?} has other values");
+        let (outer, inner, last) = match (self, shape) {
+            (Self::Dense, &[inputs, outputs]) => (1, inputs, outputs),
+            (Self::Convolution, &[height, width, inputs, outputs]) => {
+                (height * width, inputs, outputs)
+            }
+            (Self::Depthwise, &[height, width, channels]) => (height * width, 1, channels),
+            _ => (1, 1, count),
+        };
+        let is_vector = matches!(self, Self::Vector | Self::Table);
+        (0..count).map(move |place| {
+            let (rest, output) = (place / last, place % last);
+            let (position, input) = (rest / inner, rest % inner);
+            if is_vector { place } else { (output * inner + input) * outer + position }
+        })
+    }
+}
+
+/// Lays tensors one after another into a flat vector.
+#[derive(Debug, Default)]
+pub(crate) struct Layout {
+    tensors: Vec<TensorInfo>,
+}
+
+impl Layout {
+    /// Adds a tensor and tells where it lies.
+    pub(crate) fn add(&mut self, name: String, kind: TensorKind, shape: &[usize]) -> Range<usize> {
+        let start = self.len();
+        let range = start..start + shape.iter().product::<usize>();
+        let shape = shape.to_vec();
+        self.tensors.push(TensorInfo { name, range: range.clone(), shape, kind, trainable: true });
+        range
+    }
+
+    /// How many values there are so far.
+    pub(crate) fn len(&self) -> usize {
+        self.tensors.last().map_or(0, |tensor| tensor.range.end)
+    }
+
+    /// How many tensors there are so far.
+    pub(crate) fn count(&self) -> usize {
+        self.tensors.len()
+    }
+
+    /// The tensors in their order.
+    pub(crate) fn into_tensors(self) -> Vec<TensorInfo> {
+        self.tensors
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(count: usize) -> Vec<f32> {
+        (0..count).map(|number| number as f32).collect()
+    }
+
+    #[test]
+    fn pytorch_has_the_outputs_first() {
+        let found = TensorKind::Dense.to_pytorch(&[2, 3], &numbers(6));
+        assert_eq!(found, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+        // Height 1, width 2, two inputs, one output: inputs before positions.
+        let found = TensorKind::Convolution.to_pytorch(&[1, 2, 2, 1], &numbers(4));
+        assert_eq!(found, [0.0, 2.0, 1.0, 3.0]);
+        let found = TensorKind::Depthwise.to_pytorch(&[2, 1, 2], &numbers(4));
+        assert_eq!(found, [0.0, 2.0, 1.0, 3.0]);
+        assert_eq!(TensorKind::Depthwise.pytorch_shape(&[3, 3, 8]), [8, 1, 3, 3]);
+    }
+
+    #[test]
+    fn there_and_back_is_where_it_was() {
+        let cases: [(TensorKind, &[usize]); 5] = [
+            (TensorKind::Vector, &[7]),
+            (TensorKind::Dense, &[3, 5]),
+            (TensorKind::Convolution, &[3, 2, 4, 5]),
+            (TensorKind::Depthwise, &[3, 2, 4]),
+            (TensorKind::Table, &[4, 3]),
+        ];
+        for (kind, shape) in cases {
+            let values = numbers(shape.iter().product());
+            let theirs = kind.to_pytorch(shape, &values);
+            assert_eq!(kind.from_pytorch(shape, &theirs), values, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn tensors_lie_one_after_another() {
+        let mut layout = Layout::default();
+        assert_eq!(layout.add("a".into(), TensorKind::Dense, &[2, 3]), 0..6);
+        assert_eq!(layout.add("b".into(), TensorKind::Vector, &[3]), 6..9);
+        assert_eq!(layout.len(), 9);
+        assert_eq!(layout.into_tensors()[1].name, "b");
+    }
+}
