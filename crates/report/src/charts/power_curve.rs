@@ -69,8 +69,13 @@ mod tests {
 
     #[test]
     fn the_planned_curve_passes_through_the_planned_power() {
-        let planned =
-            PlannedPower { n: 48, df_residual: 32, smallest_effect: Some(0.8347), power: 0.8 };
+        let planned = PlannedPower {
+            n: 48,
+            df_residual: 32,
+            smallest_effect: Some(0.8347),
+            power: 0.8,
+            terms: vec![],
+        };
         let chart = power_curve(&planned, 3, 0.05).unwrap();
         let series = chart.option["series"].as_array().unwrap();
         assert_eq!(series.len(), 2, "one replication leaves no noise to measure");
