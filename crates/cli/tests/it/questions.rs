@@ -174,9 +174,9 @@ fn correlations_and_surfaces_are_told_in_words() {
 fn findings_explain_themselves() {
     let lab = Lab::new();
     let all = lab.json(&["findings", "--json"]);
-    assert_eq!(
-        (&all["schema"], all["groups"].as_array().unwrap().len()),
-        (&"trainwright/findings/1".into(), 4)
+    assert_eq!(all["schema"], "trainwright/findings/1");
+    assert!(
+        all["groups"].as_array().unwrap().iter().all(|group| group["entries"][0]["id"].is_string())
     );
     let text = lab.expect(0, &["findings", "epoch-is-not-a-pass"]).stdout;
     assert!(
