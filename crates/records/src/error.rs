@@ -64,6 +64,9 @@ pub enum RecordsError {
     #[error("IDX file goes on after its {expected} bytes of values")]
     IdxTrailing { expected: u64 },
 
+    #[error("line {line}: `{word}`: {problem}")]
+    LibsvmLine { line: usize, word: String, problem: &'static str },
+
     #[error("{images} images but {labels} labels")]
     LabelCount { images: usize, labels: usize },
     #[error("{bytes} bytes of pixels are no whole number of {rows} x {columns} images")]
