@@ -12,6 +12,7 @@ mod import;
 mod load;
 mod logs;
 mod metrics;
+mod predict;
 mod queue;
 mod report;
 mod run;
@@ -57,6 +58,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Report(arguments) => report::report(&arguments),
         Verb::Data(DataVerb::Fetch(arguments)) => data::fetch(&arguments),
         Verb::Train(arguments) => train::train(&arguments),
+        Verb::Predict(arguments) => predict::predict(&arguments),
         Verb::Job(arguments) => train::job(&arguments),
         Verb::Metrics(MetricsVerb::Test(arguments)) => metrics::test(&arguments),
         Verb::Schema => schema(),

@@ -4,11 +4,13 @@
 
 mod architecture;
 mod changes;
+mod checkpoints;
 mod commands;
 mod crashes;
 mod designs;
 mod disk;
 mod examples;
+mod learning;
 mod loads;
 mod metrics;
 mod outcomes;
