@@ -20,7 +20,7 @@ pub(crate) struct Table<U: SparseUpdate> {
 
 /// Examples of a batch that one thread predicts at a time; fixed, so that the sum of their losses
 /// does not depend on the threads.
-const STRETCH: usize = 32;
+const STRETCH: usize = 8;
 
 /// Examples that a thread learns from, in async mode, before it looks for more.
 const BLOCK: usize = 4096;
