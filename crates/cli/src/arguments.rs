@@ -6,6 +6,7 @@ mod load;
 mod queue;
 mod stats;
 mod tables;
+mod train;
 
 use std::path::PathBuf;
 
@@ -22,6 +23,7 @@ pub(crate) use tables::{
     CompareArguments, CorrelateArguments, FindingsArguments, ObjectiveArgument, OverheadArguments,
     ScalingArguments, SurfaceArguments,
 };
+pub(crate) use train::{JobArguments, PredictArguments, TrainArguments};
 
 /// Find the fastest, cheapest way to train a model by running real experiments, and hear what
 /// matters and how sure that is.
@@ -152,11 +154,18 @@ pub(crate) enum Verb {
     )]
     Data(DataVerb),
     /// Train one network with the built-in trainer.
-    #[command(after_help = "Example:\n  trainwright train --network mlp \
-        --data fashion-mnist-sample --epochs 3 --lr 0.001")]
+    #[command(after_help = "Examples:\n  trainwright train --network mlp \
+        --data fashion-mnist-sample --epochs 3 --lr 0.001\n  \
+        trainwright train --epochs 9 --optimizer momentum --lr 0.02 --schedule grow-batch:4@3,6\n  \
+        trainwright train --network logistic --data a9a --optimizer adagrad --lr 0.1\n  \
+        trainwright train --epochs 50 --checkpoint kept --resume")]
     // So that -1 reaches the check that explains what is wrong with it.
     #[command(allow_negative_numbers = true)]
     Train(TrainArguments),
+    /// Apply a trained network to a test part: confusion matrix, accuracy of each class.
+    #[command(after_help = "Examples:\n  trainwright train --epochs 3 --checkpoint kept\n  \
+        trainwright predict kept\n  trainwright predict kept --data mnist -o predictions.csv")]
+    Predict(PredictArguments),
     /// Run one training job from a file: what a trial of the built-in trainer does.
     #[command(after_help = "Example:\n  trainwright job job.json")]
     Job(JobArguments),
@@ -395,66 +404,6 @@ pub(crate) struct FetchArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TrainArguments {
-    /// Network.
-    #[arg(long, default_value = "mlp")]
-    pub network: String,
-    /// Data set's name, or a folder.
-    #[arg(long, default_value = "fashion-mnist-sample")]
-    pub data: String,
-    /// Folder to look for named data sets in.
-    #[arg(long, value_name = "FOLDER")]
-    pub data_dir: Option<PathBuf>,
-    /// Hidden layers.
-    #[arg(long, default_value_t = 1)]
-    pub hidden_layers: i64,
-    /// Neurons in each hidden layer.
-    #[arg(long, default_value_t = 128)]
-    pub neurons: i64,
-    /// How training is spread over devices.
-    #[arg(long, default_value = "one-device")]
-    pub strategy: String,
-    /// Replicas of the network.
-    #[arg(long, default_value_t = 1)]
-    pub replicas: i64,
-    /// Worker processes.
-    #[arg(long, default_value_t = 1)]
-    pub workers: i64,
-    /// Examples a step.
-    #[arg(long, default_value_t = 32)]
-    pub batch: i64,
-    /// Passes over the training data.
-    #[arg(long, default_value_t = 1)]
-    pub epochs: i64,
-    /// Learning rate.
-    #[arg(long, default_value_t = 0.001, value_parser = finite)]
-    pub lr: f64,
-    /// What turns gradients into updates.
-    #[arg(long, default_value = "adam")]
-    pub optimizer: String,
-    /// Seed of initial weights and shuffling.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Threads to compute with.
-    #[arg(long, default_value_t = 1)]
-    pub threads: i64,
-    /// Print JSON lines.
-    #[arg(long)]
-    pub json: bool,
-}
-
-fn finite(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number")?;
-    if number.is_finite() { Ok(number) } else { Err("not a finite number".to_owned()) }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct JobArguments {
-    /// Job file.
-    pub spec: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]

@@ -13,6 +13,7 @@ mod import;
 mod load;
 mod logs;
 mod metrics;
+mod predict;
 mod queue;
 mod report;
 mod run;
@@ -61,6 +62,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Data(DataVerb::Verify(arguments)) => data_prepare::verify(&arguments),
         Verb::Data(DataVerb::Inspect(arguments)) => data_prepare::inspect(&arguments),
         Verb::Train(arguments) => train::train(&arguments),
+        Verb::Predict(arguments) => predict::predict(&arguments),
         Verb::Job(arguments) => train::job(&arguments),
         Verb::Metrics(MetricsVerb::Test(arguments)) => metrics::test(&arguments),
         Verb::Schema => schema(),

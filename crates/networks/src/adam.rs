@@ -1,17 +1,28 @@
-//! Adam: steps scaled by running moments of the gradients.
+//! Adam and AdamW: steps scaled by running moments of the gradients.
 
-use crate::kernels::{self, AdamStep};
-use crate::optimizer::{Optimizer, share};
+use crate::optimizer::{Optimizer, OptimizerMemory, Trained};
 use crate::parts::{Cut, Parts};
 use crate::team::Team;
+use crate::update_kernels::{self, AdamStep};
 
 /// Adam of Kingma and Ba (2015, algorithm 1) with its usual constants: `beta1 = 0.9`,
 /// `beta2 = 0.999`, `epsilon = 1e-8`.
 #[derive(Debug, Clone)]
 pub struct Adam {
+    trained: Trained,
     steps: u64,
     first: Vec<f32>,
     second: Vec<f32>,
+    decay: Decay,
+}
+
+/// How weights are drawn to zero.
+#[derive(Debug, Clone, Copy)]
+enum Decay {
+    /// By a share of the weight in its gradient.
+    InGradient(f64),
+    /// By a share of the weight times the rate, beside the step.
+    BesideStep(f64),
 }
 
 const BETA1: f64 = 0.9;
@@ -19,9 +30,23 @@ const BETA2: f64 = 0.999;
 const EPSILON: f64 = 1e-8;
 
 impl Adam {
-    /// An optimiser for that many parameters that has seen no gradients.
-    pub fn new(parameter_count: usize) -> Self {
-        Self { steps: 0, first: vec![0.0; parameter_count], second: vec![0.0; parameter_count] }
+    /// An optimiser for these parameters (a number means all) that has seen no gradients.
+    pub fn new(trained: impl Into<Trained>) -> Self {
+        let trained = trained.into();
+        let zeros = vec![0.0; trained.parameter_count()];
+        let decay = Decay::InGradient(0.0);
+        Self { trained, steps: 0, first: zeros.clone(), second: zeros, decay }
+    }
+
+    /// The same with `decay` times the weight added to each gradient.
+    pub fn with_weight_decay(self, decay: f64) -> Self {
+        Self { decay: Decay::InGradient(decay), ..self }
+    }
+
+    /// AdamW of Loshchilov and Hutter (2019, algorithm 2): each step also takes `decay` times the
+    /// rate off the weight, past the moments.
+    pub fn with_decoupled_decay(self, decay: f64) -> Self {
+        Self { decay: Decay::BesideStep(decay), ..self }
     }
 }
 
@@ -33,10 +58,12 @@ impl Optimizer for Adam {
         learning_rate: f64,
         team: &mut Team,
     ) {
-        assert_eq!(parameters.len(), self.first.len(), "as many parameters as moments");
-        assert_eq!(gradients.len(), self.first.len(), "as many gradients as moments");
         self.steps += 1;
         let steps = self.steps as f64;
+        let (decay, shrink) = match self.decay {
+            Decay::InGradient(decay) => (decay, 1.0),
+            Decay::BesideStep(decay) => (0.0, 1.0 - learning_rate * decay),
+        };
         // The corrections of the zero start, 1 - beta^t, belong to the moments; applying them to
         // the rate and to the root gives the same update and leaves the moments alone.
         let step = AdamStep {
@@ -45,16 +72,21 @@ impl Optimizer for Adam {
             rate: (learning_rate / (1.0 - BETA1.powf(steps))) as f32,
             second_scale: (1.0 / (1.0 - BETA2.powf(steps)).sqrt()) as f32,
             epsilon: EPSILON as f32,
+            decay: decay as f32,
+            shrink: shrink as f32,
         };
-        let share = share(parameters.len(), team);
-        let parameters = Parts::new(parameters, Cut::Every(share));
-        let first = Parts::new(&mut self.first, Cut::Every(share));
-        let second = Parts::new(&mut self.second, Cut::Every(share));
-        team.run(gradients.len().div_ceil(share), &|part| {
-            let gradients = &gradients[part * share..gradients.len().min((part + 1) * share)];
-            let moments = [first.take(part), second.take(part)];
-            kernels::adam(parameters.take(part), moments, gradients, step);
+        let cut = Cut::At(self.trained.ends());
+        let parameters = Parts::new(parameters, cut);
+        let [first, second] = [&mut self.first, &mut self.second].map(|all| Parts::new(all, cut));
+        self.trained.update(gradients, team, &|piece, gradients| {
+            let moments = [first.take(piece), second.take(piece)];
+            update_kernels::adam(parameters.take(piece), moments, gradients, step);
         });
+    }
+
+    fn memory(&mut self) -> OptimizerMemory<'_> {
+        let slots = vec![("first", &mut self.first[..]), ("second", &mut self.second[..])];
+        OptimizerMemory { steps: Some(&mut self.steps), slots }
     }
 }
 
@@ -67,7 +99,7 @@ mod tests {
 
     #[test]
     fn it_keeps_the_optimizer_contract() {
-        contract::check(&|count| Box::new(Adam::new(count)));
+        contract::check(0.01, &|trained| Box::new(Adam::new(trained)));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Why a network cannot be built or worked with.
 
+use std::path::PathBuf;
+
 /// Why a network cannot be built or worked with.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -9,6 +11,8 @@ pub enum NetworksError {
     EmptyLayer { layer: usize, widths: Vec<usize> },
     #[error("with layer `{layer}` the network has more numbers than memory can address")]
     TooLarge { layer: String },
+    #[error("{}: {reason}", path.display())]
+    File { path: PathBuf, reason: String },
     #[error("the system gave {started} of {wanted} threads: {reason}")]
     Threads { wanted: usize, started: usize, reason: std::io::ErrorKind },
     #[error("`{text}` is no network: {reason}")]

@@ -42,22 +42,7 @@ macro_rules! kernels {
     };
 }
 
-/// The numbers of one Adam step; see `adam.rs` for their meaning.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct AdamStep {
-    pub(crate) beta1: f32,
-    pub(crate) beta2: f32,
-    pub(crate) rate: f32,
-    pub(crate) second_scale: f32,
-    pub(crate) epsilon: f32,
-}
-
-/// The numbers of one step of descent with momentum.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct MomentumStep {
-    pub(crate) rate: f32,
-    pub(crate) momentum: f32,
-}
+pub(crate) use kernels;
 
 kernels! {
     /// Replaces negative values by 0; NaN stays NaN.
@@ -95,44 +80,6 @@ kernels! {
     fn scale(values: &mut [f32], factor: f32) {
         for value in values {
             *value *= factor;
-        }
-    }
-
-    /// One pass of Adam over parameters and moments.
-    fn adam(
-        parameters: &mut [f32],
-        moments: [&mut [f32]; 2],
-        gradients: &[f32],
-        step: AdamStep,
-    ) {
-        let [first, second] = moments;
-        let AdamStep { beta1, beta2, rate, second_scale, epsilon } = step;
-        let moments = first.iter_mut().zip(second);
-        for ((parameter, (m, v)), &g) in parameters.iter_mut().zip(moments).zip(gradients) {
-            *m = beta1 * *m + (1.0 - beta1) * g;
-            *v = beta2 * *v + (1.0 - beta2) * g * g;
-            *parameter -= rate * *m / (v.sqrt() * second_scale + epsilon);
-        }
-    }
-
-    /// One pass of plain gradient descent.
-    fn descend(parameters: &mut [f32], gradients: &[f32], rate: f32) {
-        for (parameter, &gradient) in parameters.iter_mut().zip(gradients) {
-            *parameter -= rate * gradient;
-        }
-    }
-
-    /// One pass of gradient descent with momentum.
-    fn descend_with_momentum(
-        parameters: &mut [f32],
-        velocity: &mut [f32],
-        gradients: &[f32],
-        step: MomentumStep,
-    ) {
-        let MomentumStep { rate, momentum } = step;
-        for ((parameter, v), &g) in parameters.iter_mut().zip(velocity).zip(gradients) {
-            *v = momentum * *v + g;
-            *parameter -= rate * *v;
         }
     }
 }
@@ -191,31 +138,6 @@ mod tests {
             check([vec![1.0; columns]], [
                 &|s| portable::column_sums(whole, &mut s[0]),
                 &|s| column_sums(whole, &mut s[0]),
-            ]);
-        }
-
-        #[test]
-        fn both_compilations_agree_on_updates(
-            values in prop::collection::vec(prop::array::uniform4(0.0_f32..10.0), 0..70),
-        ) {
-            let column = |index: usize| values.iter().map(|row| row[index]).collect::<Vec<f32>>();
-            let gradients: Vec<f32> = column(3).iter().map(|value| value - 5.0).collect();
-            let state = [column(0), column(1), column(2)];
-            let step = AdamStep {
-                beta1: 0.9, beta2: 0.999, rate: 0.01, second_scale: 3.0, epsilon: 1e-8,
-            };
-            check(state.clone(), [
-                &|[p, m, v]| portable::adam(p, [m, v], &gradients, step),
-                &|[p, m, v]| adam(p, [m, v], &gradients, step),
-            ]);
-            let heavy = MomentumStep { rate: 0.1, momentum: 0.9 };
-            check(state.clone(), [
-                &|[p, v, _]| portable::descend_with_momentum(p, v, &gradients, heavy),
-                &|[p, v, _]| descend_with_momentum(p, v, &gradients, heavy),
-            ]);
-            check(state, [
-                &|[p, _, _]| portable::descend(p, &gradients, 0.1),
-                &|[p, _, _]| descend(p, &gradients, 0.1),
             ]);
         }
     }

@@ -1,34 +1,58 @@
-//! Stochastic gradient descent, plain or with momentum.
+//! Stochastic gradient descent: plain, with momentum or with Nesterov's momentum.
 
-use crate::kernels::{self, MomentumStep};
-use crate::optimizer::{Optimizer, share};
+use crate::optimizer::{Optimizer, OptimizerMemory, Trained};
 use crate::parts::{Cut, Parts};
 use crate::team::Team;
+use crate::update_kernels::{self, DescentStep};
 
 /// Gradient descent; with momentum the step follows `v = momentum * v + gradient` (Polyak 1964,
 /// in the form of Sutskever et al. 2013, section 2, with the rate taken out of the velocity).
 #[derive(Debug, Clone)]
 pub struct Sgd {
-    parameter_count: usize,
+    trained: Trained,
+    decay: f64,
     momentum: Option<Momentum>,
 }
 
 #[derive(Debug, Clone)]
 struct Momentum {
+    kind: MomentumKind,
     factor: f32,
     velocity: Vec<f32>,
 }
 
+/// Where the velocity takes the step from.
+#[derive(Debug, Clone, Copy)]
+enum MomentumKind {
+    Polyak,
+    Nesterov,
+}
+
 impl Sgd {
-    /// Plain descent for that many parameters.
-    pub fn new(parameter_count: usize) -> Self {
-        Self { parameter_count, momentum: None }
+    /// Plain descent for these parameters (a number means all).
+    pub fn new(trained: impl Into<Trained>) -> Self {
+        Self { trained: trained.into(), decay: 0.0, momentum: None }
     }
 
-    /// Descent with momentum for that many parameters.
-    pub fn with_momentum(parameter_count: usize, factor: f32) -> Self {
-        let velocity = vec![0.0; parameter_count];
-        Self { parameter_count, momentum: Some(Momentum { factor, velocity }) }
+    /// Descent with momentum.
+    pub fn with_momentum(trained: impl Into<Trained>, factor: f32) -> Self {
+        Self::moving(trained.into(), MomentumKind::Polyak, factor)
+    }
+
+    /// Descent with Nesterov's momentum: the step is `gradient + momentum * v`, that is, it looks
+    /// one step of the velocity ahead (Sutskever et al. 2013, section 2, as PyTorch writes it).
+    pub fn with_nesterov(trained: impl Into<Trained>, factor: f32) -> Self {
+        Self::moving(trained.into(), MomentumKind::Nesterov, factor)
+    }
+
+    fn moving(trained: Trained, kind: MomentumKind, factor: f32) -> Self {
+        let velocity = vec![0.0; trained.parameter_count()];
+        Self { trained, decay: 0.0, momentum: Some(Momentum { kind, factor, velocity }) }
+    }
+
+    /// The same with `decay` times the weight added to each gradient.
+    pub fn with_weight_decay(self, decay: f64) -> Self {
+        Self { decay, ..self }
     }
 }
 
@@ -40,27 +64,29 @@ impl Optimizer for Sgd {
         learning_rate: f64,
         team: &mut Team,
     ) {
-        assert_eq!(parameters.len(), self.parameter_count, "as many parameters as planned for");
-        assert_eq!(gradients.len(), self.parameter_count, "as many gradients as planned for");
-        let rate = learning_rate as f32;
-        let share = share(parameters.len(), team);
-        let parts = parameters.len().div_ceil(share);
-        let parameters = Parts::new(parameters, Cut::Every(share));
-        let part_of =
-            |part: usize| &gradients[part * share..gradients.len().min((part + 1) * share)];
-        match &mut self.momentum {
-            None => team.run(parts, &|part| {
-                kernels::descend(parameters.take(part), part_of(part), rate);
-            }),
-            Some(Momentum { factor, velocity }) => {
-                let step = MomentumStep { rate, momentum: *factor };
-                let velocity = Parts::new(velocity, Cut::Every(share));
-                team.run(parts, &|part| {
-                    let (parameters, velocity) = (parameters.take(part), velocity.take(part));
-                    kernels::descend_with_momentum(parameters, velocity, part_of(part), step);
-                });
-            }
-        }
+        let momentum = self.momentum.as_ref().map_or(0.0, |momentum| momentum.factor);
+        let step = DescentStep { rate: learning_rate as f32, momentum, decay: self.decay as f32 };
+        let cut = Cut::At(self.trained.ends());
+        let parameters = Parts::new(parameters, cut);
+        let Some(Momentum { kind, velocity, .. }) = &mut self.momentum else {
+            return self.trained.update(gradients, team, &|piece, gradients| {
+                update_kernels::descend(parameters.take(piece), gradients, step);
+            });
+        };
+        let velocity = Parts::new(velocity, cut);
+        let descend = match kind {
+            MomentumKind::Polyak => update_kernels::descend_with_momentum,
+            MomentumKind::Nesterov => update_kernels::descend_with_nesterov,
+        };
+        self.trained.update(gradients, team, &|piece, gradients| {
+            descend(parameters.take(piece), velocity.take(piece), gradients, step);
+        });
+    }
+
+    fn memory(&mut self) -> OptimizerMemory<'_> {
+        let momentum = self.momentum.iter_mut();
+        let slots = momentum.map(|momentum| ("velocity", &mut momentum.velocity[..])).collect();
+        OptimizerMemory { steps: None, slots }
     }
 }
 
@@ -71,8 +97,9 @@ mod tests {
 
     #[test]
     fn it_keeps_the_optimizer_contract() {
-        contract::check(&|count| Box::new(Sgd::new(count)));
-        contract::check(&|count| Box::new(Sgd::with_momentum(count, 0.9)));
+        contract::check(0.01, &|trained| Box::new(Sgd::new(trained)));
+        contract::check(0.01, &|trained| Box::new(Sgd::with_momentum(trained, 0.9)));
+        contract::check(0.01, &|trained| Box::new(Sgd::with_nesterov(trained, 0.9)));
     }
 
     #[test]
@@ -83,5 +110,12 @@ mod tests {
         }
         // Velocities 1, 1.5 and 1.75.
         assert_eq!(parameters, [-4.25]);
+    }
+
+    #[test]
+    fn weight_decay_alone_shrinks_weights_by_the_rate() {
+        let (mut parameters, mut sgd) = ([8.0], Sgd::new(1).with_weight_decay(0.5));
+        sgd.step(&mut parameters, &[0.0], 0.5, &mut Team::new(1).unwrap());
+        assert_eq!(parameters, [6.0]);
     }
 }

@@ -131,6 +131,8 @@ pub enum RecordsError {
     CorruptPictures { pictures: Vec<String> },
     #[error("no file matches `{pattern}`")]
     NoMatch { pattern: String },
+    #[error("line {line}: `{word}`: {problem}")]
+    LibsvmLine { line: usize, word: String, problem: &'static str },
 
     #[error("{images} images but {labels} labels")]
     LabelCount { images: usize, labels: usize },

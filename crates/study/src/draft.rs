@@ -188,7 +188,7 @@ pub(crate) enum FoldoverDraft {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct JobDraft {
-    /// The network: `mlp`.
+    /// The network: `mlp` or `logistic`.
     pub network: Option<Level>,
     /// A data set's name, such as `fashion-mnist-sample`, or a folder.
     pub data: Option<Level>,
@@ -202,10 +202,34 @@ pub(crate) struct JobDraft {
     pub batch: Option<Level>,
     /// Passes over the training data.
     pub epochs: Option<Level>,
-    /// `sgd` or `adam`.
+    /// `sgd`, `momentum`, `nesterov`, `adam`, `adamw`, `adagrad` or `ftrl`.
     pub optimizer: Option<Level>,
-    /// `constant`.
+    /// `constant`, `cosine`, `step:0.1@30,60`, `grow-batch:5@30,60` or `noise-scale`.
     pub schedule: Option<Level>,
+    /// Epochs over which the learning rate rises to its full size.
+    pub warmup: Option<Level>,
+    /// Batch that the learning rate is meant for; it is scaled linearly to the batch in use.
+    pub reference_batch: Option<Level>,
+    /// Momentum of `momentum` and `nesterov`.
+    pub momentum: Option<Level>,
+    /// What draws weights to zero.
+    pub weight_decay: Option<Level>,
+    /// Penalty on absolute weights, for `ftrl`.
+    pub l1: Option<Level>,
+    /// Largest global norm of the gradients.
+    pub clip_norm: Option<Level>,
+    /// Share of each label that is spread over all classes.
+    pub label_smoothing: Option<Level>,
+    /// Epochs without improvement after which a job stops.
+    pub early_stopping: Option<Level>,
+    /// Seconds of training after which a job ends with what it has.
+    pub time_limit_s: Option<Level>,
+    /// File of the test part, where the data are one file.
+    pub test_data: Option<Level>,
+    /// Hash the features of a sparse model into two to the power of this.
+    pub hash_bits: Option<Level>,
+    /// Whether the updates of a sparse model wait for each other: `sync` or `hogwild`.
+    pub update: Option<Level>,
     /// `one-device`.
     pub strategy: Option<Level>,
     /// Replicas of the network.
@@ -229,6 +253,18 @@ impl JobDraft {
             ("epochs", self.epochs),
             ("optimizer", self.optimizer),
             ("schedule", self.schedule),
+            ("warmup", self.warmup),
+            ("reference_batch", self.reference_batch),
+            ("momentum", self.momentum),
+            ("weight_decay", self.weight_decay),
+            ("l1", self.l1),
+            ("clip_norm", self.clip_norm),
+            ("label_smoothing", self.label_smoothing),
+            ("early_stopping", self.early_stopping),
+            ("time_limit_s", self.time_limit_s),
+            ("test_data", self.test_data),
+            ("hash_bits", self.hash_bits),
+            ("update", self.update),
             ("strategy", self.strategy),
             ("replicas", self.replicas),
             ("workers", self.workers),

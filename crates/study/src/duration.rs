@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Reads a duration such as `200ms`, `1.5s`, `20m` or `2h`.
-pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
+pub fn parse_duration(text: &str) -> Option<Duration> {
     let split = text.find(|c: char| c.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(split);
     let seconds = match unit {

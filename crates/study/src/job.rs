@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::schedule::Schedule;
 use crate::{Configuration, Level};
 
 /// One training job, complete: what `trainwright job` reads and `trainwright train` builds.
@@ -36,9 +37,46 @@ pub struct JobSpec {
     /// What turns gradients into updates.
     #[serde(default)]
     pub optimizer: Optimizer,
-    /// How the learning rate goes on.
+    /// How learning rate and batch go on.
     #[serde(default)]
     pub schedule: Schedule,
+    /// Epochs over which the learning rate rises to its full size.
+    #[serde(default)]
+    pub warmup: f64,
+    /// Batch that the learning rate is meant for; it is scaled linearly to the batch in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference_batch: Option<u32>,
+    /// Momentum of the optimisers `momentum` and `nesterov`.
+    #[serde(default = "default_momentum")]
+    pub momentum: f64,
+    /// What draws weights to zero; 0.01 for `adamw`, otherwise 0, where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight_decay: Option<f64>,
+    /// Penalty on absolute weights, for the optimiser `ftrl`.
+    #[serde(default)]
+    pub l1: f64,
+    /// Largest global norm of the gradients; longer ones are scaled down to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip_norm: Option<f64>,
+    /// Share of each label that is spread over all classes.
+    #[serde(default)]
+    pub label_smoothing: f64,
+    /// Stop after this many epochs without a lower loss on a tenth of the training part that is
+    /// held out for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_stopping: Option<u32>,
+    /// Seconds of training after which the job ends with what it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_s: Option<f64>,
+    /// File of the test part, where the data are one file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_data: Option<String>,
+    /// Hash the features of a sparse model into two to the power of this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash_bits: Option<u32>,
+    /// Whether the updates of a sparse model wait for each other.
+    #[serde(default)]
+    pub update: UpdateMode,
     /// How training is spread over devices.
     #[serde(default)]
     pub strategy: Strategy,
@@ -61,6 +99,8 @@ pub struct JobSpec {
 pub enum NetworkName {
     /// Dense layers with ReLU between them.
     Mlp,
+    /// Logistic regression on sparse examples.
+    Logistic,
 }
 
 /// What turns gradients into updates.
@@ -69,18 +109,32 @@ pub enum NetworkName {
 pub enum Optimizer {
     /// Plain stochastic gradient descent.
     Sgd,
+    /// Descent with momentum.
+    Momentum,
+    /// Descent with Nesterov's momentum.
+    Nesterov,
     /// Adam with its usual constants.
     #[default]
     Adam,
+    /// Adam with weight decay beside the step.
+    #[serde(rename = "adamw")]
+    AdamW,
+    /// AdaGrad.
+    #[serde(rename = "adagrad")]
+    AdaGrad,
+    /// FTRL-Proximal, for sparse models.
+    Ftrl,
 }
 
-/// How the learning rate goes on.
+/// Whether the updates of a sparse model wait for each other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Schedule {
-    /// It stays.
+pub enum UpdateMode {
+    /// One update a batch.
     #[default]
-    Constant,
+    Sync,
+    /// One update an example, on all threads without locks.
+    Hogwild,
 }
 
 /// How training is spread over devices.
@@ -104,9 +158,12 @@ fn default_lr() -> f64 {
 fn default_batch() -> u32 {
     32
 }
+fn default_momentum() -> f64 {
+    0.9
+}
 
 /// Keys that `[job]` and factors of a job may have.
-pub const JOB_KEYS: [&str; 13] = [
+pub const JOB_KEYS: [&str; 25] = [
     "network",
     "data",
     "hidden_layers",
@@ -116,6 +173,18 @@ pub const JOB_KEYS: [&str; 13] = [
     "epochs",
     "optimizer",
     "schedule",
+    "warmup",
+    "reference_batch",
+    "momentum",
+    "weight_decay",
+    "l1",
+    "clip_norm",
+    "label_smoothing",
+    "early_stopping",
+    "time_limit_s",
+    "test_data",
+    "hash_bits",
+    "update",
     "strategy",
     "replicas",
     "workers",
@@ -175,12 +244,16 @@ impl JobSpec {
             ("batch", self.batch),
             ("epochs", self.epochs),
             ("threads", self.threads),
+            ("reference_batch", self.reference_batch.unwrap_or(1)),
+            ("early_stopping", self.early_stopping.unwrap_or(1)),
         ];
         for (key, value) in counts {
             if value == 0 {
                 return fault(key, "must be at least 1".to_owned());
             }
         }
+        self.check_numbers()?;
+        self.check_combinations()?;
         for (key, value) in [("replicas", self.replicas), ("workers", self.workers)] {
             if value != 1 {
                 let message = format!(
@@ -263,6 +336,14 @@ mod tests {
         check_refused(r#"{"optimizer":"rmsprop"}"#, "optimizer", "no such value: `rmsprop`");
         check_refused(r#"{"strategy":"mirrored"}"#, "strategy", "no such value: `mirrored`");
         check_refused(r#"{"replicas":2}"#, "replicas", "not built in yet");
+        check_refused(r#"{"schedule":"linear"}"#, "schedule", "is no schedule");
+        check_refused(r#"{"warmup":-1.0}"#, "warmup", "at least 0, this is -1");
+        check_refused(r#"{"momentum":1.0}"#, "momentum", "below 1, this is 1");
+        check_refused(r#"{"clip_norm":0.0}"#, "clip_norm", "above 0, this is 0");
+        check_refused(r#"{"hash_bits":31}"#, "hash_bits", "from 1 to 30, this is 31");
+        check_refused(r#"{"optimizer":"ftrl"}"#, "optimizer", "`logistic` alone");
+        check_refused(r#"{"network":"logistic"}"#, "optimizer", "sgd, adagrad or ftrl");
+        check_refused(r#"{"update":"hogwild"}"#, "update", "`logistic` alone");
         check_refused(r#"{"network":"cnn"}"#, "network", "no such value: `cnn`");
     }
 }

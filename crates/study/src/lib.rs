@@ -13,6 +13,7 @@ mod factor;
 mod file;
 mod fixed;
 mod job;
+mod job_limits;
 mod level;
 mod locate;
 mod machine;
@@ -20,6 +21,7 @@ mod metric;
 mod observation;
 mod ordered;
 mod problem;
+mod schedule;
 mod schema;
 mod seed;
 mod study;
@@ -30,17 +32,19 @@ pub use configuration::Configuration;
 pub use design_spec::{
     Additions, AxialDistance, BlockSpec, DesignKind, DesignSpec, Face, Foldover, RunOrder, Spread,
 };
+pub use duration::parse_duration;
 pub use expression::{EvaluateError, Expression, ParseError, Scope, Value};
 pub use factor::{Change, Domain, Factor, FactorKind, Scale};
 pub use fixed::differences;
 pub use job::{
-    JOB_KEYS, JobError, JobSpec, JobTemplate, NetworkName, Optimizer, Schedule, Strategy,
+    JOB_KEYS, JobError, JobSpec, JobTemplate, NetworkName, Optimizer, Strategy, UpdateMode,
 };
 pub use level::Level;
 pub use machine::Machine;
 pub use metric::{Direction, Echo, Metric, MetricSource, Pattern, Pick, TextFile, seconds_per};
 pub use observation::Observation;
 pub use problem::{FaultyFile, Problem, StudyError};
+pub use schedule::Schedule;
 pub use schema::study_schema;
 pub use seed::Seed;
 pub use study::{

@@ -1,5 +1,7 @@
 //! Why a job could not be trained; a job that diverges or is stopped is no error.
 
+use std::path::PathBuf;
+
 use trainwright_networks::NetworksError;
 use trainwright_records::RecordsError;
 use trainwright_study::JobError;
@@ -15,4 +17,31 @@ pub enum TrainError {
     Data(#[from] RecordsError),
     #[error(transparent)]
     Network(#[from] NetworksError),
+
+    #[error(
+        "there is no test part: {} does not exist; name a file with test_data (--test-data)",
+        path.display()
+    )]
+    NoTestFile { path: PathBuf },
+    #[error("{} has {count} different labels ({labels:?}), two are needed", path.display())]
+    NotTwoClasses { path: PathBuf, count: usize, labels: Vec<f32> },
+    #[error("{} has label {label}, which the training part has not", path.display())]
+    UnknownLabel { path: PathBuf, label: f32 },
+
+    #[error("checkpoint folder {}: {source}", path.display())]
+    Folder { path: PathBuf, source: std::io::Error },
+    #[error(
+        "{} is there already: go on from it with --resume, or choose another folder",
+        path.display()
+    )]
+    HasCheckpoints { path: PathBuf },
+    #[error("{} has no checkpoint; write some with `train --checkpoint`", path.display())]
+    NoCheckpoint { path: PathBuf },
+    #[error("cannot use checkpoint {}: {problem}", path.display())]
+    Checkpoint { path: PathBuf, problem: String },
+    #[error(
+        "tensor `{name}` has {} numbers where {expected} are needed",
+        found.map_or("no".to_owned(), |count| count.to_string())
+    )]
+    Tensor { name: String, expected: usize, found: Option<usize> },
 }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use trainwright_study::Strategy;
 
+use crate::divergence::DivergedBy;
+
 /// One thing that happened, as `{"event": "...", ...}` in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -11,9 +13,9 @@ pub enum TrainEvent {
     Step(Step),
     /// An epoch was finished and the test part scored.
     Epoch(EpochEnd),
-    /// The last epoch was finished.
+    /// The job came to its end.
     Done(Done),
-    /// A loss was NaN or infinite.
+    /// A loss was NaN or infinite, or exploded.
     Diverged(Diverged),
     /// The listener asked to stop.
     Stopped(Stopped),
@@ -22,9 +24,9 @@ pub enum TrainEvent {
 /// How a job ended; each is also the job's last event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrainOutcome {
-    /// All epochs were trained.
+    /// The job came to its end.
     Done(Done),
-    /// A loss was NaN or infinite; the job has no result.
+    /// A loss was NaN or infinite, or exploded; the job has no result.
     Diverged(Diverged),
     /// The listener asked to stop before the last epoch's end.
     Stopped(Stopped),
@@ -48,6 +50,10 @@ pub struct Step {
     pub step: u64,
     /// Mean cross-entropy of the step's batch before its update, in nats.
     pub loss: f64,
+    /// Learning rate of the step.
+    pub lr: f64,
+    /// Examples of the step.
+    pub batch: usize,
 }
 
 /// The end of one pass over the training part.
@@ -67,6 +73,31 @@ pub struct EpochEnd {
     pub test_accuracy: f64,
     /// Training time of this epoch, without evaluation.
     pub seconds: f64,
+    /// Learning rate at the epoch's start.
+    pub lr: f64,
+    /// Batch at the epoch's start.
+    pub batch: usize,
+    /// Area under the curve of hits over false alarms on the test part, for two classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_auc: Option<f64>,
+    /// Mean loss over the part that is held out for early stopping, in nats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation_loss: Option<f64>,
+    /// Measured noise scale of the gradients, in examples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_scale: Option<f64>,
+}
+
+/// Why a job came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// All epochs were trained.
+    Epochs,
+    /// The held-out part got no better.
+    EarlyStopping,
+    /// The time was up; the last epoch may not be whole.
+    TimeLimit,
 }
 
 /// The result of a finished job.
@@ -98,6 +129,15 @@ pub struct Done {
     pub evaluation_s: f64,
     /// Time to load the data.
     pub load_s: f64,
+    /// Time to write checkpoints.
+    pub checkpoint_s: f64,
+    /// Epochs that were trained, the last of which may not be whole where the time was up.
+    pub epochs: u32,
+    /// Why it ended.
+    pub ended: Ended,
+    /// As in the last [`EpochEnd`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_auc: Option<f64>,
 }
 
 /// Where a job diverged.
@@ -111,6 +151,8 @@ pub struct Diverged {
     pub lr: f64,
     /// Training time until then.
     pub time_s: f64,
+    /// What the loss did.
+    pub by: DivergedBy,
 }
 
 /// Where a job was stopped.
@@ -140,8 +182,8 @@ mod tests {
 
     #[test]
     fn events_carry_their_name() {
-        let step = TrainEvent::Step(Step { epoch: 1, step: 2, loss: 0.5 });
-        let json = r#"{"event":"step","epoch":1,"step":2,"loss":0.5}"#;
+        let step = TrainEvent::Step(Step { epoch: 1, step: 2, loss: 0.5, lr: 0.1, batch: 32 });
+        let json = r#"{"event":"step","epoch":1,"step":2,"loss":0.5,"lr":0.1,"batch":32}"#;
         assert_eq!(serde_json::to_string(&step).unwrap(), json);
         assert_eq!(serde_json::from_str::<TrainEvent>(json).unwrap(), step);
     }

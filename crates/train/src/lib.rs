@@ -1,16 +1,30 @@
 //! One training job: data, network, optimiser and loop, told as events.
 //!
-//! [`train`] is the whole of it; `events.rs` is what it tells. Strategies that spread a job over
-//! devices will sit between the gradients of a step and its update. Nothing here prints, and
-//! nothing is written to disk.
+//! [`train`] is the whole of it; `events.rs` is what it tells. `train.rs` is the loop, `dense.rs`
+//! and `sparse.rs` are what it drives, `checkpoint.rs` keeps a job on disk. Strategies that spread
+//! a job over devices will sit between the gradients of a step and its update. Nothing here
+//! prints.
 
 mod batches;
+mod checkpoint;
+mod dense;
+mod divergence;
+mod early_stopping;
 mod error;
 mod events;
 mod fingerprint;
+mod learner;
+mod optimizers;
+mod pace;
+mod predict;
+mod progress;
+mod sparse;
 mod stopwatch;
 mod train;
 
+pub use checkpoint::{CheckpointEvery, CheckpointOptions, CheckpointStart};
+pub use divergence::DivergedBy;
 pub use error::TrainError;
-pub use events::{Diverged, Done, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome};
-pub use train::train;
+pub use events::{Diverged, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome};
+pub use predict::{ClassScore, PredictRequest, Predicted, Predictions, predict};
+pub use train::{TrainOptions, train, train_with};

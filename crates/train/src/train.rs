@@ -1,251 +1,326 @@
-//! The training loop on one device.
+//! The training loop.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
-use trainwright_networks::{Adam, BatchScore, Network, Optimizer, Sgd, StepOptions, Workspace};
-use trainwright_records::{LabelledImages, Splits, load};
-use trainwright_study::{JobSpec, NetworkName, Schedule, Seed, Strategy};
+use trainwright_networks::{BatchScore, StepSize, save_safetensors};
+use trainwright_records::load;
+use trainwright_study::{JobSpec, NetworkName, Seed, Strategy};
 
-use crate::batches::BatchBuffer;
+use crate::checkpoint::{CheckpointOptions, Keeper};
+use crate::dense::DenseLearner;
+use crate::divergence::DivergedBy;
+use crate::early_stopping::Patience;
 use crate::error::TrainError;
-use crate::events::{Diverged, Done, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome};
+use crate::events::{
+    Diverged, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome,
+};
 use crate::fingerprint::parameters_hash;
-use crate::stopwatch::Stopwatch;
-
-/// Pictures that are scored at once; more would not be faster and would need more memory.
-const EVALUATION_BATCH: usize = 256;
+use crate::learner::{Chosen, Learner, Part};
+use crate::pace::Pace;
+use crate::progress::Progress;
+use crate::sparse::{SparseLearner, SparseSplits};
+use crate::stopwatch::timed;
 
 /// Parts of a job that draw random numbers, each from its own seed.
-const WEIGHTS: u64 = 1;
 const SHUFFLE: u64 = 2;
-const DROPOUT: u64 = 3;
+const HELD_OUT: u64 = 4;
+
+/// What is done beside training.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TrainOptions {
+    /// Where and when the job is kept.
+    pub checkpoint: Option<CheckpointOptions>,
+    /// Safetensors file for the trained parameters.
+    pub export: Option<PathBuf>,
+}
+
+type Listener<'a> = &'a mut dyn FnMut(&TrainEvent) -> Flow;
 
 /// Trains a job and tells each step, epoch and end to `on_event`.
 ///
-/// The same job gives the same parameters, bit for bit, whatever `threads` is. The last batch of
-/// an epoch may be smaller than the others. Time spent in `on_event` is not counted. After the
-/// last epoch a wish to stop changes nothing.
+/// The same job gives the same parameters, bit for bit, whatever `threads` is (asynchronous
+/// updates excepted). The last batch of an epoch may be smaller than the others. Time spent in
+/// `on_event` is not counted. After the last epoch a wish to stop changes nothing.
 ///
 /// # Errors
 /// When the job has a value that cannot be trained with, or its data cannot be read.
-pub fn train(
+pub fn train(job: &JobSpec, on_event: Listener<'_>) -> Result<TrainOutcome, TrainError> {
+    train_with(job, &TrainOptions::default(), on_event)
+}
+
+/// Trains a job as [`train`] does, keeping it on the way and its parameters at the end.
+///
+/// # Errors
+/// As for [`train`]; and when a checkpoint or the parameters cannot be read or written.
+pub fn train_with(
     job: &JobSpec,
-    on_event: &mut dyn FnMut(&TrainEvent) -> Flow,
+    options: &TrainOptions,
+    on_event: Listener<'_>,
 ) -> Result<TrainOutcome, TrainError> {
     job.check()?;
     let start = Instant::now();
-    let splits = load(&job.data, job.data_dir.as_deref())?;
-    let mut training = Training::new(job, &splits, start.elapsed().as_secs_f64())?;
-    let mut workspace = training.workspace()?;
-    let outcome = training.run(&mut workspace, on_event);
+    match job.network {
+        NetworkName::Mlp => {
+            let splits = load(&job.data, job.data_dir.as_deref())?;
+            let load_s = start.elapsed().as_secs_f64();
+            let examples = splits.train().len();
+            let largest = (job.batch as usize).max(examples / 10);
+            let mut learner = DenseLearner::new(job, &splits, largest)?;
+            run(job, options, &mut learner, load_s, on_event)
+        }
+        NetworkName::Logistic => {
+            let splits = SparseSplits::load(job)?;
+            let load_s = start.elapsed().as_secs_f64();
+            let mut learner = SparseLearner::new(job, &splits)?;
+            run(job, options, &mut learner, load_s, on_event)
+        }
+    }
+}
+
+fn run(
+    job: &JobSpec,
+    options: &TrainOptions,
+    learner: &mut dyn Learner,
+    load_s: f64,
+    on_event: Listener<'_>,
+) -> Result<TrainOutcome, TrainError> {
+    let mut course = Course::new(job, options, learner, load_s)?;
+    let outcome = course.run(on_event)?;
+    if let (Some(path), TrainOutcome::Done(_)) = (&options.export, &outcome) {
+        let tensors = course.learner.export();
+        let tensors: Vec<_> = tensors.iter().map(|tensor| tensor.borrowed()).collect();
+        save_safetensors(path, &[("format".to_owned(), "pt".to_owned())].into(), &tensors)?;
+    }
     on_event(&TrainEvent::from(outcome.clone()));
     Ok(outcome)
 }
 
 /// A job under way.
-struct Training<'a> {
+struct Course<'a> {
     job: &'a JobSpec,
-    splits: &'a Splits,
-    network: Network,
-    parameters: Vec<f32>,
-    state: Vec<f32>,
-    gradients: Vec<f32>,
-    optimizer: Box<dyn Optimizer>,
+    learner: &'a mut dyn Learner,
+    keeper: Option<Keeper<'a>>,
+    pace: Pace,
+    /// Examples to learn from.
+    pool: Vec<u32>,
+    /// Examples that are held out to tell when to stop.
+    held_out: Vec<u32>,
+    progress: Progress,
     load_s: f64,
-    training: Stopwatch,
-    evaluation: Stopwatch,
-    steps: u64,
 }
 
-/// How an epoch went.
-enum EpochResult {
-    Finished(BatchScore),
-    Ended(TrainOutcome),
+/// How an epoch's steps ended.
+enum StepsEnd {
+    Finished,
+    TimeUp,
+    Over(TrainOutcome),
 }
 
-impl<'a> Training<'a> {
-    fn new(job: &'a JobSpec, splits: &'a Splits, load_s: f64) -> Result<Self, TrainError> {
-        let images = splits.train();
-        let network = match job.network {
-            NetworkName::Mlp => {
-                let hidden = vec![job.neurons as usize; job.hidden_layers as usize];
-                Network::perceptron(images.rows() * images.columns(), &hidden, images.classes())?
+impl<'a> Course<'a> {
+    fn new(
+        job: &'a JobSpec,
+        options: &'a TrainOptions,
+        learner: &'a mut dyn Learner,
+        load_s: f64,
+    ) -> Result<Self, TrainError> {
+        let (pool, held_out) = held_out(job, learner.examples());
+        let mut pace = Pace::new(job, pool.len());
+        let mut progress = Progress::start(job.early_stopping.map(Patience::new));
+        let keeper = match &options.checkpoint {
+            None => None,
+            Some(checkpoint) => {
+                let (keeper, kept) = Keeper::open(checkpoint, job, learner)?;
+                if let Some(kept) = kept {
+                    pace.restore(kept.pace);
+                    progress = kept;
+                }
+                Some(keeper)
             }
         };
-        let count = network.parameter_count();
-        let optimizer: Box<dyn Optimizer> = match job.optimizer {
-            trainwright_study::Optimizer::Sgd => Box::new(Sgd::new(count)),
-            trainwright_study::Optimizer::Adam => Box::new(Adam::new(count)),
-        };
-        let seed = Seed::new(job.seed).derive(WEIGHTS).value();
-        Ok(Self {
-            job,
-            splits,
-            parameters: network.initial_parameters(seed),
-            state: network.initial_state(),
-            gradients: vec![0.0; count],
-            network,
-            optimizer,
-            load_s,
-            training: Stopwatch::default(),
-            evaluation: Stopwatch::default(),
-            steps: 0,
-        })
+        Ok(Self { job, learner, keeper, pace, pool, held_out, progress, load_s })
     }
 
-    /// Room for the batches of training and evaluation.
-    fn workspace(&self) -> Result<Workspace, TrainError> {
-        let batch = (self.job.batch as usize).min(self.splits.train().len());
-        let capacity = batch.max(EVALUATION_BATCH);
-        Ok(self.network.workspace(capacity, self.job.threads as usize)?)
-    }
-
-    fn run(
-        &mut self,
-        workspace: &mut Workspace,
-        on_event: &mut dyn FnMut(&TrainEvent) -> Flow,
-    ) -> TrainOutcome {
-        let splits = self.splits;
-        let batch = (self.job.batch as usize).min(splits.train().len());
-        let mut buffer = BatchBuffer::new(splits.train(), batch);
-        let mut epoch = 1;
-        loop {
-            let before = self.training.seconds();
-            let score = match self.run_epoch(epoch, &mut buffer, workspace, on_event) {
-                EpochResult::Finished(score) => score,
-                EpochResult::Ended(outcome) => return outcome,
+    fn run(&mut self, on_event: Listener<'_>) -> Result<TrainOutcome, TrainError> {
+        while self.progress.ended.is_none() {
+            let steps_end = self.run_steps(on_event)?;
+            if let StepsEnd::Over(outcome) = steps_end {
+                return Ok(outcome);
+            }
+            let epoch = self.progress.epoch;
+            let end = match self.end_of_epoch() {
+                Ok(end) => end,
+                Err(by) => return Ok(self.diverged(by)),
             };
-            let seconds = self.training.seconds() - before;
-            let test = self.evaluate(splits.test(), workspace);
-            if !test.loss_sum.is_finite() {
-                return self.diverged(epoch);
-            }
-            let end = self.epoch_end(epoch, score, test, seconds);
             let flow = on_event(&TrainEvent::Epoch(end.clone()));
-            if epoch == self.job.epochs {
-                return TrainOutcome::Done(self.done(&end));
+            self.progress.ended = self.ended(&end, &steps_end);
+            self.progress.next_epoch(end);
+            self.pace.end_epoch();
+            let over = self.progress.ended.is_some();
+            let due = self.keeper.as_ref().is_some_and(|keeper| keeper.due_after_epoch(epoch));
+            if due || over || flow == Flow::Stop {
+                self.save()?;
             }
-            if flow == Flow::Stop {
-                return self.stopped(epoch);
+            if flow == Flow::Stop && !over {
+                return Ok(self.stopped());
             }
-            epoch += 1;
         }
+        Ok(TrainOutcome::Done(self.done()))
     }
 
-    fn run_epoch(
-        &mut self,
-        epoch: u32,
-        buffer: &mut BatchBuffer<'_>,
-        workspace: &mut Workspace,
-        on_event: &mut dyn FnMut(&TrainEvent) -> Flow,
-    ) -> EpochResult {
+    /// Makes the steps that are left of this epoch.
+    fn run_steps(&mut self, on_event: Listener<'_>) -> Result<StepsEnd, TrainError> {
+        let epoch = self.progress.epoch;
         let seed = Seed::new(self.job.seed).derive(SHUFFLE).derive(epoch.into());
-        let examples = self.splits.train().len();
-        let order = self.training.time(|| seed.shuffled((0..examples).collect::<Vec<usize>>()));
-        let mut score = BatchScore::default();
-        for chosen in order.chunks(self.job.batch as usize) {
-            self.steps += 1;
-            let Some(batch_score) = self.step(chosen, buffer, workspace) else {
-                return EpochResult::Ended(self.diverged(epoch));
+        let pool = self.pool.clone();
+        let order = timed(&mut self.progress.training_s, || seed.shuffled(pool));
+        while self.progress.consumed < order.len() {
+            let size = self.pace.size(epoch, self.progress.consumed);
+            let rest = &order[self.progress.consumed..];
+            let (now, next) = rest.split_at(rest.len().min(self.learner.stride(size.batch)));
+            let made = self.learner.updates(now.len());
+            let chosen = Chosen { step: self.progress.steps + made, now, next };
+            let score = match self.step(chosen, size) {
+                Ok(score) => score,
+                Err(by) => return Ok(StepsEnd::Over(self.diverged(by))),
             };
-            score.add(batch_score);
-            let loss = batch_score.loss_sum / batch_score.examples as f64;
-            let step = Step { epoch, step: self.steps, loss };
-            let is_last = epoch == self.job.epochs && score.examples == examples;
-            if on_event(&TrainEvent::Step(step)) == Flow::Stop && !is_last {
-                return EpochResult::Ended(self.stopped(epoch - 1));
+            let loss = score.loss_sum / score.examples as f64;
+            let (step, lr, batch) = (chosen.step, size.rate, now.len());
+            let flow = on_event(&TrainEvent::Step(Step { epoch, step, loss, lr, batch }));
+            let is_last = epoch == self.job.epochs && self.progress.consumed == order.len();
+            let stops = flow == Flow::Stop && !is_last;
+            let keeper = self.keeper.as_ref();
+            if stops || keeper.is_some_and(|keeper| keeper.due_after_step(step, made)) {
+                self.save()?;
+            }
+            if stops {
+                return Ok(StepsEnd::Over(self.stopped()));
+            }
+            let limit = self.job.time_limit_s;
+            if limit.is_some_and(|limit| self.progress.training_s >= limit) && !is_last {
+                return Ok(StepsEnd::TimeUp);
             }
         }
-        EpochResult::Finished(score)
+        Ok(StepsEnd::Finished)
     }
 
-    /// Makes one step; `None` when the loss is not finite, with the parameters left as they were.
-    fn step(
-        &mut self,
-        chosen: &[usize],
-        buffer: &mut BatchBuffer<'_>,
-        workspace: &mut Workspace,
-    ) -> Option<BatchScore> {
-        let rate = self.learning_rate();
-        let options = StepOptions {
-            dropout_seed: Seed::new(self.job.seed).derive(DROPOUT).derive(self.steps).value(),
-            ..StepOptions::default()
-        };
-        let Self { network, parameters, state, gradients, optimizer, training, .. } = self;
-        training.time(|| {
-            let batch = buffer.gather(chosen.iter().copied());
-            let score = network.gradients(parameters, state, batch, options, gradients, workspace);
-            score.loss_sum.is_finite().then(|| {
-                optimizer.step(parameters, gradients, rate, workspace.team());
-                score
-            })
-        })
-    }
-
-    fn evaluate(&mut self, images: &LabelledImages, workspace: &mut Workspace) -> BatchScore {
-        let Self { network, parameters, state, evaluation, .. } = self;
-        evaluation.time(|| {
-            let batch = EVALUATION_BATCH.min(images.len());
-            let mut buffer = BatchBuffer::new(images, batch);
-            let mut score = BatchScore::default();
-            for start in (0..images.len()).step_by(batch) {
-                let chosen = start..images.len().min(start + batch);
-                let batch = buffer.gather(chosen);
-                score.add(network.score(parameters, state, batch, workspace));
+    /// Makes one step.
+    fn step(&mut self, chosen: Chosen<'_>, size: StepSize) -> Result<BatchScore, DivergedBy> {
+        self.progress.steps = chosen.step;
+        let look = self.pace.look(chosen.step, chosen.now.len());
+        let Self { learner, progress, .. } = self;
+        let result = timed(&mut progress.training_s, || learner.step(chosen, size, look));
+        let loss = result.score.loss_sum / result.score.examples as f64;
+        match progress.watch.step(loss) {
+            Some(by) => Err(by),
+            None => {
+                progress.add(result.score);
+                if let Some(norms) = result.norms {
+                    self.pace.saw(norms);
+                }
+                Ok(result.score)
             }
-            score
-        })
-    }
-
-    fn learning_rate(&self) -> f64 {
-        match self.job.schedule {
-            Schedule::Constant => self.job.lr,
         }
     }
 
-    fn epoch_end(&self, epoch: u32, train: BatchScore, test: BatchScore, seconds: f64) -> EpochEnd {
+    /// Scores the test part, and what is held out.
+    fn end_of_epoch(&mut self) -> Result<EpochEnd, DivergedBy> {
+        let Self { learner, progress, held_out, pace, .. } = self;
+        let evaluation = &mut progress.evaluation_s;
+        let test = timed(evaluation, || learner.evaluate(Part::Test));
+        let validation = (!held_out.is_empty())
+            .then(|| timed(evaluation, || learner.evaluate(Part::Training(held_out)).score));
         let mean = |score: BatchScore| score.loss_sum / score.examples as f64;
         let share = |score: BatchScore| score.correct as f64 / score.examples as f64;
-        EpochEnd {
-            epoch,
-            step: self.steps,
-            train_loss: mean(train),
-            train_accuracy: share(train),
-            test_loss: mean(test),
-            test_accuracy: share(test),
-            seconds,
+        if let Some(by) = progress.watch.evaluation(mean(test.score)) {
+            return Err(by);
         }
+        let size = pace.size(progress.epoch, 0);
+        Ok(EpochEnd {
+            epoch: progress.epoch,
+            step: progress.steps,
+            train_loss: mean(progress.score()),
+            train_accuracy: share(progress.score()),
+            test_loss: mean(test.score),
+            test_accuracy: share(test.score),
+            seconds: progress.training_s - progress.earlier_s,
+            lr: size.rate,
+            batch: size.batch,
+            test_auc: test.auc,
+            validation_loss: validation.map(mean),
+            noise_scale: pace.noise_scale(),
+        })
     }
 
-    fn done(&self, end: &EpochEnd) -> Done {
-        let time_s = self.training.seconds();
-        let examples = self.splits.train().len() as f64 * f64::from(self.job.epochs);
+    /// Whether and why the job is over after an epoch.
+    fn ended(&mut self, end: &EpochEnd, steps_end: &StepsEnd) -> Option<Ended> {
+        if matches!(steps_end, StepsEnd::TimeUp) {
+            return Some(Ended::TimeLimit);
+        }
+        if end.epoch >= self.job.epochs {
+            return Some(Ended::Epochs);
+        }
+        let patience = self.progress.patience.as_mut()?;
+        patience.runs_out(end.validation_loss?).then_some(Ended::EarlyStopping)
+    }
+
+    /// Keeps the job, where that is asked for.
+    fn save(&mut self) -> Result<(), TrainError> {
+        let Some(keeper) = &self.keeper else { return Ok(()) };
+        self.progress.pace = self.pace.memory();
+        let mut seconds = 0.0;
+        let saved = timed(&mut seconds, || keeper.save(self.learner, &self.progress));
+        self.progress.checkpoint_s += seconds;
+        saved
+    }
+
+    fn done(&self) -> Done {
+        let Progress { steps, examples, training_s, evaluation_s, checkpoint_s, .. } =
+            self.progress;
+        let end = self.progress.last.as_ref().expect("a job is done after an epoch");
         Done {
-            time_s,
+            time_s: training_s,
             train_accuracy: end.train_accuracy,
             train_loss: end.train_loss,
             test_accuracy: end.test_accuracy,
             test_loss: end.test_loss,
-            examples_per_s: examples / time_s,
-            steps: self.steps,
+            examples_per_s: examples as f64 / training_s,
+            steps,
             strategy: self.job.strategy,
             replicas: self.job.replicas,
             bytes_sent: match self.job.strategy {
                 Strategy::OneDevice => 0,
             },
-            parameters_hash: parameters_hash(&self.parameters),
-            evaluation_s: self.evaluation.seconds(),
+            parameters_hash: parameters_hash(&self.learner.parameters()),
+            evaluation_s,
             load_s: self.load_s,
+            checkpoint_s,
+            epochs: end.epoch,
+            ended: self.progress.ended.expect("a job is done when it has ended"),
+            test_auc: end.test_auc,
         }
     }
 
-    fn diverged(&self, epoch: u32) -> TrainOutcome {
-        let (lr, time_s) = (self.learning_rate(), self.training.seconds());
-        TrainOutcome::Diverged(Diverged { epoch, step: self.steps, lr, time_s })
+    fn diverged(&self, by: DivergedBy) -> TrainOutcome {
+        let Progress { epoch, consumed, steps, training_s, .. } = self.progress;
+        let lr = self.pace.size(epoch, consumed).rate;
+        TrainOutcome::Diverged(Diverged { epoch, step: steps, lr, time_s: training_s, by })
     }
 
-    fn stopped(&self, epochs: u32) -> TrainOutcome {
-        let time_s = self.training.seconds();
-        TrainOutcome::Stopped(Stopped { epochs, steps: self.steps, time_s })
+    fn stopped(&self) -> TrainOutcome {
+        let Progress { epoch, steps, training_s, .. } = self.progress;
+        TrainOutcome::Stopped(Stopped { epochs: epoch - 1, steps, time_s: training_s })
     }
+}
+
+/// Examples to learn from and, where the job stops early, a tenth that is held out.
+fn held_out(job: &JobSpec, examples: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut pool: Vec<u32> = (0..).take(examples).collect();
+    if job.early_stopping.is_none() || examples < 2 {
+        return (pool, Vec::new());
+    }
+    pool = Seed::new(job.seed).derive(HELD_OUT).shuffled(pool);
+    let rest = examples - (examples / 10).max(1);
+    let held_out = pool.split_off(rest);
+    (pool, held_out)
 }

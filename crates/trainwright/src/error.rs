@@ -86,6 +86,15 @@ impl Error {
             | Self::Input { .. }
             | Self::Table { .. }
             | Self::Queue(_)
+            | Self::Train(
+                TrainError::Job(_)
+                | TrainError::NoTestFile { .. }
+                | TrainError::NotTwoClasses { .. }
+                | TrainError::UnknownLabel { .. }
+                | TrainError::HasCheckpoints { .. }
+                | TrainError::NoCheckpoint { .. }
+                | TrainError::Checkpoint { .. },
+            )
             | Self::Analysis(_) => 2,
             Self::Data(error) if error.is_bad_input() => 2,
             Self::AlreadyRunning { .. }

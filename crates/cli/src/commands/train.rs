@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use trainwright::{Error, JobChannels};
 use trainwright_study::{Configuration, JobSpec, JobTemplate, Level};
-use trainwright_train::{Flow, TrainEvent, TrainOutcome};
+use trainwright_train::{
+    CheckpointOptions, CheckpointStart, DivergedBy, Ended, Flow, TrainEvent, TrainOptions,
+    TrainOutcome, train_with,
+};
 
 use crate::arguments::{JobArguments, TrainArguments};
 use crate::interrupt::Interrupt;
@@ -14,7 +17,7 @@ use crate::output::print;
 pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
     let spec = job_spec(arguments)?;
     let interrupt = Interrupt::listen()?;
-    let outcome = trainwright_train::train(&spec, &mut |event| {
+    let outcome = train_with(&spec, &options(arguments), &mut |event| {
         // A reader that went away is found out by the next event; training needs no answer.
         let _ = tell(event, arguments.json);
         match interrupt.wish() {
@@ -53,26 +56,58 @@ fn tell(event: &TrainEvent, json: bool) -> anyhow::Result<()> {
     }
     let line = match event {
         TrainEvent::Step(_) => return Ok(()),
-        TrainEvent::Epoch(epoch) => format!(
-            "epoch {}: train loss {:.4}, accuracy {:.4}; test loss {:.4}, accuracy {:.4}; {:.2} s",
-            epoch.epoch,
-            epoch.train_loss,
-            epoch.train_accuracy,
-            epoch.test_loss,
-            epoch.test_accuracy,
-            epoch.seconds
-        ),
-        TrainEvent::Done(done) => format!(
-            "done: test accuracy {:.4} after {} steps in {:.2} s, {:.0} examples/s",
-            done.test_accuracy, done.steps, done.time_s, done.examples_per_s
-        ),
-        TrainEvent::Diverged(at) => format!(
-            "diverged: the loss is not finite at step {} with learning rate {}",
-            at.step, at.lr
-        ),
+        TrainEvent::Epoch(epoch) => {
+            let auc = epoch.test_auc.map(|auc| format!(", AUC {auc:.4}")).unwrap_or_default();
+            let noise = epoch.noise_scale.map(|scale| format!("; noise scale {scale:.0}"));
+            format!(
+                "epoch {}: train loss {:.4}, accuracy {:.4}; test loss {:.4}, accuracy \
+                 {:.4}{auc}; {:.2} s; rate {:.3e}, batch {}{}",
+                epoch.epoch,
+                epoch.train_loss,
+                epoch.train_accuracy,
+                epoch.test_loss,
+                epoch.test_accuracy,
+                epoch.seconds,
+                epoch.lr,
+                epoch.batch,
+                noise.unwrap_or_default()
+            )
+        }
+        TrainEvent::Done(done) => {
+            let why = match done.ended {
+                Ended::Epochs => String::new(),
+                Ended::EarlyStopping => format!(" (stopped early after {} epochs)", done.epochs),
+                Ended::TimeLimit => format!(" (time was up in epoch {})", done.epochs),
+            };
+            format!(
+                "done: test accuracy {:.4} after {} steps in {:.2} s, {:.0} examples/s{why}",
+                done.test_accuracy, done.steps, done.time_s, done.examples_per_s
+            )
+        }
+        TrainEvent::Diverged(at) => {
+            let what = match at.by {
+                DivergedBy::NotFinite => "is not finite",
+                DivergedBy::Exploded => "has exploded",
+            };
+            format!("diverged: the loss {what} at step {} with learning rate {}", at.step, at.lr)
+        }
         TrainEvent::Stopped(at) => format!("stopped after {} steps", at.steps),
     };
     print(&format!("{line}\n"))
+}
+
+/// What is kept beside the result.
+fn options(arguments: &TrainArguments) -> TrainOptions {
+    let keeping = &arguments.keeping;
+    let start = if keeping.resume { CheckpointStart::Resume } else { CheckpointStart::Fresh };
+    TrainOptions {
+        checkpoint: keeping.checkpoint.as_ref().map(|folder| CheckpointOptions {
+            folder: folder.clone(),
+            every: keeping.checkpoint_every,
+            start,
+        }),
+        export: keeping.export.clone(),
+    }
 }
 
 fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
@@ -91,10 +126,31 @@ fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
         ("workers", Level::Integer(arguments.workers)),
         ("threads", Level::Integer(arguments.threads)),
     ];
-    let pairs = fields.map(|(key, level)| (key.to_owned(), level)).to_vec();
+    let (learning, sparse) = (&arguments.learning, &arguments.sparse);
+    let number = |value: Option<f64>| value.map(Level::Number);
+    let integer = |value: Option<i64>| value.map(Level::Integer);
+    let optional = [
+        ("schedule", Some(text(&learning.schedule))),
+        ("warmup", number(learning.warmup)),
+        ("reference_batch", integer(learning.reference_batch)),
+        ("momentum", number(learning.momentum)),
+        ("weight_decay", number(learning.weight_decay)),
+        ("clip_norm", number(learning.clip_norm)),
+        ("label_smoothing", number(learning.label_smoothing)),
+        ("early_stopping", integer(learning.early_stopping)),
+        ("time_limit_s", number(learning.time_limit)),
+        ("test_data", sparse.test_data.as_deref().map(text)),
+        ("hash_bits", integer(sparse.hash_bits)),
+        ("update", sparse.update.as_deref().map(text)),
+        ("l1", number(sparse.l1)),
+    ];
+    let given = optional.into_iter().filter_map(|(key, level)| Some((key, level?)));
+    let pairs = fields.into_iter().chain(given).map(|(key, level)| (key.to_owned(), level));
+    let pairs = pairs.collect();
     let template = JobTemplate { fields: Configuration::new(pairs) };
     let job = template.job(&Configuration::default(), arguments.seed).map_err(|error| {
-        Error::Request(format!("--{}: {}", error.key.replace('_', "-"), error.message))
+        let flag = error.key.trim_end_matches("_s").replace('_', "-");
+        Error::Request(format!("--{flag}: {}", error.message))
     })?;
     Ok(JobSpec { data_dir: arguments.data_dir.clone(), ..job })
 }

@@ -45,7 +45,10 @@ fn every_example_has_a_test_here() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, ["field-report-d", "one-factor", "own-script", "quickstart"]);
+    assert_eq!(
+        names,
+        ["field-report-c", "field-report-d", "one-factor", "own-script", "quickstart"]
+    );
 }
 
 #[test]
@@ -62,6 +65,16 @@ fn the_quick_start_trains_for_real_and_finds_that_the_optimizer_matters() {
     lab.expect(0, &["report", "study.toml", "-o", "report.html"]);
     let size = lab.read("report.html").len();
     assert!((200_000..1_500_000).contains(&size), "the report has {size} bytes");
+}
+
+#[test]
+fn field_report_c_comes_out_of_one_study_and_tells_of_too_many_threads() {
+    let lab = lab("field-report-c");
+    let found = run(&lab);
+    // The baseline, and 3 + 3 + 2 + 3 levels besides, three times each.
+    assert_eq!(found["trials"]["total"], 36);
+    let cores = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(ids(&found["analysis"]).contains(&"oversubscribed"), cores < 4);
 }
 
 #[test]

@@ -4,12 +4,14 @@
 
 mod architecture;
 mod changes;
+mod checkpoints;
 mod commands;
 mod crashes;
 mod data;
 mod designs;
 mod disk;
 mod examples;
+mod learning;
 mod loads;
 mod metrics;
 mod outcomes;

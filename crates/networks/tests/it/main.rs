@@ -2,4 +2,5 @@
 
 mod gradients;
 mod layers;
+mod optimizers;
 mod reference;

@@ -241,7 +241,9 @@ fn later_engines_and_strategies_are_refused_for_now() {
     check_job(
         "[\"sgd\", \"adam\"]",
         "[\"sgd\", \"lion\"]",
-        &["7:18: no such value: `lion`, expected `sgd` or `adam`"],
+        &[
+            "7:18: no such value: `lion`, expected one of `sgd`, `momentum`, `nesterov`, `adam`, `adamw`, `adagrad`, `ftrl`",
+        ],
     );
 }
 

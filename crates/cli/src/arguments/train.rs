@@ -1,0 +1,196 @@
+//! Arguments of `train` and `job`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use trainwright_train::CheckpointEvery;
+
+#[derive(Debug, Args)]
+pub(crate) struct TrainArguments {
+    /// Network.
+    #[arg(long, default_value = "mlp")]
+    pub network: String,
+    /// Data set's name, a folder, or a libsvm file for the network `logistic`.
+    #[arg(long, default_value = "fashion-mnist-sample")]
+    pub data: String,
+    /// Folder to look for named data sets in.
+    #[arg(long, value_name = "FOLDER")]
+    pub data_dir: Option<PathBuf>,
+    /// Hidden layers.
+    #[arg(long, default_value_t = 1)]
+    pub hidden_layers: i64,
+    /// Neurons in each hidden layer.
+    #[arg(long, default_value_t = 128)]
+    pub neurons: i64,
+    /// How training is spread over devices.
+    #[arg(long, default_value = "one-device")]
+    pub strategy: String,
+    /// Replicas of the network.
+    #[arg(long, default_value_t = 1)]
+    pub replicas: i64,
+    /// Worker processes.
+    #[arg(long, default_value_t = 1)]
+    pub workers: i64,
+    /// Examples a step.
+    #[arg(long, default_value_t = 32)]
+    pub batch: i64,
+    /// Passes over the training data.
+    #[arg(long, default_value_t = 1)]
+    pub epochs: i64,
+    /// Learning rate.
+    #[arg(long, default_value_t = 0.001, value_parser = finite)]
+    pub lr: f64,
+    /// What turns gradients into updates: sgd, momentum, nesterov, adam, adamw or adagrad; sgd,
+    /// adagrad or ftrl for `logistic`.
+    #[arg(long, default_value = "adam")]
+    pub optimizer: String,
+    #[command(flatten)]
+    pub learning: LearningArguments,
+    #[command(flatten)]
+    pub sparse: SparseArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
+    /// Seed of initial weights and shuffling.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Threads to compute with.
+    #[arg(long, default_value_t = 1)]
+    pub threads: i64,
+    /// Print JSON lines.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Learning")]
+pub(crate) struct LearningArguments {
+    /// How rate and batch go on: constant, cosine, step:0.1@30,60, grow-batch:5@30,60 or
+    /// noise-scale.
+    #[arg(long, default_value = "constant")]
+    pub schedule: String,
+    /// Epochs over which the learning rate rises to its full size.
+    #[arg(long, value_name = "EPOCHS", value_parser = finite)]
+    pub warmup: Option<f64>,
+    /// Batch that the learning rate is meant for; it is scaled linearly to the batch in use.
+    #[arg(long, value_name = "BATCH")]
+    pub reference_batch: Option<i64>,
+    /// Momentum of `momentum` and `nesterov` [default: 0.9].
+    #[arg(long, value_parser = finite)]
+    pub momentum: Option<f64>,
+    /// What draws weights to zero [default: 0; 0.01 for adamw].
+    #[arg(long, value_parser = finite)]
+    pub weight_decay: Option<f64>,
+    /// Largest global norm of the gradients.
+    #[arg(long, value_name = "NORM", value_parser = finite)]
+    pub clip_norm: Option<f64>,
+    /// Share of each label that is spread over all classes [default: 0].
+    #[arg(long, value_name = "SHARE", value_parser = finite)]
+    pub label_smoothing: Option<f64>,
+    /// Stop after this many epochs without a lower loss on a held-out tenth of the training part.
+    #[arg(long, value_name = "EPOCHS")]
+    pub early_stopping: Option<i64>,
+    /// End with what there is after this time of training, such as 90s or 10m.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub time_limit: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sparse models (--network logistic)")]
+pub(crate) struct SparseArguments {
+    /// File of the test part [default: the data's name with .t].
+    #[arg(long, value_name = "FILE")]
+    pub test_data: Option<String>,
+    /// Hash features into two to the power of this.
+    #[arg(long, value_name = "BITS")]
+    pub hash_bits: Option<i64>,
+    /// Whether updates wait for each other: sync (one a batch) or hogwild (one an example,
+    /// threads without locks).
+    #[arg(long)]
+    pub update: Option<String>,
+    /// Penalty on absolute weights, for ftrl [default: 0].
+    #[arg(long, value_parser = finite)]
+    pub l1: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Keeping")]
+pub(crate) struct KeepingArguments {
+    /// Folder for checkpoints, from which --resume goes on.
+    #[arg(long, value_name = "FOLDER")]
+    pub checkpoint: Option<PathBuf>,
+    /// When to write one, such as `500 steps` or `2 epochs`; one is always written at the end.
+    #[arg(long, value_name = "N steps|epochs", default_value = "1 epochs", value_parser = every)]
+    #[arg(requires = "checkpoint")]
+    pub checkpoint_every: CheckpointEvery,
+    /// Go on from the last checkpoint; without any, begin.
+    #[arg(long, requires = "checkpoint")]
+    pub resume: bool,
+    /// Write the trained parameters to this safetensors file.
+    #[arg(long, value_name = "FILE")]
+    pub export: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JobArguments {
+    /// Job file.
+    pub spec: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PredictArguments {
+    /// Checkpoint, or a folder of them, of which the last counts.
+    pub from: PathBuf,
+    /// Data set's name, a folder or a file [default: what was trained on].
+    #[arg(long)]
+    pub data: Option<String>,
+    /// Folder to look for named data sets in.
+    #[arg(long, value_name = "FOLDER")]
+    pub data_dir: Option<PathBuf>,
+    /// File of the test part, for sparse models.
+    #[arg(long, value_name = "FILE")]
+    pub test_data: Option<String>,
+    /// Write what each example was taken for to this table.
+    #[arg(short, long, value_name = "CSV")]
+    pub output: Option<PathBuf>,
+    /// Threads to compute with.
+    #[arg(long, default_value_t = 1)]
+    pub threads: u32,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number")?;
+    if number.is_finite() { Ok(number) } else { Err("not a finite number".to_owned()) }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let time = trainwright_study::parse_duration(text);
+    time.map(|time| time.as_secs_f64()).ok_or("write a number and ms, s, m or h".to_owned())
+}
+
+fn every(text: &str) -> Result<CheckpointEvery, String> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number: u32 = number.trim().parse().map_err(|_| "no whole number before the unit")?;
+    match (number, unit) {
+        (0, _) => Err("must be at least 1".to_owned()),
+        (_, "" | "step" | "steps") => Ok(CheckpointEvery::Steps(number.into())),
+        (_, "epoch" | "epochs") => Ok(CheckpointEvery::Epochs(number)),
+        _ => Err("write a number of steps or epochs, such as `500 steps`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checkpoints_are_counted_in_steps_or_epochs() {
+        assert_eq!(every("500"), Ok(CheckpointEvery::Steps(500)));
+        assert_eq!(every("1 step"), Ok(CheckpointEvery::Steps(1)));
+        assert_eq!(every("2epochs"), Ok(CheckpointEvery::Epochs(2)));
+        assert!(every("0 steps").is_err() && every("2 weeks").is_err() && every("x").is_err());
+    }
+}

@@ -1,0 +1,300 @@
+//! Named tensors in a file: the safetensors format, which PyTorch and others read.
+//!
+//! A file is the length of a JSON header as a little-endian `u64`, the header, and the numbers of
+//! all tensors without gaps. The header gives each tensor's type, shape and place, and under
+//! `__metadata__` any texts. Only tensors of type `F32` are read and written here.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::error::NetworksError;
+
+/// Longest header that readers of the format accept.
+const MAX_HEADER_BYTES: u64 = 100_000_000;
+
+const METADATA: &str = "__metadata__";
+
+/// One tensor to write.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedTensor<'a> {
+    /// Its name, unique in the file.
+    pub name: String,
+    /// Its dimensions, the slowest first.
+    pub shape: Vec<usize>,
+    /// Its numbers, the last dimension fastest.
+    pub values: &'a [f32],
+}
+
+/// A file of tensors, read whole and checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SafeTensors {
+    bytes: Vec<u8>,
+    metadata: BTreeMap<String, String>,
+    places: BTreeMap<String, (Vec<usize>, Range<usize>)>,
+}
+
+/// Writes tensors to a file that is whole or not there: under a private name at first, flushed to
+/// the disk, then renamed.
+///
+/// # Errors
+/// When the file cannot be written; what stood under the name before is then still there.
+///
+/// # Panics
+/// When a shape does not fit its numbers or a name comes twice.
+pub fn save_safetensors(
+    path: &Path,
+    metadata: &BTreeMap<String, String>,
+    tensors: &[NamedTensor<'_>],
+) -> Result<(), NetworksError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let private = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = write_file(&private, metadata, tensors).and_then(|()| rename(&private, path));
+    written.map_err(|error| {
+        // The error to tell is the first one; a leftover private file is only untidy.
+        let _ = fs::remove_file(&private);
+        NetworksError::File { path: path.to_owned(), reason: error.to_string() }
+    })
+}
+
+fn write_file(
+    path: &Path,
+    metadata: &BTreeMap<String, String>,
+    tensors: &[NamedTensor<'_>],
+) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    let header = header(metadata, tensors);
+    out.write_all(&(header.len() as u64).to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    for value in tensors.iter().flat_map(|tensor| tensor.values) {
+        out.write_all(&value.to_le_bytes())?;
+    }
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}
+
+fn rename(private: &Path, path: &Path) -> io::Result<()> {
+    fs::rename(private, path)?;
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    File::open(folder)?.sync_all()
+}
+
+fn header(metadata: &BTreeMap<String, String>, tensors: &[NamedTensor<'_>]) -> String {
+    let mut object = Map::new();
+    if !metadata.is_empty() {
+        object.insert(METADATA.to_owned(), json!(metadata));
+    }
+    let mut start = 0;
+    for NamedTensor { name, shape, values } in tensors {
+        assert_eq!(shape.iter().product::<usize>(), values.len(), "tensor `{name}` has a shape");
+        let end = start + size_of_val(*values);
+        let entry = json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] });
+        assert!(object.insert(name.clone(), entry).is_none(), "tensor `{name}` comes once");
+        start = end;
+    }
+    let mut text = Value::Object(object).to_string();
+    // Spaces after the header let the numbers start at a multiple of eight bytes.
+    text.push_str(&" ".repeat(text.len().next_multiple_of(8) - text.len()));
+    text
+}
+
+impl SafeTensors {
+    /// Reads a file and checks that every tensor lies in it.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is not whole.
+    pub fn open(path: &Path) -> Result<Self, NetworksError> {
+        let fault = |reason: String| NetworksError::File { path: path.to_owned(), reason };
+        let bytes = fs::read(path).map_err(|error| fault(error.to_string()))?;
+        Self::parse(bytes).map_err(fault)
+    }
+
+    /// Texts that were stored with the tensors.
+    pub fn metadata(&self) -> &BTreeMap<String, String> {
+        &self.metadata
+    }
+
+    /// Names and shapes of all tensors, by name.
+    pub fn shapes(&self) -> impl Iterator<Item = (&str, &[usize])> {
+        self.places.iter().map(|(name, (shape, _))| (name.as_str(), shape.as_slice()))
+    }
+
+    /// The numbers of a tensor; `None` when there is none of that name.
+    pub fn values(&self, name: &str) -> Option<Vec<f32>> {
+        let (_, range) = self.places.get(name)?;
+        let numbers = self.bytes[range.clone()].as_chunks().0.iter();
+        Some(numbers.map(|&number| f32::from_le_bytes(number)).collect())
+    }
+
+    fn parse(bytes: Vec<u8>) -> Result<Self, String> {
+        let length = bytes.first_chunk().map(|&first| u64::from_le_bytes(first));
+        let length = length.ok_or("the file ends inside the length of its header")?;
+        let room = bytes.len() as u64 - 8;
+        if length > room.min(MAX_HEADER_BYTES) {
+            return Err(format!("the header claims {length} bytes, the file has {room} after it"));
+        }
+        let start = 8 + length as usize;
+        let header: Map<String, Value> = serde_json::from_slice(&bytes[8..start])
+            .map_err(|error| format!("the header is not a JSON object: {error}"))?;
+        let (mut metadata, mut places) = (BTreeMap::new(), BTreeMap::new());
+        for (name, entry) in header {
+            if name == METADATA {
+                metadata = serde_json::from_value(entry)
+                    .map_err(|error| format!("the metadata is not texts by name: {error}"))?;
+                continue;
+            }
+            let (shape, range) = place(&entry).map_err(|why| format!("tensor `{name}`: {why}"))?;
+            places.insert(name, (shape, start + range.start..start + range.end));
+        }
+        check_cover(places.values().map(|(_, range)| range.clone()), start..bytes.len())?;
+        Ok(Self { bytes, metadata, places })
+    }
+}
+
+/// Shape of a tensor and its place among the numbers.
+fn place(entry: &Value) -> Result<(Vec<usize>, Range<usize>), String> {
+    let dtype = entry["dtype"].as_str().unwrap_or("missing");
+    if dtype != "F32" {
+        return Err(format!("its type is {dtype}, only F32 can be read; convert it first"));
+    }
+    let sizes = |key: &str| -> Result<Vec<usize>, String> {
+        serde_json::from_value(entry[key].clone())
+            .map_err(|_| format!("its `{key}` is {}, not a list of sizes", entry[key]))
+    };
+    let (shape, offsets) = (sizes("shape")?, sizes("data_offsets")?);
+    let &[start, end] = offsets.as_slice() else {
+        return Err(format!("its `data_offsets` are {offsets:?}, not start and end"));
+    };
+    let count = shape.iter().try_fold(size_of::<f32>(), |size, &more| size.checked_mul(more));
+    if end.checked_sub(start).is_none_or(|length| count != Some(length)) {
+        return Err(format!("its shape {shape:?} does not fill bytes {start} to {end}"));
+    }
+    Ok((shape, start..end))
+}
+
+/// Whether the places follow each other without gap or overlap, to the end of the file.
+fn check_cover(
+    places: impl Iterator<Item = Range<usize>>,
+    whole: Range<usize>,
+) -> Result<(), String> {
+    let mut places: Vec<Range<usize>> = places.collect();
+    places.sort_by_key(|range| (range.start, range.end));
+    let mut reached = whole.start;
+    for range in places {
+        if range.start != reached {
+            let at = range.start.saturating_sub(whole.start);
+            return Err(format!("the numbers have a gap or an overlap at byte {at}"));
+        }
+        reached = range.end;
+    }
+    if reached != whole.end {
+        let [expected, found] = [reached, whole.end].map(|place| place - whole.start);
+        return Err(format!("the tensors take {expected} bytes, the file has {found}"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn metadata() -> BTreeMap<String, String> {
+        [("format".to_owned(), "pt".to_owned())].into()
+    }
+
+    #[test]
+    fn the_bytes_are_those_of_the_format() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("weights.safetensors");
+        let values = [1.0, -2.0];
+        let tensors = [NamedTensor { name: "w".to_owned(), shape: vec![2, 1], values: &values }];
+        save_safetensors(&path, &metadata(), &tensors).unwrap();
+        let header = concat!(
+            r#"{"__metadata__":{"format":"pt"},"#,
+            r#""w":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}}"#
+        );
+        let padded = format!("{header:<88}");
+        let mut expected = 88_u64.to_le_bytes().to_vec();
+        expected.extend(padded.as_bytes());
+        expected.extend([0, 0, 128, 63, 0, 0, 0, 192]);
+        assert_eq!(fs::read(&path).unwrap(), expected);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no private file is left");
+    }
+
+    #[track_caller]
+    fn check_refused(header: &str, numbers: usize, message: &str) {
+        let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(header.as_bytes());
+        bytes.extend(vec![0; numbers]);
+        let error = SafeTensors::parse(bytes).unwrap_err();
+        assert!(error.contains(message), "{error}");
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let tensor = |rest: &str| format!("{{\"w\":{{{rest}}}}}");
+        check_refused("[1]", 0, "not a JSON object");
+        check_refused(&tensor(r#""dtype":"F16""#), 0, "tensor `w`: its type is F16");
+        let whole = r#""dtype":"F32","shape":[2],"data_offsets":[0,8]"#;
+        check_refused(&tensor(whole), 7, "the tensors take 8 bytes, the file has 7");
+        check_refused(&tensor(whole), 9, "the tensors take 8 bytes, the file has 9");
+        let shifted = r#""dtype":"F32","shape":[2],"data_offsets":[4,12]"#;
+        check_refused(&tensor(shifted), 12, "a gap or an overlap at byte 4");
+        let wrong = r#""dtype":"F32","shape":[3],"data_offsets":[0,8]"#;
+        check_refused(&tensor(wrong), 8, "its shape [3] does not fill bytes 0 to 8");
+        let error = SafeTensors::parse(vec![255; 12]).unwrap_err();
+        assert!(error.contains("the header claims"), "{error}");
+        assert!(SafeTensors::parse(vec![0; 7]).is_err());
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = SafeTensors::open(Path::new("no-such.safetensors")).unwrap_err().to_string();
+        assert!(error.starts_with("no-such.safetensors: "), "{error}");
+    }
+
+    proptest! {
+        // Each case flushes a file to the disk.
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn what_is_written_is_read_back(
+            tensors in prop::collection::vec(
+                prop::collection::vec(any::<u32>().prop_map(f32::from_bits), 0..20), 0..5,
+            ),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("any.safetensors");
+            let named: Vec<NamedTensor<'_>> = tensors
+                .iter()
+                .enumerate()
+                .map(|(index, values)| {
+                    NamedTensor { name: format!("t{index}"), shape: vec![values.len()], values }
+                })
+                .collect();
+            save_safetensors(&path, &metadata(), &named).unwrap();
+            let read = SafeTensors::open(&path).unwrap();
+            prop_assert_eq!(read.metadata(), &metadata());
+            let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<u32>>();
+            for (index, values) in tensors.iter().enumerate() {
+                let found = read.values(&format!("t{index}")).unwrap();
+                prop_assert_eq!(bits(&found), bits(values));
+            }
+            prop_assert_eq!(read.shapes().count(), tensors.len());
+            prop_assert_eq!(read.values("none"), None);
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = SafeTensors::parse(bytes);
+        }
+    }
+}

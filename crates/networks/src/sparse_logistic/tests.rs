@@ -1,0 +1,227 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::sparse_set::SparseDraft;
+use crate::sparse_set::tests::drafts;
+
+const RULES: [SparseRule; 3] =
+    [SparseRule::Sgd, SparseRule::AdaGrad, SparseRule::Ftrl { beta: 1.0, l1: 0.01, l2: 0.1 }];
+
+fn batch<'a>(set: &'a SparseSet, chosen: &'a [u32]) -> SparseBatch<'a> {
+    SparseBatch { set, chosen, next: &chosen[..chosen.len().min(3)] }
+}
+
+fn team(threads: usize) -> Team {
+    Team::new(threads).unwrap()
+}
+
+/// The model again in `f64`, with one dense gradient a batch.
+struct Slow {
+    rule: SparseRule,
+    weights: Vec<f64>,
+    squares: Vec<f64>,
+    sums: Vec<f64>,
+    /// Whether some gradient nearly cancelled out within a batch, so that its digits, which
+    /// AdaGrad blows up to a whole step, are those of rounding.
+    delicate: bool,
+}
+
+impl Slow {
+    fn new(rule: SparseRule, features: usize) -> Self {
+        let zeros = vec![0.0; features + 1];
+        Self { rule, weights: zeros.clone(), squares: zeros.clone(), sums: zeros, delicate: false }
+    }
+
+    fn train(&mut self, draft: &SparseDraft, chosen: &[u32], rate: f64) -> f64 {
+        let bias = self.weights.len() - 1;
+        let (mut gradients, mut loss) = (vec![0.0; self.weights.len()], 0.0);
+        let mut sizes = gradients.clone();
+        for &example in chosen {
+            let example = example as usize;
+            let places = draft.starts[example]..draft.starts[example + 1];
+            let value =
+                |place: usize| draft.values.as_ref().map_or(1.0, |values| f64::from(values[place]));
+            let margin = places
+                .clone()
+                .map(|place| self.weights[draft.ids[place] as usize] * value(place))
+                .sum::<f64>()
+                + self.weights[bias];
+            let truth = f64::from(u8::from(draft.positive[example]));
+            let residual = (1.0 / (1.0 + (-margin).exp()) - truth) / chosen.len() as f64;
+            loss += if truth == 1.0 { -margin } else { margin }.exp().ln_1p();
+            places.for_each(|place| {
+                let gradient = residual * value(place);
+                gradients[draft.ids[place] as usize] += gradient;
+                sizes[draft.ids[place] as usize] += f64::abs(gradient);
+            });
+            gradients[bias] += residual;
+            sizes[bias] += residual.abs();
+        }
+        let mut pairs = gradients.iter().zip(&sizes);
+        self.delicate |= pairs.any(|(gradient, size)| gradient.abs() < 1e-2 * size);
+        for (feature, gradient) in gradients.into_iter().enumerate() {
+            self.update(feature, gradient, rate);
+        }
+        loss
+    }
+
+    fn update(&mut self, feature: usize, g: f64, rate: f64) {
+        let (weight, n) = (&mut self.weights[feature], &mut self.squares[feature]);
+        match self.rule {
+            SparseRule::Sgd => *weight -= rate * g,
+            SparseRule::AdaGrad => {
+                *n += g * g;
+                *weight -= rate * g / (n.sqrt() + 1e-10);
+            }
+            SparseRule::Ftrl { beta, l1, l2 } => {
+                let [beta, l1, l2] = [beta, l1, l2].map(f64::from);
+                let z = &mut self.sums[feature];
+                *z += g - ((*n + g * g).sqrt() - n.sqrt()) / rate * *weight;
+                *n += g * g;
+                let shrunk = z.signum() * (z.abs() - l1).max(0.0);
+                *weight = -shrunk / ((beta + n.sqrt()) / rate + l2);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn batches_agree_with_the_dense_model_in_double_precision(
+        draft in drafts(2000), size in 1..20_usize,
+    ) {
+        let order = FeatureOrder::of(&draft, 2000);
+        let set = draft.clone().ordered(&order);
+        let chosen: Vec<u32> = (0..set.len() as u32).rev().collect();
+        for rule in RULES {
+            let mut slow = Slow::new(rule, 2000);
+            let mut model = SparseLogistic::new(rule, order.clone());
+            'epochs: for _ in 0..3 {
+                for chosen in chosen.chunks(size) {
+                    let expected = slow.train(&draft, chosen, 0.1);
+                    if slow.delicate && rule == SparseRule::AdaGrad {
+                        break 'epochs;
+                    }
+                    let found = model.train(batch(&set, chosen), 0.1, SparseMode::Sync, &mut team(1));
+                    prop_assert!((found.loss_sum - expected).abs() < 1e-4 * (1.0 + expected));
+                }
+            }
+            if slow.delicate && rule == SparseRule::AdaGrad {
+                continue;
+            }
+            for (found, expected) in model.weights().into_iter().zip(slow.weights) {
+                // Up to 180 steps in single precision, for AdaGrad with gradients that may have
+                // lost two digits.
+                let error = (f64::from(found) - expected).abs();
+                prop_assert!(error < 2e-3, "{rule:?}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_thread_count_changes_no_bit_of_sync_training(draft in drafts(3000)) {
+        let order = FeatureOrder::of(&draft, 3000);
+        let set = draft.ordered(&order);
+        let chosen: Vec<u32> = (0..set.len() as u32).collect();
+        for rule in RULES {
+            let run = |threads| {
+                let mut model = SparseLogistic::new(rule, order.clone());
+                let mut team = team(threads);
+                let mut scores = Vec::new();
+                for chosen in chosen.chunks(50) {
+                    scores.push(model.train(batch(&set, chosen), 0.1, SparseMode::Sync, &mut team));
+                }
+                (model.weights(), scores)
+            };
+            let alone = run(1);
+            prop_assert_eq!(&alone, &run(2));
+            prop_assert_eq!(&alone, &run(5));
+        }
+    }
+
+    #[test]
+    fn one_async_thread_is_a_batch_of_one_example_after_another(draft in drafts(2000)) {
+        let order = FeatureOrder::of(&draft, 2000);
+        let set = draft.ordered(&order);
+        let chosen: Vec<u32> = (0..set.len() as u32).collect();
+        for rule in RULES {
+            let [mut free, mut waiting] = [(); 2].map(|()| SparseLogistic::new(rule, order.clone()));
+            free.train(batch(&set, &chosen), 0.1, SparseMode::Async, &mut team(1));
+            for one in chosen.chunks(1) {
+                waiting.train(batch(&set, one), 0.1, SparseMode::Sync, &mut team(1));
+            }
+            for (found, expected) in free.weights().into_iter().zip(waiting.weights()) {
+                // The bias, kept apart, is merged as a rounded difference.
+                prop_assert!((found - expected).abs() < 1e-4, "{rule:?}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn memory_put_back_goes_on_alike(draft in drafts(500)) {
+        let order = FeatureOrder::of(&draft, 500);
+        let set = draft.ordered(&order);
+        let chosen: Vec<u32> = (0..set.len() as u32).collect();
+        for rule in RULES {
+            let step = |model: &mut SparseLogistic| {
+                model.train(batch(&set, &chosen), 0.1, SparseMode::Sync, &mut team(1))
+            };
+            let [mut first, mut second] = [(); 2].map(|()| SparseLogistic::new(rule, order.clone()));
+            step(&mut first);
+            let memory: Vec<Vec<f32>> = first.memory().into_iter().map(|part| part.1).collect();
+            second.restore(&memory);
+            prop_assert_eq!(step(&mut first), step(&mut second));
+            prop_assert_eq!(first.memory(), second.memory());
+        }
+    }
+}
+
+/// Examples whose class is that of the sum of hidden weights.
+fn learnable(examples: u32) -> SparseDraft {
+    let mut draft = SparseDraft { starts: vec![0], ..SparseDraft::default() };
+    let mix =
+        |value: u32| value.wrapping_mul(0x9e37_79b9).rotate_left(13).wrapping_mul(0x85eb_ca6b);
+    for example in 0..examples {
+        let mut ids: Vec<u32> = (0..10).map(|place| mix(example * 10 + place) % 4000).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let sum: i32 = ids.iter().map(|&id| if mix(id) & 16 == 0 { 1 } else { -1 }).sum();
+        draft.positive.push(sum > 0);
+        draft.ids.extend(ids);
+        draft.starts.push(draft.ids.len());
+    }
+    draft
+}
+
+#[test]
+fn every_rule_learns_in_every_mode_on_any_number_of_threads() {
+    let draft = learnable(20_000);
+    let order = FeatureOrder::of(&draft, 4000);
+    let set = draft.ordered(&order);
+    let chosen: Vec<u32> = (0..set.len() as u32).collect();
+    for (rule, waiting, free) in [
+        (RULES[0], 12.0, 0.1),
+        (RULES[1], 0.2, 0.2),
+        (SparseRule::Ftrl { beta: 1.0, l1: 1e-4, l2: 1e-4 }, 10.0, 0.3),
+    ] {
+        for threads in [1, 2, 3] {
+            for (mode, rate) in [(SparseMode::Sync, waiting), (SparseMode::Async, free)] {
+                let mut model = SparseLogistic::new(rule, order.clone());
+                let mut team = team(threads);
+                for _ in 0..4 {
+                    for chosen in chosen.chunks(if mode == SparseMode::Sync { 100 } else { 20_000 })
+                    {
+                        let score = model.train(batch(&set, chosen), rate, mode, &mut team);
+                        assert_eq!(score.examples, chosen.len());
+                    }
+                }
+                let found = model.evaluate(&set, &mut team);
+                let accuracy = found.score.correct as f64 / 20_000.0;
+                assert!(accuracy > 0.9, "{rule:?} {mode:?} {threads}: {accuracy}");
+                assert!(found.auc.unwrap() > 0.96, "{rule:?} {mode:?} {threads}: {found:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Networks with flat parameters on pictures.
+
+use std::ops::Range;
+
+use trainwright_networks::{
+    Batch, BatchScore, GradientNorms, Network, Optimizer, SafeTensors, StepOptions, StepSize,
+    TensorInfo, Trained, Workspace, clip_by_global_norm, squared_norm,
+};
+use trainwright_records::{LabelledImages, Splits};
+use trainwright_study::{JobSpec, Seed};
+
+use crate::batches::BatchBuffer;
+use crate::error::TrainError;
+use crate::learner::{Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted};
+use crate::optimizers::optimizer;
+use crate::predict::Predicted;
+
+/// Pictures that are scored at once; more would not be faster and would need more memory.
+const EVALUATION_BATCH: usize = 256;
+
+/// Parts of a job that draw random numbers, each from its own seed.
+const WEIGHTS: u64 = 1;
+const DROPOUT: u64 = 3;
+
+/// A network, its pictures and its optimiser.
+pub(crate) struct DenseLearner<'a> {
+    splits: &'a Splits,
+    network: Network,
+    parameters: Vec<f32>,
+    state: Vec<f32>,
+    gradients: Vec<f32>,
+    /// Gradients of half a batch, while the noise is looked at.
+    half_gradients: Vec<f32>,
+    optimizer: Box<dyn Optimizer>,
+    workspace: Workspace,
+    buffer: BatchBuffer<'a>,
+    clip_norm: Option<f64>,
+    label_smoothing: f32,
+    dropout: Seed,
+}
+
+impl<'a> DenseLearner<'a> {
+    /// The network of a job before its first step.
+    ///
+    /// # Errors
+    /// When the network cannot be built.
+    pub(crate) fn new(
+        job: &JobSpec,
+        splits: &'a Splits,
+        largest_batch: usize,
+    ) -> Result<Self, TrainError> {
+        let images = splits.train();
+        let hidden = vec![job.neurons as usize; job.hidden_layers as usize];
+        let inputs = images.rows() * images.columns();
+        let network = Network::perceptron(inputs, &hidden, images.classes())?;
+        let count = network.parameter_count();
+        let seed = Seed::new(job.seed);
+        let capacity = largest_batch.min(images.len()).max(EVALUATION_BATCH);
+        Ok(Self {
+            splits,
+            parameters: network.initial_parameters(seed.derive(WEIGHTS).value()),
+            state: network.initial_state(),
+            gradients: vec![0.0; count],
+            half_gradients: Vec::new(),
+            optimizer: optimizer(job, Trained::ranges(count, &trained_ranges(network.tensors()))),
+            workspace: network.workspace(capacity, job.threads as usize)?,
+            buffer: BatchBuffer::new(images, capacity.min(images.len())),
+            network,
+            clip_norm: job.clip_norm,
+            label_smoothing: job.label_smoothing as f32,
+            dropout: seed.derive(DROPOUT),
+        })
+    }
+
+    /// The flat vectors that a network consists of.
+    fn vectors(&self) -> [(&'static str, &[TensorInfo], &[f32]); 2] {
+        [
+            (PARAMETERS, self.network.tensors(), &self.parameters),
+            (STATE, self.network.state_tensors(), &self.state),
+        ]
+    }
+
+    /// Gradients of a batch, and their noise from its two halves.
+    fn look(&mut self, chosen: &[u32], dropout: Seed) -> StepResult {
+        let half_batch = chosen.len() / 2;
+        let (first, second) = chosen.split_at(half_batch);
+        let mut score = self.gradients(first, dropout);
+        let team = self.workspace.team();
+        let mut of_halves = 0.5 * squared_norm(&self.gradients, team);
+        self.half_gradients.clone_from(&self.gradients);
+        score.add(self.gradients(second, dropout.derive(1)));
+        let team = self.workspace.team();
+        of_halves += 0.5 * squared_norm(&self.gradients, team);
+        for (gradient, half) in self.gradients.iter_mut().zip(&self.half_gradients) {
+            *gradient = 0.5 * (*gradient + half);
+        }
+        let of_whole = squared_norm(&self.gradients, team);
+        StepResult { score, norms: Some(GradientNorms { half_batch, of_halves, of_whole }) }
+    }
+
+    fn gradients(&mut self, chosen: &[u32], dropout: Seed) -> BatchScore {
+        let Self { network, parameters, state, gradients, buffer, workspace, .. } = self;
+        let options =
+            StepOptions { label_smoothing: self.label_smoothing, dropout_seed: dropout.value() };
+        let batch = buffer.gather(chosen.iter().map(|&index| index as usize));
+        network.gradients(parameters, state, batch, options, gradients, workspace)
+    }
+
+    fn score_all(
+        &mut self,
+        images: &LabelledImages,
+        chosen: impl Iterator<Item = usize>,
+    ) -> BatchScore {
+        let mut buffer = BatchBuffer::new(images, EVALUATION_BATCH.min(images.len()));
+        let (mut score, mut chosen) = (BatchScore::default(), chosen.peekable());
+        while chosen.peek().is_some() {
+            let batch: Batch<'_> = buffer.gather(chosen.by_ref().take(EVALUATION_BATCH));
+            let Self { network, parameters, state, workspace, .. } = self;
+            score.add(network.score(parameters, state, batch, workspace));
+        }
+        score
+    }
+}
+
+impl Learner for DenseLearner<'_> {
+    fn examples(&self) -> usize {
+        self.splits.train().len()
+    }
+
+    fn step(&mut self, chosen: Chosen<'_>, size: StepSize, look: Look) -> StepResult {
+        let dropout = self.dropout.derive(chosen.step);
+        let result = match look {
+            Look::AtNoise => self.look(chosen.now, dropout),
+            Look::No => StepResult { score: self.gradients(chosen.now, dropout), norms: None },
+        };
+        if result.score.loss_sum.is_finite() {
+            let team = self.workspace.team();
+            if let Some(limit) = self.clip_norm {
+                clip_by_global_norm(&mut self.gradients, limit, team);
+            }
+            self.optimizer.step(&mut self.parameters, &self.gradients, size.rate, team);
+        }
+        result
+    }
+
+    fn evaluate(&mut self, part: Part<'_>) -> Evaluation {
+        let score = match part {
+            Part::Test => self.score_all(self.splits.test(), 0..self.splits.test().len()),
+            Part::Training(chosen) => {
+                self.score_all(self.splits.train(), chosen.iter().map(|&index| index as usize))
+            }
+        };
+        Evaluation { score, auc: None }
+    }
+
+    fn predictions(&mut self) -> Vec<Predicted> {
+        let images = self.splits.test();
+        let mut buffer = BatchBuffer::new(images, EVALUATION_BATCH.min(images.len()));
+        let mut all = Vec::with_capacity(images.len());
+        for start in (0..images.len()).step_by(EVALUATION_BATCH) {
+            let batch = buffer.gather(start..images.len().min(start + EVALUATION_BATCH));
+            let Self { network, parameters, state, workspace, .. } = self;
+            let rows = network.probabilities(parameters, state, batch.inputs, workspace);
+            let rows = rows.chunks_exact(rows.len() / batch.labels.len());
+            all.extend(rows.zip(batch.labels).map(|(row, &class)| most_probable(row, class)));
+        }
+        all
+    }
+
+    fn parameters(&self) -> Vec<f32> {
+        self.parameters.clone()
+    }
+
+    fn memory(&mut self) -> Vec<OwnedTensor> {
+        let mut tensors: Vec<OwnedTensor> = Vec::new();
+        for (kind, infos, values) in self.vectors() {
+            tensors.extend(infos.iter().map(|info| OwnedTensor {
+                name: format!("{kind}.{}", info.name),
+                shape: info.shape.clone(),
+                values: values[info.range.clone()].to_vec(),
+            }));
+        }
+        let memory = self.optimizer.memory();
+        for (name, values) in memory.slots {
+            tensors.push(OwnedTensor::vector(format!("optimizer.{name}"), values.to_vec()));
+        }
+        if let Some(steps) = memory.steps {
+            // Sixteen bits a number, which `f32` holds exactly.
+            let words = [0, 16, 32, 48].map(|shift| (*steps >> shift & 0xffff) as f32);
+            tensors.push(OwnedTensor::vector("optimizer.steps", words.to_vec()));
+        }
+        tensors
+    }
+
+    fn restore(&mut self, file: &SafeTensors) -> Result<(), TrainError> {
+        let count = self.parameters.len();
+        let kept = |kind: &str, infos: &[TensorInfo], values: &mut [f32]| {
+            for info in infos {
+                let name = format!("{kind}.{}", info.name);
+                let tensor = wanted(file, &name, info.range.len())?;
+                values[info.range.clone()].copy_from_slice(&tensor);
+            }
+            Ok::<(), TrainError>(())
+        };
+        kept(PARAMETERS, self.network.tensors(), &mut self.parameters)?;
+        kept(STATE, self.network.state_tensors(), &mut self.state)?;
+        let memory = self.optimizer.memory();
+        for (name, values) in memory.slots {
+            values.copy_from_slice(&wanted(file, &format!("optimizer.{name}"), count)?);
+        }
+        if let Some(steps) = memory.steps {
+            let words = wanted(file, "optimizer.steps", 4)?;
+            *steps = words.iter().rev().fold(0, |sum, &word| sum << 16 | word as u64);
+        }
+        Ok(())
+    }
+
+    fn export(&self) -> Vec<OwnedTensor> {
+        let of_vector = |(_, infos, values): (_, &[TensorInfo], &[f32])| -> Vec<OwnedTensor> {
+            let tensor = |info: &TensorInfo| OwnedTensor {
+                name: info.name.clone(),
+                shape: info.kind.pytorch_shape(&info.shape),
+                values: info.kind.to_pytorch(&info.shape, &values[info.range.clone()]),
+            };
+            infos.iter().map(tensor).collect()
+        };
+        self.vectors().into_iter().flat_map(of_vector).collect()
+    }
+}
+
+/// Prefixes of names in a checkpoint.
+const PARAMETERS: &str = "parameters";
+const STATE: &str = "state";
+
+/// The first class of the largest probability; one number is the probability of the second of two.
+fn most_probable(row: &[f32], class: u32) -> Predicted {
+    if let &[second] = row {
+        let predicted = u32::from(second > 0.5);
+        return Predicted { class, predicted, probability: second.max(1.0 - second) };
+    }
+    let mut best = (0, row[0]);
+    for (index, &probability) in (0..).zip(row) {
+        if probability > best.1 {
+            best = (index, probability);
+        }
+    }
+    Predicted { class, predicted: best.0, probability: best.1 }
+}
+
+/// Where the parameters lie that training changes.
+fn trained_ranges(tensors: &[TensorInfo]) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for tensor in tensors.iter().filter(|tensor| tensor.trainable) {
+        match ranges.last_mut() {
+            Some(last) if last.end == tensor.range.start => last.end = tensor.range.end,
+            _ => ranges.push(tensor.range.clone()),
+        }
+    }
+    ranges
+}
