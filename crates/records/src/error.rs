@@ -163,6 +163,20 @@ pub enum RecordsError {
     WrongContent { origin: String, expected: String, computed: String },
     #[error("cannot download {url}: {source}")]
     Download { url: String, source: Box<ureq::Error> },
+    #[error(
+        "{}: this program was built without object stores; build it with `cargo build --release \
+         --features object-stores`",
+        address.display()
+    )]
+    NoObjectStores { address: PathBuf },
+    #[error("{}: no bucket is named; write it as s3://bucket/folder/name", address.display())]
+    NoBucket { address: PathBuf },
+    #[error("{}: {source}", address.display())]
+    ObjectStore { address: PathBuf, source: Box<dyn std::error::Error + Send + Sync> },
+    #[error("it ends before byte {}", range.end)]
+    RangeBeyondEnd { range: std::ops::Range<u64> },
+    #[error("nothing fits `{}`", pattern.display())]
+    NothingMatches { pattern: PathBuf },
     #[error("no cache folder: set TRAINWRIGHT_CACHE, XDG_CACHE_HOME or HOME")]
     NoCacheFolder,
 }

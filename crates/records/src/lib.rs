@@ -3,6 +3,7 @@
 //! Start with [`load`] for a data set, [`RecordReader`] for a TFRecord file and [`read_scalars`]
 //! for a TensorBoard event file. Nothing here trains, draws or downloads unasked.
 
+pub mod bucket;
 mod compression;
 mod durable;
 mod error;
@@ -32,6 +33,7 @@ pub mod tfrecord;
 mod verify;
 mod wire;
 
+pub use bucket::{Bucket, Limits, bucket_of, is_remote};
 pub use compression::{Compression, unpacked_records};
 pub use error::{RecordPart, RecordsError};
 pub use events::{RunScalars, Scalar, read_scalars, scan_scalars};
