@@ -196,6 +196,7 @@ impl RecordsError {
             | Self::WrongContent { .. }
             | Self::Download { .. }
             | Self::NoCacheFolder
+            | Self::ObjectStore { .. }
             | Self::FolderInUse { .. } => false,
             _ => true,
         }
@@ -204,6 +205,15 @@ impl RecordsError {
     /// The same error, with the line it happened in, counting from 1.
     pub(crate) fn in_line(self, line: u64) -> Self {
         Self::InLine { line, problem: Box::new(self) }
+    }
+
+    /// Whether it says that a file or object is not there.
+    pub(crate) fn is_missing(&self) -> bool {
+        match self {
+            Self::InFile { problem, .. } => problem.is_missing(),
+            Self::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
+            _ => false,
+        }
     }
 
     /// The same error, with the record it happened in.

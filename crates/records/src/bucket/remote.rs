@@ -181,6 +181,10 @@ fn runtime() -> &'static Runtime {
 }
 
 fn failed(address: &Path, source: object_store::Error) -> RecordsError {
+    if let object_store::Error::NotFound { .. } = source {
+        let missing = io::Error::new(io::ErrorKind::NotFound, "no such object");
+        return RecordsError::from(missing).in_file(address);
+    }
     RecordsError::ObjectStore { address: address.to_owned(), source: Box::new(source) }
 }
 
