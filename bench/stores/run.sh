@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Reads and writes shards in real object-store servers on this machine: moto for s3://, and
-# gcp-storage-emulator for gs:// where it serves. Both come from PyPI into bench/.venv.
+# Reads and writes shards in a real S3 server on this machine: moto, from PyPI into bench/.venv.
+# gs:// is untested: the emulator on PyPI (gcp-storage-emulator 2026.7.19) answers a put without an
+# ETag, which the client library refuses, and moto does not take requests with Google's headers.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 venv=${BENCH_VENV:-bench/.venv}
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/python" -c 'import moto, boto3, gcp_storage_emulator' 2>/dev/null ||
-  "$venv/bin/pip" install --quiet 'moto[server]' gcp-storage-emulator
+"$venv/bin/python" -c 'import moto, boto3' 2>/dev/null ||
+  "$venv/bin/pip" install --quiet 'moto[server]'
 
 work=$(mktemp -d)
 servers=()
@@ -26,25 +27,18 @@ answers() { # waits until a server takes connections
   return 1
 }
 
-s3_port=$(free_port)
-"$venv/bin/moto_server" -H 127.0.0.1 -p "$s3_port" >"$work/moto.log" 2>&1 &
+port=$(free_port)
+"$venv/bin/moto_server" -H 127.0.0.1 -p "$port" >"$work/moto.log" 2>&1 &
 servers+=($!)
-gs_port=$(free_port)
-"$venv/bin/gcp-storage-emulator" start --host=127.0.0.1 --port="$gs_port" --in-memory \
-  --default-bucket=trainwright >"$work/gcs.log" 2>&1 &
-servers+=($!)
-answers "$s3_port" && answers "$gs_port" || { cat "$work"/*.log; exit 1; }
+answers "$port" || { cat "$work/moto.log"; exit 1; }
 
-export AWS_ENDPOINT_URL="http://127.0.0.1:$s3_port" AWS_ACCESS_KEY_ID=test \
-  AWS_SECRET_ACCESS_KEY=test AWS_REGION=us-east-1 STORAGE_EMULATOR_HOST="127.0.0.1:$gs_port"
+export AWS_ENDPOINT_URL="http://127.0.0.1:$port" AWS_ACCESS_KEY_ID=test \
+  AWS_SECRET_ACCESS_KEY=test AWS_REGION=us-east-1
 "$venv/bin/python" - <<'PY'
 import boto3, os
 boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name="us-east-1").create_bucket(Bucket="trainwright")
 PY
 
 echo "== buckets: list, read, ranges, write, parts"
-for folder in ${STORES:-s3://trainwright/contract gs://trainwright/contract}; do
-  TRAINWRIGHT_TEST_BUCKETS=$folder cargo test --release -p trainwright-records --features object-stores \
-    object_stores_keep_the_contract
-  echo "$folder: holds"
-done
+TRAINWRIGHT_TEST_BUCKETS=s3://trainwright/contract cargo test --release -p trainwright-records \
+  --features object-stores object_stores_keep_the_contract
