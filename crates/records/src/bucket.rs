@@ -80,7 +80,9 @@ pub trait Bucket: Send + Sync {
 
 /// Whether an address lies in an object store.
 pub fn is_remote(address: &Path) -> bool {
-    SCHEMES.iter().any(|scheme| address.as_os_str().as_encoded_bytes().starts_with(scheme.as_bytes()))
+    SCHEMES
+        .iter()
+        .any(|scheme| address.as_os_str().as_encoded_bytes().starts_with(scheme.as_bytes()))
 }
 
 /// The place that an address is in.

@@ -175,6 +175,10 @@ pub enum RecordsError {
     ObjectStore { address: PathBuf, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("it ends before byte {}", range.end)]
     RangeBeyondEnd { range: std::ops::Range<u64> },
+    #[error("{} holds no {what}", folder.display())]
+    NothingToRead { folder: PathBuf, what: &'static str },
+    #[error("{}: an object store has no cache of this system to leave cold", address.display())]
+    ColdRemote { address: PathBuf },
     #[error("nothing fits `{}`", pattern.display())]
     NothingMatches { pattern: PathBuf },
     #[error("no cache folder: set TRAINWRIGHT_CACHE, XDG_CACHE_HOME or HOME")]

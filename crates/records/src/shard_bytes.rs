@@ -86,7 +86,7 @@ fn unpack(packed: &[u8]) -> Result<ShardBytes, RecordsError> {
 ///
 /// # Errors
 /// When it cannot be opened; the file is named.
-pub fn open_shard(path: &Path) -> Result<(Box<dyn Read>, Compression), RecordsError> {
+pub fn open_shard(path: &Path) -> Result<(Box<dyn Read + Send>, Compression), RecordsError> {
     let stream = bucket_of(path)?.open(path)?;
     unpacked_records(stream).map_err(|error| RecordsError::from(error).in_file(path))
 }

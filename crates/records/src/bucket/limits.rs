@@ -113,7 +113,8 @@ mod tests {
         check("1MiB/s", Some(1 << 20));
         check("80Mbit/s", Some(10_000_000));
         check("7B/s", Some(7));
-        for bad in ["100", "100MB", "MB/s", "-1MB/s", "1TB/s", "1e3MB/s", "0MB/s", "", "1.2.3MB/s"] {
+        for bad in ["100", "100MB", "MB/s", "-1MB/s", "1TB/s", "1e3MB/s", "0MB/s", "", "1.2.3MB/s"]
+        {
             check(bad, None);
         }
     }

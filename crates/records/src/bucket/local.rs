@@ -43,7 +43,8 @@ impl Bucket for LocalBucket {
 
     fn write(&self, address: &Path, bytes: &[u8]) -> Result<(), RecordsError> {
         if let Some(folder) = address.parent() {
-            fs::create_dir_all(folder).map_err(|error| RecordsError::from(error).in_file(folder))?;
+            fs::create_dir_all(folder)
+                .map_err(|error| RecordsError::from(error).in_file(folder))?;
         }
         write_durably(address, bytes)
     }

@@ -69,9 +69,9 @@ impl Bucket for RemoteBucket {
         let prefix = self.key(folder)?;
         let found = runtime().block_on(self.objects.list(Some(&prefix)).try_collect::<Vec<_>>());
         let found = found.map_err(|error| failed(folder, error))?;
-        let shown = found.iter().filter(|found| {
-            !found.location.filename().is_some_and(|name| name.starts_with('.'))
-        });
+        let shown = found
+            .iter()
+            .filter(|found| !found.location.filename().is_some_and(|name| name.starts_with('.')));
         let object = |found: &object_store::ObjectMeta| Object {
             address: self.address(&found.location),
             bytes: found.size,
@@ -164,7 +164,8 @@ fn google(name: &str) -> object_store::Result<Arc<dyn ObjectStore>> {
 }
 
 /// An account for emulators, which ask nobody who they are: it never gets a token.
-const NOBODY: &str = r#"{"private_key": "", "private_key_id": "", "client_email": "", "disable_oauth": true}"#;
+const NOBODY: &str =
+    r#"{"private_key": "", "private_key_id": "", "client_email": "", "disable_oauth": true}"#;
 
 /// Waits of 0.1 s that double, for a minute at most.
 fn retries() -> RetryConfig {
