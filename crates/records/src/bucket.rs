@@ -8,7 +8,6 @@ mod limited;
 mod limits;
 mod link;
 mod local;
-mod pattern;
 #[cfg(feature = "object-stores")]
 mod remote;
 
@@ -22,7 +21,6 @@ use crate::error::RecordsError;
 pub use limited::Limited;
 pub use limits::{Bandwidth, Limits, parse_latency};
 pub use local::LocalBucket;
-pub use pattern::matching;
 
 /// Beginnings of addresses that lie in an object store.
 const SCHEMES: [&str; 2] = ["s3://", "gs://"];

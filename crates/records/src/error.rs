@@ -179,8 +179,6 @@ pub enum RecordsError {
     NothingToRead { folder: PathBuf, what: &'static str },
     #[error("{}: an object store has no cache of this system to leave cold", address.display())]
     ColdRemote { address: PathBuf },
-    #[error("nothing fits `{}`", pattern.display())]
-    NothingMatches { pattern: PathBuf },
     #[error("no cache folder: set TRAINWRIGHT_CACHE, XDG_CACHE_HOME or HOME")]
     NoCacheFolder,
 }
