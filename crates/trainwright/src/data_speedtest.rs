@@ -22,7 +22,7 @@ use crate::Error;
 pub use comparison::{Ratio, SpeedMean};
 pub use fits::{SpeedCoefficient, SpeedFit, SpeedLackOfFit, SpeedModel};
 pub use page::speedtest_page;
-pub use runs::SpeedRow;
+pub use runs::{SpeedRow, speedtest_csv};
 
 /// What is read, and how often.
 #[derive(Debug, Clone)]

@@ -34,7 +34,7 @@ pub use data::{FetchRequest, fetch};
 pub use data_prepare::{inspect_data, prepare_data, verify_data};
 pub use data_speedtest::{
     CacheState, Ratio, SpeedCoefficient, SpeedConditions, SpeedFit, SpeedLackOfFit, SpeedMean,
-    SpeedModel, SpeedRow, Speedtest, SpeedtestProgress, SpeedtestRequest, speedtest,
+    SpeedModel, SpeedRow, Speedtest, SpeedtestProgress, SpeedtestRequest, speedtest, speedtest_csv,
     speedtest_page,
 };
 pub use error::Error;

@@ -40,7 +40,7 @@ pub fn prepare_for_speed(
             scaler.square(&decoded, size, Framing::Crop, &mut square);
             jpeg.clear();
             writer.encode(&square, &mut jpeg)?;
-            let example = Example::from([(super::workers::IMAGE, Feature::Bytes(vec![&jpeg]))]);
+            let example = Example::from([("image/encoded", Feature::Bytes(vec![&jpeg]))]);
             shard.write(&example.encode())?;
         }
         shard.finish()?;

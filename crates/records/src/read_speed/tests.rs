@@ -26,7 +26,7 @@ fn pictures() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let mut jpeg = Vec::new();
         writer.encode(&picture, &mut jpeg).unwrap();
         fs::write(files.join("rose").join(format!("{number}.JPG")), &jpeg).unwrap();
-        let example = Example::from([("image", Feature::Bytes(vec![&jpeg[..]]))]);
+        let example = Example::from([("image/encoded", Feature::Bytes(vec![&jpeg[..]]))]);
         shards[usize::from(number % 2)].write(&example.encode()).unwrap();
     }
     for shard in shards {
@@ -126,7 +126,8 @@ fn shards_made_for_a_test_hold_its_pictures_at_their_size() {
     assert_eq!(speed.shards().len(), 1);
     let bytes = crate::shard_bytes::ShardBytes::open(&speed.shards()[0].address).unwrap();
     for (number, payload) in crate::tfrecord::RecordSlices::new(&bytes).enumerate() {
-        let image = crate::example_view::ExampleView::new(payload.unwrap()).bytes("image").unwrap();
+        let image =
+            crate::example_view::ExampleView::new(payload.unwrap()).bytes("image/encoded").unwrap();
         let mut picture = Picture::default();
         crate::pictures::Decoder::new().unwrap().decode(image, &mut picture).unwrap();
         assert_eq!((picture.rows, picture.columns), (16, 16));

@@ -17,10 +17,8 @@ use crate::compression::unpacked_records;
 use crate::error::RecordsError;
 use crate::example_view::ExampleView;
 use crate::pictures::{Decoder, Framing, Picture, Scaler};
+use crate::pipeline::picture_of;
 use crate::tfrecord::{FRAME_BYTES, RecordReader};
-
-/// Feature that holds the picture of a record.
-pub(super) const IMAGE: &str = "image";
 
 /// Bytes read, and how long it took.
 type Measured = Result<(u64, Duration), RecordsError>;
@@ -98,8 +96,8 @@ pub(super) fn read_records(bucket: &dyn Bucket, shards: &[Object], run: &ReadRun
             worker.batch.clear();
             for payload in &payloads {
                 worker.bytes += (payload.len() + FRAME_BYTES) as u64;
-                let encoded = ExampleView::new(payload).bytes(IMAGE)?;
-                worker.decoder.decode(encoded, &mut worker.decoded)?;
+                let example = ExampleView::new(payload);
+                picture_of(&example, &mut worker.decoder, &mut worker.decoded)?;
                 worker.batch.extend_from_slice(&worker.decoded.pixels);
             }
             black_box(&worker.batch);

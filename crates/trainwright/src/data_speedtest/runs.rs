@@ -1,5 +1,6 @@
 //! The plan of a speed test and its readings.
 
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -70,6 +71,17 @@ pub(super) fn plan(request: &SpeedtestRequest<'_>) -> Vec<(usize, ReadRun)> {
         run.start = (seed.derive(STARTS).derive(number as u64).value() >> 32) as usize;
     }
     runs
+}
+
+/// The readings as a CSV text.
+///
+/// # Errors
+/// The text cannot be written.
+pub fn speedtest_csv(rows: &[SpeedRow], output: impl Write) -> Result<(), Error> {
+    let failed = |error: csv::Error| Error::Request(format!("cannot write CSV: {error}"));
+    let mut writer = csv::Writer::from_writer(output);
+    rows.iter().try_for_each(|row| writer.serialize(row)).map_err(failed)?;
+    writer.flush().map_err(|error| failed(error.into()))
 }
 
 /// Makes all readings.

@@ -59,7 +59,8 @@ fn ratio(test: &Speedtest) -> Option<String> {
 }
 
 fn fastest(test: &Speedtest) -> Option<String> {
-    let best = test.means.iter().max_by(|a, b| a.images_per_s.total_cmp(&b.images_per_s))?;
+    // The last of equals wins, so that the order is turned to prefer small batches.
+    let best = test.means.iter().rev().max_by(|a, b| a.images_per_s.total_cmp(&b.images_per_s))?;
     let rivals = test.means.iter().filter(|mean| overlaps(mean, best)).count() - 1;
     let equal = match rivals {
         0 => String::new(),
