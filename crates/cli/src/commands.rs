@@ -6,6 +6,7 @@ mod compare;
 mod correlate;
 mod data;
 mod data_prepare;
+mod data_speedtest;
 mod design;
 mod export;
 mod findings;
@@ -61,6 +62,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Data(DataVerb::Prepare(arguments)) => data_prepare::prepare(&arguments),
         Verb::Data(DataVerb::Verify(arguments)) => data_prepare::verify(&arguments),
         Verb::Data(DataVerb::Inspect(arguments)) => data_prepare::inspect(&arguments),
+        Verb::Data(DataVerb::Speedtest(arguments)) => data_speedtest::speedtest(&arguments),
         Verb::Train(arguments) => train::train(&arguments),
         Verb::Predict(arguments) => predict::predict(&arguments),
         Verb::Job(arguments) => train::job(&arguments),

@@ -59,8 +59,8 @@ impl fmt::Display for Compression {
 /// # Errors
 /// When its first bytes cannot be read.
 pub fn unpacked_records<'a>(
-    input: impl Read + 'a,
-) -> io::Result<(Box<dyn Read + 'a>, Compression)> {
+    input: impl Read + Send + 'a,
+) -> io::Result<(Box<dyn Read + Send + 'a>, Compression)> {
     let mut start = Vec::with_capacity(HEADER_BYTES);
     let mut input = input;
     input.by_ref().take(HEADER_BYTES as u64).read_to_end(&mut start)?;

@@ -165,6 +165,22 @@ pub enum RecordsError {
     WrongContent { origin: String, expected: String, computed: String },
     #[error("cannot download {url}: {source}")]
     Download { url: String, source: Box<ureq::Error> },
+    #[error(
+        "{}: this program was built without object stores; build it with `cargo build --release \
+         --features object-stores`",
+        address.display()
+    )]
+    NoObjectStores { address: PathBuf },
+    #[error("{}: no bucket is named; write it as s3://bucket/folder/name", address.display())]
+    NoBucket { address: PathBuf },
+    #[error("{}: {source}", address.display())]
+    ObjectStore { address: PathBuf, source: Box<dyn std::error::Error + Send + Sync> },
+    #[error("it ends before byte {}", range.end)]
+    RangeBeyondEnd { range: std::ops::Range<u64> },
+    #[error("{} holds no {what}", folder.display())]
+    NothingToRead { folder: PathBuf, what: &'static str },
+    #[error("{}: an object store has no cache of this system to leave cold", address.display())]
+    ColdRemote { address: PathBuf },
     #[error("no cache folder: set TRAINWRIGHT_CACHE, XDG_CACHE_HOME or HOME")]
     NoCacheFolder,
 }
@@ -184,6 +200,7 @@ impl RecordsError {
             | Self::WrongContent { .. }
             | Self::Download { .. }
             | Self::NoCacheFolder
+            | Self::ObjectStore { .. }
             | Self::FolderInUse { .. } => false,
             _ => true,
         }
@@ -192,6 +209,15 @@ impl RecordsError {
     /// The same error, with the line it happened in, counting from 1.
     pub(crate) fn in_line(self, line: u64) -> Self {
         Self::InLine { line, problem: Box::new(self) }
+    }
+
+    /// Whether it says that a file or object is not there.
+    pub(crate) fn is_missing(&self) -> bool {
+        match self {
+            Self::InFile { problem, .. } => problem.is_missing(),
+            Self::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
+            _ => false,
+        }
     }
 
     /// The same error, with the record it happened in.

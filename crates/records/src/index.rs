@@ -3,10 +3,10 @@
 //! This is the form that NVIDIA DALI's `tfrecord2idx` writes; the size includes the frame. The
 //! index of `a.tfrecord` is `a.tfrecord.idx`. Compressed shards have none.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::bucket::bucket_of;
 use crate::error::RecordsError;
 
 /// Where one record lies.
@@ -30,8 +30,21 @@ pub fn index_path(shard: &Path) -> PathBuf {
 /// # Errors
 /// When it cannot be read or a line is not two whole numbers; file and line are named.
 pub fn read_index(path: &Path) -> Result<Vec<IndexEntry>, RecordsError> {
-    let bytes = fs::read(path).map_err(RecordsError::from);
-    bytes.and_then(|bytes| parse_index(&bytes)).map_err(|error| error.in_file(path))
+    let mut bytes = Vec::new();
+    bucket_of(path)?.read(path, &mut bytes)?;
+    parse_index(&bytes).map_err(|error| error.in_file(path))
+}
+
+/// The index beside a shard, if there is one.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub(crate) fn index_beside(shard: &Path) -> Result<Option<Vec<IndexEntry>>, RecordsError> {
+    match read_index(&index_path(shard)) {
+        Ok(entries) => Ok(Some(entries)),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Reads the content of an index file.

@@ -3,6 +3,7 @@
 //! Start with [`load`] for a data set, [`RecordReader`] for a TFRecord file and [`read_scalars`]
 //! for a TensorBoard event file. Nothing here trains, draws or downloads unasked.
 
+pub mod bucket;
 mod compression;
 mod durable;
 mod error;
@@ -23,6 +24,7 @@ pub mod pipeline;
 pub mod prepare;
 mod published;
 mod random;
+mod read_speed;
 mod sample;
 mod sequence_example;
 mod shard_bytes;
@@ -33,6 +35,7 @@ pub mod tfrecord;
 mod verify;
 mod wire;
 
+pub use bucket::{Bucket, Limits, bucket_of, is_remote};
 pub use compression::{Compression, unpacked_records};
 pub use error::{RecordPart, RecordsError};
 pub use events::{RunScalars, Scalar, read_scalars, scan_scalars};
@@ -45,6 +48,7 @@ pub use index::{IndexEntry, index_path, parse_index, read_index, write_index};
 pub use inspect::{FeatureSummary, Inspection, inspect};
 pub use libsvm::{SparseExamples, parse_libsvm, read_libsvm};
 pub use load::{DEBIAN_FASHION_MNIST, cache_folder, load};
+pub use read_speed::{ReadRun, ReadSource, ReadSpeed, ReadTime, list_pictures, prepare_for_speed};
 pub use sequence_example::SequenceExample;
 pub use shard_bytes::{ShardBytes, open_shard};
 pub use shard_paths::shard_paths;

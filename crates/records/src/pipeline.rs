@@ -24,6 +24,7 @@ use crate::shard_bytes::ShardBytes;
 use crate::tfrecord::RecordSlices;
 use cache::Cache;
 use fill::Filler;
+pub(crate) use fill::picture_of;
 
 /// How batches are made.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,4 +1,4 @@
-//! Where the bytes of a shard come from: a stream or the whole, unpacked, of a local file.
+//! The bytes of a shard, wherever it lies: as a stream or as a whole, unpacked.
 //!
 //! Every reader of shards gets its bytes here, so that another kind of place needs no other
 //! change.
@@ -10,10 +10,12 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
+use crate::bucket::{bucket_of, is_remote};
 use crate::compression::{Compression, unpacked_records};
 use crate::error::RecordsError;
 
-/// The unpacked bytes of a whole shard: mapped when it is not compressed, else in memory.
+/// The unpacked bytes of a whole shard: mapped when it is local and not compressed, else in
+/// memory.
 pub enum ShardBytes {
     /// Pages of the file itself.
     Mapped(Mmap),
@@ -33,7 +35,7 @@ impl Deref for ShardBytes {
 }
 
 impl ShardBytes {
-    /// Maps a shard, or unpacks a compressed one into memory.
+    /// Maps a shard, or takes one that is compressed or in an object store into memory.
     ///
     /// A mapped file must not be shortened while it is read; shards written here are never
     /// changed under their final name.
@@ -41,6 +43,13 @@ impl ShardBytes {
     /// # Errors
     /// When it cannot be read or unpacked; the file is named.
     pub fn open(path: &Path) -> Result<Self, RecordsError> {
+        if is_remote(path) {
+            let (mut stream, _) = open_shard(path)?;
+            let mut bytes = Vec::new();
+            let read = stream.read_to_end(&mut bytes);
+            read.map_err(|error| RecordsError::from(error).in_file(path))?;
+            return Ok(Self::Owned(bytes));
+        }
         let map = map(path)?;
         if Compression::of(&map) == Compression::None {
             return Ok(Self::Mapped(map));
@@ -77,10 +86,9 @@ fn unpack(packed: &[u8]) -> Result<ShardBytes, RecordsError> {
 ///
 /// # Errors
 /// When it cannot be opened; the file is named.
-pub fn open_shard(path: &Path) -> Result<(Box<dyn Read>, Compression), RecordsError> {
-    File::open(path)
-        .and_then(unpacked_records)
-        .map_err(|error| RecordsError::from(error).in_file(path))
+pub fn open_shard(path: &Path) -> Result<(Box<dyn Read + Send>, Compression), RecordsError> {
+    let stream = bucket_of(path)?.open(path)?;
+    unpacked_records(stream).map_err(|error| RecordsError::from(error).in_file(path))
 }
 
 #[cfg(test)]

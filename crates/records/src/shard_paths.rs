@@ -3,15 +3,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::bucket::{bucket_of, is_remote};
 use crate::error::RecordsError;
 
 /// The files that a text stands for, sorted: the `*.tfrecord` files of a folder, one file, or
-/// those whose names match a pattern of `*` and `?` in its last part.
+/// those whose names match a pattern of `*` and `?` in its last part; also in an object store.
 ///
 /// # Errors
 /// When nothing matches or the folder cannot be read.
 pub fn shard_paths(pattern: &str) -> Result<Vec<PathBuf>, RecordsError> {
     let path = Path::new(pattern);
+    if is_remote(path) {
+        return remote_shards(pattern);
+    }
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
@@ -35,6 +39,28 @@ pub fn shard_paths(pattern: &str) -> Result<Vec<PathBuf>, RecordsError> {
         return Err(RecordsError::NoMatch { pattern: pattern.to_owned() });
     }
     found.sort();
+    Ok(found)
+}
+
+/// The same in an object store, where only a pattern or the ending tells a shard from a folder.
+fn remote_shards(pattern: &str) -> Result<Vec<PathBuf>, RecordsError> {
+    let path = Path::new(pattern);
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let wild = name.contains(['*', '?']);
+    if !wild && name.ends_with(".tfrecord") {
+        return Ok(vec![path.to_owned()]);
+    }
+    let (folder, name) =
+        if wild { (path.parent().unwrap_or(path), name.as_str()) } else { (path, "*.tfrecord") };
+    let objects = bucket_of(path)?.list(folder)?;
+    let directly_in = objects.into_iter().map(|own| own.address).filter(|address| {
+        let own = address.file_name().unwrap_or_default();
+        address.parent() == Some(folder) && matches(name.as_bytes(), own.as_encoded_bytes())
+    });
+    let found: Vec<PathBuf> = directly_in.collect();
+    if found.is_empty() {
+        return Err(RecordsError::NoMatch { pattern: pattern.to_owned() });
+    }
     Ok(found)
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::compression::Compression;
 use crate::error::RecordsError;
-use crate::index::{IndexEntry, index_path, read_index};
+use crate::index::{IndexEntry, index_beside, index_path};
 use crate::shard_bytes::open_shard;
 use crate::tfrecord::{Place, RecordReader};
 
@@ -69,9 +69,10 @@ pub fn verify(path: &Path) -> Result<FileVerdict, RecordsError> {
     let (input, compression) = open_shard(path)?;
     let mut scan = Scan::default();
     scan.read(RecordReader::new(input), compression).map_err(|error| error.in_file(path))?;
-    let index = index_path(path);
-    if compression == Compression::None && index.is_file() {
-        scan.compare(read_index(&index)?, &index);
+    if compression == Compression::None
+        && let Some(entries) = index_beside(path)?
+    {
+        scan.compare(entries, &index_path(path));
     }
     Ok(FileVerdict {
         path: path.to_owned(),

@@ -1,5 +1,5 @@
-//! One self-contained HTML file with everything a study found; `queue.rs` and `load.rs` are pages of
-//! their own in the same frame.
+//! One self-contained HTML file with everything a study found; `queue.rs`, `load.rs`
+//! and `speed.rs` are pages of their own in the same frame.
 
 mod best;
 mod curves;
@@ -11,6 +11,7 @@ mod load;
 mod queue;
 mod resources;
 mod shell;
+mod speed;
 mod surface;
 mod table_analysis;
 mod trials;
@@ -23,6 +24,7 @@ use shell::Shell;
 
 pub use load::{LoadPage, load_html};
 pub use queue::{QueuePage, queue_html};
+pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html};
 pub use surface::{SurfacePage, surface_html};
 pub use table_analysis::{TableReport, table_html};
 

@@ -7,6 +7,7 @@ mod analyze;
 mod check;
 mod data;
 mod data_prepare;
+mod data_speedtest;
 mod error;
 mod export;
 #[cfg(feature = "parquet")]
@@ -31,6 +32,11 @@ pub use analyze::analyze;
 pub use check::{Hours, HoursFrom, Preview, check};
 pub use data::{FetchRequest, fetch};
 pub use data_prepare::{inspect_data, prepare_data, verify_data};
+pub use data_speedtest::{
+    CacheState, Ratio, SpeedCoefficient, SpeedConditions, SpeedFit, SpeedLackOfFit, SpeedMean,
+    SpeedModel, SpeedRow, Speedtest, SpeedtestProgress, SpeedtestRequest, speedtest, speedtest_csv,
+    speedtest_page,
+};
 pub use error::Error;
 pub use export::{export_csv, export_json};
 #[cfg(feature = "parquet")]

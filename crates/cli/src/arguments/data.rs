@@ -1,8 +1,11 @@
-//! Arguments of `data prepare`, `data verify` and `data inspect`.
+//! Arguments of `data prepare`, `data verify`, `data inspect` and `data speedtest`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
+use trainwright_records::bucket::{Bandwidth, parse_latency};
 
 #[derive(Debug, Args)]
 pub(crate) struct PrepareArguments {
@@ -49,7 +52,8 @@ pub(crate) struct PrepareArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArguments {
-    /// TFRecord files, folders of them, or patterns such as 'shards/*.tfrecord'.
+    /// TFRecord files, folders of them, or patterns such as 'shards/*.tfrecord'; s3:// and gs://
+    /// addresses in a program built with object stores.
     #[arg(required = true)]
     pub files: Vec<String>,
     /// Print JSON.
@@ -59,7 +63,8 @@ pub(crate) struct VerifyArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArguments {
-    /// TFRecord files, folders of them, or patterns such as 'shards/*.tfrecord'.
+    /// TFRecord files, folders of them, or patterns such as 'shards/*.tfrecord'; s3:// and gs://
+    /// addresses in a program built with object stores.
     #[arg(required = true)]
     pub files: Vec<String>,
     /// Examples to show of each file.
@@ -68,4 +73,50 @@ pub(crate) struct InspectArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SpeedtestArguments {
+    /// Folder of pictures (JPEG, PNG), at any depth.
+    pub source: PathBuf,
+    /// Folder of shards that were prepared of them [default: prepared in a temporary folder].
+    #[arg(long, value_name = "DIR")]
+    pub records: Option<PathBuf>,
+    /// Side of the square that files are scaled and cut to.
+    #[arg(long, value_name = "PIXELS", default_value = "192")]
+    pub size: NonZeroUsize,
+    /// Pictures a batch.
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "2,4,6,8")]
+    pub batch_size: Vec<NonZeroUsize>,
+    /// Batches.
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "3,6,9,12")]
+    pub batch_number: Vec<NonZeroUsize>,
+    /// Threads.
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1")]
+    pub threads: Vec<NonZeroUsize>,
+    /// How often each combination is read.
+    #[arg(long, value_name = "N", default_value = "3")]
+    pub repetitions: NonZeroUsize,
+    /// Drop the files from the cache before each reading. This is the cache of this system only;
+    /// one of the disk, or of the machine that hosts this one, stays.
+    #[arg(long)]
+    pub cold: bool,
+    /// Wait before the first byte of every file or shard, such as 20ms.
+    #[arg(long, value_name = "TIME", value_parser = parse_latency)]
+    pub latency: Option<Duration>,
+    /// Bytes a second over all requests, such as 100MB/s.
+    #[arg(long, value_name = "RATE")]
+    pub bandwidth: Option<Bandwidth>,
+    /// Seed of the order of readings and pictures.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Write tables and figures as one HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Write every reading as a CSV table.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }

@@ -20,6 +20,7 @@ mod questions;
 mod queue_fits;
 mod queues;
 mod regressions;
+mod speedtest;
 mod statistics;
 mod stopping;
 mod study_designs;

@@ -70,15 +70,22 @@ impl Filler {
         }
         let example = ExampleView::new(self.shared.record(record)?);
         let label = example.int("label")?;
-        match example.bytes("image/encoded") {
-            Ok(encoded) => {
-                self.decoder.decode(encoded, &mut self.picture)?;
-            }
-            Err(RecordsError::FeatureMissing { .. }) => raw(&example, &mut self.picture)?,
-            Err(other) => return Err(other),
-        }
+        picture_of(&example, &mut self.decoder, &mut self.picture)?;
         cache.put(record, label, &self.picture)?;
         Ok(label)
+    }
+}
+
+/// The picture of an example, encoded or as pixels.
+pub(crate) fn picture_of(
+    example: &ExampleView<'_>,
+    decoder: &mut Decoder,
+    picture: &mut Picture,
+) -> Result<(), RecordsError> {
+    match example.bytes("image/encoded") {
+        Ok(encoded) => decoder.decode(encoded, picture).map(drop),
+        Err(RecordsError::FeatureMissing { .. }) => raw(example, picture),
+        Err(other) => Err(other),
     }
 }
 

@@ -1,0 +1,95 @@
+//! Files of this machine.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use super::{Bucket, Object};
+use crate::durable::write_durably;
+use crate::error::RecordsError;
+
+/// The file system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LocalBucket;
+
+impl Bucket for LocalBucket {
+    fn list(&self, folder: &Path) -> Result<Vec<Object>, RecordsError> {
+        let mut objects = Vec::new();
+        add_files(folder, &mut objects)?;
+        objects.sort_by(|a, b| a.address.cmp(&b.address));
+        Ok(objects)
+    }
+
+    fn open(&self, address: &Path) -> Result<Box<dyn Read + Send>, RecordsError> {
+        match File::open(address) {
+            Ok(file) => Ok(Box::new(file)),
+            Err(error) => Err(RecordsError::from(error).in_file(address)),
+        }
+    }
+
+    fn read_range(&self, address: &Path, range: Range<u64>) -> Result<Vec<u8>, RecordsError> {
+        let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
+        let read = File::open(address).and_then(|f| f.read_exact_at(&mut bytes, range.start));
+        match read {
+            Ok(()) => Ok(bytes),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                Err(RecordsError::RangeBeyondEnd { range }.in_file(address))
+            }
+            Err(error) => Err(RecordsError::from(error).in_file(address)),
+        }
+    }
+
+    fn write(&self, address: &Path, bytes: &[u8]) -> Result<(), RecordsError> {
+        if let Some(folder) = address.parent() {
+            fs::create_dir_all(folder)
+                .map_err(|error| RecordsError::from(error).in_file(folder))?;
+        }
+        write_durably(address, bytes)
+    }
+}
+
+fn add_files(folder: &Path, objects: &mut Vec<Object>) -> Result<(), RecordsError> {
+    let in_folder = |error: std::io::Error| RecordsError::from(error).in_file(folder);
+    for entry in fs::read_dir(folder).map_err(in_folder)? {
+        let entry = entry.map_err(in_folder)?;
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let address = entry.path();
+        // Follows links, as reading does.
+        let about = fs::metadata(&address).map_err(|e| RecordsError::from(e).in_file(&address))?;
+        if about.is_dir() {
+            add_files(&address, objects)?;
+        } else {
+            objects.push(Object { address, bytes: about.len() });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bucket::contract;
+
+    #[test]
+    fn the_file_system_keeps_the_contract() {
+        let folder = tempfile::tempdir().unwrap();
+        contract::check(&LocalBucket, folder.path());
+    }
+
+    #[test]
+    fn hidden_files_are_not_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(".a.tfrecord.partial"), b"half").unwrap();
+        assert_eq!(LocalBucket.list(folder.path()).unwrap(), []);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_an_error() {
+        let error = LocalBucket.list(Path::new("no/such/folder")).unwrap_err().to_string();
+        assert!(error.starts_with("no/such/folder: "), "{error}");
+    }
+}

@@ -1,0 +1,206 @@
+//! The plan of a speed test and its readings.
+
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+use trainwright_records::bucket::{Bucket, Limited, LocalBucket};
+use trainwright_records::{
+    Limits, ReadRun, ReadSource, ReadSpeed, bucket_of, is_remote, list_pictures, prepare_for_speed,
+};
+use trainwright_study::Seed;
+
+use super::{CacheState, SpeedConditions, SpeedtestProgress, SpeedtestRequest};
+use crate::Error;
+
+/// Parts of the seed.
+const ORDER_OF_FILES: u64 = 1;
+const ORDER_OF_RUNS: u64 = 2;
+const STARTS: u64 = 3;
+
+/// One reading.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SpeedRow {
+    /// Its number in the order of time, from 1.
+    pub run: usize,
+    /// Files or records.
+    pub source: ReadSource,
+    /// Pictures a batch.
+    pub batch_size: usize,
+    /// Batches.
+    pub batch_number: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Number of the repetition, from 1.
+    pub repetition: usize,
+    /// Pictures read: the data size.
+    pub images: u64,
+    /// Bytes of their files or records.
+    pub bytes: u64,
+    /// Wall time.
+    pub seconds: f64,
+    /// Pictures a second.
+    pub images_per_s: f64,
+    /// Million bytes a second.
+    pub megabytes_per_s: f64,
+}
+
+/// Every combination for both sources, repetition after repetition, each in an order of its own:
+/// what changes slowly while the test runs (another program, a warming processor) then falls on
+/// all combinations alike, and shows as an effect of the repetition.
+pub(super) fn plan(request: &SpeedtestRequest<'_>) -> Vec<(usize, ReadRun)> {
+    let seed = Seed::new(request.seed);
+    let mut runs = Vec::new();
+    for repetition in 1..=request.repetitions.get() {
+        let mut block = Vec::new();
+        for source in ReadSource::ALL {
+            for &batch_size in &request.batch_sizes {
+                for &batch_number in &request.batch_numbers {
+                    for &threads in &request.threads {
+                        let run = ReadRun { source, batch_size, batch_number, threads, start: 0 };
+                        block.push((repetition, run));
+                    }
+                }
+            }
+        }
+        runs.extend(seed.derive(ORDER_OF_RUNS).derive(repetition as u64).shuffled(block));
+    }
+    for (number, (_, run)) in runs.iter_mut().enumerate() {
+        run.start = (seed.derive(STARTS).derive(number as u64).value() >> 32) as usize;
+    }
+    runs
+}
+
+/// The readings as a CSV text.
+///
+/// # Errors
+/// The text cannot be written.
+pub fn speedtest_csv(rows: &[SpeedRow], output: impl Write) -> Result<(), Error> {
+    let failed = |error: csv::Error| Error::Request(format!("cannot write CSV: {error}"));
+    let mut writer = csv::Writer::from_writer(output);
+    rows.iter().try_for_each(|row| writer.serialize(row)).map_err(failed)?;
+    writer.flush().map_err(|error| failed(error.into()))
+}
+
+/// Makes all readings.
+pub(super) fn read_all(
+    request: &SpeedtestRequest<'_>,
+    progress: &mut dyn FnMut(SpeedtestProgress),
+) -> Result<(SpeedConditions, Vec<SpeedRow>), Error> {
+    let inner = bucket_of(request.pictures)?;
+    let runs = plan(request);
+    let files = list_pictures(&*inner, request.pictures)?;
+    let files = Seed::new(request.seed).derive(ORDER_OF_FILES).shuffled(files);
+    let temporary = tempfile::tempdir()
+        .map_err(|source| Error::Folder { path: std::env::temp_dir(), source })?;
+    let records = match request.records {
+        Some(folder) => {
+            check_same_place(request.pictures, folder)?;
+            folder
+        }
+        None if is_remote(request.pictures) => {
+            return Err(Error::Request(format!(
+                "{} is in an object store: name a folder of prepared shards there with --records, \
+                 so that both are read from the same place",
+                request.pictures.display()
+            )));
+        }
+        None => {
+            let most = runs.iter().map(|(_, run)| run.images()).max().unwrap_or(0);
+            let chosen = &files[..most.min(files.len())];
+            progress(SpeedtestProgress::Preparing(chosen.len()));
+            prepare_for_speed(&LocalBucket, chosen, request.size.get(), temporary.path())?;
+            temporary.path()
+        }
+    };
+    let speed = ReadSpeed::new(with_limits(inner, request.limits), files, records, request.size)?;
+    if request.cache == CacheState::Warm && !is_remote(request.pictures) {
+        progress(SpeedtestProgress::Warming);
+        warm_up(&speed)?;
+    }
+    let rows = make(request, &speed, &runs, progress)?;
+    let limits = request.limits;
+    let conditions = SpeedConditions {
+        cache: request.cache,
+        latency_s: limits.latency.as_secs_f64(),
+        bandwidth_bytes_per_s: limits.bandwidth.map(|bandwidth| bandwidth.bytes_per_s()),
+        size: request.size.get(),
+        files: speed.files().len(),
+        shards: speed.shards().len(),
+        seed: request.seed,
+    };
+    Ok((conditions, rows))
+}
+
+/// Reads everything once without limits, and one picture of each kind through the whole path.
+fn warm_up(speed: &ReadSpeed) -> Result<(), Error> {
+    let mut bytes = Vec::new();
+    for object in speed.files().iter().chain(speed.shards()) {
+        LocalBucket.read(&object.address, &mut bytes)?;
+    }
+    let one = NonZeroUsize::MIN;
+    for source in ReadSource::ALL {
+        speed.time(&ReadRun {
+            source,
+            batch_size: one,
+            batch_number: one,
+            threads: one,
+            start: 0,
+        })?;
+    }
+    Ok(())
+}
+
+fn make(
+    request: &SpeedtestRequest<'_>,
+    speed: &ReadSpeed,
+    runs: &[(usize, ReadRun)],
+    progress: &mut dyn FnMut(SpeedtestProgress),
+) -> Result<Vec<SpeedRow>, Error> {
+    let mut rows = Vec::with_capacity(runs.len());
+    for (number, (repetition, run)) in runs.iter().enumerate() {
+        progress(SpeedtestProgress::Reading(number, runs.len()));
+        if request.cache == CacheState::Cold {
+            speed.make_cold(run)?;
+        }
+        let time = speed.time(run)?;
+        rows.push(SpeedRow {
+            run: number + 1,
+            source: run.source,
+            batch_size: run.batch_size.get(),
+            batch_number: run.batch_number.get(),
+            threads: run.threads.get(),
+            repetition: *repetition,
+            images: time.images,
+            bytes: time.bytes,
+            seconds: time.seconds,
+            images_per_s: time.images as f64 / time.seconds,
+            megabytes_per_s: time.bytes as f64 / 1e6 / time.seconds,
+        });
+    }
+    progress(SpeedtestProgress::Reading(runs.len(), runs.len()));
+    Ok(rows)
+}
+
+fn with_limits(inner: Arc<dyn Bucket>, limits: Limits) -> Arc<dyn Bucket> {
+    if limits.any() { Arc::new(Limited::new(inner, limits)) } else { inner }
+}
+
+/// One bucket serves both folders.
+fn check_same_place(pictures: &Path, records: &Path) -> Result<(), Error> {
+    let place = |address: &Path| {
+        let text = address.to_string_lossy().into_owned();
+        is_remote(address).then(|| text.split('/').take(3).collect::<Vec<_>>().join("/"))
+    };
+    if place(pictures) == place(records) {
+        return Ok(());
+    }
+    Err(Error::Request(format!(
+        "{} and {} are in different places, so that the comparison would be one of places; copy \
+         one of them",
+        pictures.display(),
+        records.display()
+    )))
+}
