@@ -19,6 +19,7 @@ test:
 full: test
     cargo test --release -p trainwright --features parquet
     bash bench/bookkeeping/run.sh
+    bash bench/stores/run.sh
     cargo test --release -p trainwright-records --features turbojpeg
     bash bench/interop/run.sh
     bash bench/datapath/run.sh

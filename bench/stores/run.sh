@@ -42,3 +42,38 @@ PY
 echo "== buckets: list, read, ranges, write, parts"
 TRAINWRIGHT_TEST_BUCKETS=s3://trainwright/contract cargo test --release -p trainwright-records \
   --features object-stores object_stores_keep_the_contract
+
+echo "== the program: prepare into a bucket, verify, inspect, speedtest"
+cargo build --release --features object-stores
+program=target/release/trainwright
+python3 - "$work/photos" <<'PY'
+import os, struct, sys, zlib
+# Small PNG pictures, so that nothing but Python is needed.
+chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+for number in range(30):
+    rows = b"".join(b"\0" + bytes((number * 7 + x * y) % 256 for x in range(3 * 60)) for y in range(40))
+    png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 60, 40, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    folder = os.path.join(sys.argv[1], ("rose", "tulip")[number % 2])
+    os.makedirs(folder, exist_ok=True)
+    open(os.path.join(folder, f"{number}.png"), "wb").write(png)
+PY
+"$program" data prepare "$work/photos" --out s3://trainwright/shards --size 32 --shards 3
+"$program" data verify 's3://trainwright/shards/*.tfrecord'
+"$program" data verify s3://trainwright/shards
+"$program" data inspect s3://trainwright/shards --show 1
+"$venv/bin/python" - "$work/photos" <<'PY'
+import boto3, os, sys
+client = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name="us-east-1")
+key = client.list_objects_v2(Bucket="trainwright", Prefix="shards/")["Contents"]
+shard = next(o["Key"] for o in key if o["Key"].endswith(".tfrecord"))
+body = bytearray(client.get_object(Bucket="trainwright", Key=shard)["Body"].read())
+body[100] ^= 1
+client.put_object(Bucket="trainwright", Key="damaged/x.tfrecord", Body=bytes(body))
+for folder, _, names in os.walk(sys.argv[1]):
+    for name in names:
+        client.upload_file(os.path.join(folder, name), "trainwright", "photos/" + name)
+PY
+if "$program" data verify s3://trainwright/damaged; then echo "damage was not found"; exit 1; fi
+"$program" data speedtest s3://trainwright/photos --records s3://trainwright/shards --size 32 \
+  --batch-size 2,4 --batch-number 3,6 --repetitions 2
+echo "object stores: everything held"

@@ -12,7 +12,8 @@ pub(crate) struct PrepareArguments {
     /// Folder of pictures (one folder a class; JPEG, PNG), folder of IDX files, CSV table or
     /// libsvm file.
     pub source: PathBuf,
-    /// Folder to write the shards to; an unfinished one is gone on with.
+    /// Folder to write the shards to; an unfinished one is gone on with. May be an empty one of an
+    /// object store, such as s3://bucket/folder.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Side of the square pictures [default: 192; IDX pictures keep their size].

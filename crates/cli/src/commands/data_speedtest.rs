@@ -73,7 +73,7 @@ fn hear(at: SpeedtestProgress, said: &mut Instant) {
 
 fn shown(test: &Speedtest) -> String {
     let mut text = test.verdict.join("\n");
-    text += "\n\nMean speed\n";
+    text += "\n\nMean speed (geometric, with 95 % interval)\n";
     text += &lines(&means(test));
     let linear = of_kind(test, SpeedModel::Linear);
     if !linear.is_empty() {

@@ -87,7 +87,7 @@ const SECTIONS: [(&str, &str, &str); 4] = [
         "Images a second on each parameter and on all of them. A small p of the lack of fit says \
          that the shape of the equation is wrong.",
     ),
-    ("means", "Means", "Mean speed of each combination with its 95 % interval."),
+    ("means", "Means", "Geometric mean speed of each combination with its 95 % interval."),
 ];
 
 /// The page, which loads nothing from elsewhere.

@@ -22,13 +22,13 @@ pub struct SpeedMean {
     pub threads: usize,
     /// Readings.
     pub n: usize,
-    /// Mean of the pictures a second.
+    /// Geometric mean of the pictures a second.
     pub images_per_s: f64,
     /// Lower end of its 95 % interval; absent with one reading.
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
-    /// Mean of the million bytes a second.
+    /// Geometric mean of the million bytes a second.
     pub megabytes_per_s: f64,
 }
 
@@ -45,38 +45,38 @@ pub struct Ratio {
     pub pairs: usize,
 }
 
-/// Means by source and combination, in that order.
+/// Means by source and combination, in that order. A speed scatters by factors and is never below
+/// 0, so means and intervals are those of logarithms.
 pub(super) fn means(rows: &[SpeedRow]) -> Result<Vec<SpeedMean>, Error> {
     let mut cells: BTreeMap<_, Vec<&SpeedRow>> = BTreeMap::new();
     for row in rows {
         let key = (row.source, row.batch_size, row.batch_number, row.threads);
         cells.entry(key).or_default().push(row);
     }
-    let mean_of = |rows: &[&SpeedRow], pick: fn(&SpeedRow) -> f64| {
-        rows.iter().map(|row| pick(row)).sum::<f64>() / rows.len() as f64
-    };
     let mut means = Vec::with_capacity(cells.len());
     for ((source, batch_size, batch_number, threads), rows) in cells {
         let n = rows.len();
-        let mean = mean_of(&rows, |row| row.images_per_s);
+        let logs: Vec<f64> = rows.iter().map(|row| row.images_per_s.ln()).collect();
+        let mean = logs.iter().sum::<f64>() / n as f64;
         let half = if n > 1 {
-            let squares: f64 = rows.iter().map(|row| (row.images_per_s - mean).powi(2)).sum();
+            let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
             let df = (n - 1) as f64;
             let t = StudentT::new(df).and_then(|t| t.quantile(0.975));
             Some(t.map_err(undefined)? * (squares / df / n as f64).sqrt())
         } else {
             None
         };
+        let megabytes = rows.iter().map(|row| row.megabytes_per_s.ln()).sum::<f64>() / n as f64;
         means.push(SpeedMean {
             source,
             batch_size,
             batch_number,
             threads,
             n,
-            images_per_s: mean,
-            ci_low: half.map(|half| mean - half),
-            ci_high: half.map(|half| mean + half),
-            megabytes_per_s: mean_of(&rows, |row| row.megabytes_per_s),
+            images_per_s: mean.exp(),
+            ci_low: half.map(|half| (mean - half).exp()),
+            ci_high: half.map(|half| (mean + half).exp()),
+            megabytes_per_s: megabytes.exp(),
         });
     }
     Ok(means)
