@@ -95,10 +95,10 @@ fn segments(grid: &Grid<'_>, row: usize, column: usize, level: f64) -> Vec<[Edge
     let edges = [bottom, right, top, left];
     let crossed: Vec<Edge> =
         (0..4).filter(|&at| above[at] != above[(at + 1) % 4]).map(|at| edges[at]).collect();
-    match crossed.as_slice() {
-        &[a, b] => vec![[a, b]],
+    match *crossed.as_slice() {
+        [a, b] => vec![[a, b]],
         // A saddle: the height in the middle says which two corners belong together.
-        &[bottom, right, top, left] => {
+        [bottom, right, top, left] => {
             let middle_above = corners.iter().sum::<f64>() / 4.0 > level;
             if middle_above == above[0] {
                 vec![[bottom, right], [top, left]]
