@@ -54,9 +54,9 @@ fn numbers(text: &str) -> Result<Vec<usize>, String> {
 
 /// Dimensions of pictures: grey ones of two dimensions have one channel.
 fn pictures(text: &str, input: &[usize]) -> Result<Vec<usize>, NetworksError> {
-    match input {
-        &[height, width] => Ok(vec![height, width, 1]),
-        &[_, _, _] => Ok(input.to_vec()),
+    match *input {
+        [height, width] => Ok(vec![height, width, 1]),
+        [_, _, _] => Ok(input.to_vec()),
         _ => Err(NetworksError::InputShape {
             network: text.to_owned(),
             wants: "height, width and channels".into(),

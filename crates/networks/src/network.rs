@@ -189,7 +189,6 @@ impl Network {
 
     /// When each buffer of a step is needed, and which buffers hold values, gradients of values
     /// and what layers keep. The moments are the forward steps, then the backward steps.
-    #[expect(clippy::type_complexity, reason = "four lists that only `workspace` takes apart")]
     fn lifetimes(&self) -> (Vec<Lifetime>, Vec<usize>, Vec<Option<usize>>, Vec<usize>) {
         let count = self.nodes.len();
         let (loss, backward) = (count, |node: usize| 2 * count - node);

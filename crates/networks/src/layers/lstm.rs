@@ -257,7 +257,6 @@ impl Layer for Lstm {
             let mut kept = self.take_apart(own, examples.len());
             self.forward_part(direction, pass.parameters, input, &mut kept);
         });
-        drop(stashes);
         for (direction, half) in pass.stash.chunks_exact(pass.examples * size).enumerate() {
             for group in 0..groups {
                 let examples = members(group);

@@ -28,7 +28,7 @@ pub fn speedtest_page(test: &Speedtest, title: &str, written_at: &str) -> String
                 (mean.source.name(), shape, mean.images_per_s, interval, mean.megabytes_per_s)
             })
             .collect(),
-        lines: test.fits.iter().flat_map(|fit| lines(fit)).collect(),
+        lines: test.fits.iter().flat_map(lines).collect(),
         panels: names.into_iter().map(|name| panel(test, name)).collect(),
     };
     trainwright_report::speed_html(&page)
