@@ -25,6 +25,9 @@ pub struct Analysis {
     pub fit: FitSummary,
     /// Analysis-of-variance tables, one a type asked for.
     pub anova: Vec<AnovaTable>,
+    /// The terms tested each against the error of its stratum; empty without `Error(...)`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub strata: Vec<StratumTable>,
     /// Assumptions checked.
     pub checks: Vec<Check>,
     /// The most likely power of the response; absent where it is undefined.
@@ -187,6 +190,15 @@ impl From<AnovaType> for u8 {
             AnovaType::Three => 3,
         }
     }
+}
+
+/// The part of an analysis of variance that has one error.
+#[derive(Debug, Clone, Serialize)]
+pub struct StratumTable {
+    /// Groups between which the variation lies, or `Within`.
+    pub stratum: String,
+    /// Terms in order, `Residuals` last.
+    pub rows: Vec<AnovaLine>,
 }
 
 /// One line of an analysis-of-variance table.

@@ -11,7 +11,7 @@ use crate::findings::{in_natural_units, sort, training, trials};
 use crate::fitted::Fitted;
 use crate::formula::Formula;
 use crate::model_matrix::{Coding, Contrasts};
-use crate::problem::{Order, Problem};
+use crate::problem::{Grouping, Order, Problem};
 use crate::surface::surface_of_study;
 use crate::variable::Variable;
 
@@ -77,7 +77,7 @@ pub fn analyze_study(
         term_names,
         intercept: formula.intercept,
         contrasts: Contrasts::Treatment,
-        strata: vec![],
+        groupings: whole_plots(&finished).into_iter().collect(),
         coding: options.coding,
         types: options.types.clone(),
         alpha: spec.alpha,
@@ -105,6 +105,16 @@ pub fn analyze_study(
     }
     sort(&mut analysis.findings);
     Ok(analysis)
+}
+
+/// Whole plots, between which hard-to-change factors were set anew.
+fn whole_plots(finished: &[&Observation]) -> Option<Grouping> {
+    let plots: Vec<u32> = finished.iter().map(|o| o.whole_plot).collect::<Option<_>>()?;
+    let mut distinct = plots.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let place = |plot: &u32| distinct.partition_point(|own| own < plot);
+    Some(Grouping { name: "whole plot".to_owned(), groups: plots.iter().map(place).collect() })
 }
 
 fn responses(finished: &[&Observation], metric: &str) -> Result<Vec<f64>, AnalysisError> {

@@ -2,14 +2,14 @@
 
 use trainwright_study::Direction;
 
-use crate::analysis::{Analysis, AnovaType};
+use crate::analysis::{Analysis, AnovaType, Finding};
 use crate::assemble::analyze;
 use crate::balance::is_balanced;
 use crate::error::AnalysisError;
 use crate::findings::{sort, training, warning};
 use crate::formula::{Formula, Transform};
 use crate::model_matrix::{Coding, Contrasts};
-use crate::problem::{Order, Problem};
+use crate::problem::{Grouping, Order, Problem};
 use crate::table::{Column, Table};
 use crate::variable::Variable;
 use crate::wording::count;
@@ -65,6 +65,21 @@ pub fn analyze_table(
     formula: &Formula,
     options: &TableOptions,
 ) -> Result<Analysis, AnalysisError> {
+    let problem = problem_of(table, formula, options)?;
+    let mut analysis = analyze(&problem)?;
+    let left_out = table.rows() - problem.y.len();
+    analysis.findings.extend(report_left_out(left_out, table.rows(), &formula.response));
+    analysis.findings.extend(training::of_table(table));
+    sort(&mut analysis.findings);
+    Ok(analysis)
+}
+
+/// The problem that a formula and a table pose.
+pub(crate) fn problem_of(
+    table: &Table,
+    formula: &Formula,
+    options: &TableOptions,
+) -> Result<Problem, AnalysisError> {
     let (rows, y) = response(table, formula)?;
     let variables = formula
         .variables
@@ -72,7 +87,12 @@ pub fn analyze_table(
         .map(|name| Variable::from_table(table, name, &rows))
         .collect::<Result<Vec<_>, _>>()?;
     let balanced = is_balanced(&variables);
-    let problem = Problem {
+    let grouping = |term: &Vec<usize>| {
+        let own: Vec<&Variable> = term.iter().map(|&v| &variables[v]).collect();
+        Grouping::by(formula.name_of(term), &own, y.len())
+    };
+    let groupings = formula.strata.iter().map(grouping).collect();
+    Ok(Problem {
         response: formula.response_name(),
         logarithmic: formula.transform == Transform::Log,
         formula: formula.text.clone(),
@@ -82,7 +102,7 @@ pub fn analyze_table(
         term_names: formula.term_names(),
         intercept: formula.intercept,
         contrasts: options.contrasts,
-        strata: vec![],
+        groupings,
         coding: options.coding,
         types: options.types.clone(),
         alpha: options.alpha,
@@ -90,24 +110,22 @@ pub fn analyze_table(
         labels: labels(table, &rows, &options.label_columns)?,
         order: Order::Row,
         balanced,
-    };
-    let mut analysis = analyze(&problem)?;
-    let left_out = table.rows() - rows.len();
-    if left_out > 0 {
-        let text = format!(
-            "{} of {} {} no value of {} and {} left out of the fit; if they were planned, the \
-             design is no longer complete",
-            count(left_out, "row"),
-            table.rows(),
-            if left_out == 1 { "has" } else { "have" },
-            formula.response,
-            if left_out == 1 { "is" } else { "are" }
-        );
-        analysis.findings.push(warning("missing-response", text));
+    })
+}
+
+/// Says how many rows have no response.
+pub(crate) fn report_left_out(left_out: usize, rows: usize, response: &str) -> Option<Finding> {
+    if left_out == 0 {
+        return None;
     }
-    analysis.findings.extend(training::of_table(table));
-    sort(&mut analysis.findings);
-    Ok(analysis)
+    let text = format!(
+        "{} of {rows} {} no value of {response} and {} left out of the fit; if they were planned, \
+         the design is no longer complete",
+        count(left_out, "row"),
+        if left_out == 1 { "has" } else { "have" },
+        if left_out == 1 { "is" } else { "are" }
+    );
+    Some(warning("missing-response", text))
 }
 
 /// Rows that have a response, and the response as it enters the fit.

@@ -1,6 +1,8 @@
 //! Puts the parts of an analysis together.
 
-use crate::analysis::{Analysis, BoxCoxSummary, LackOfFitSummary, LogScale};
+use trainwright_stats::Influence;
+
+use crate::analysis::{Analysis, Check, LackOfFitSummary, LogScale};
 use crate::effects::{effects, half_normal, lenth_margins};
 use crate::error::AnalysisError;
 use crate::findings::{self, Evidence};
@@ -9,14 +11,14 @@ use crate::level_differences::level_differences;
 use crate::means::{best, interactions, main_effects};
 use crate::problem::Problem;
 use crate::residuals::residuals;
+use crate::split_plot::{strata_of, told};
 use crate::verdict::checks;
 
 /// Fits a problem and draws the findings that need no study.
 pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
-    if !(problem.alpha > 0.0 && problem.alpha < 1.0) {
-        return Err(AnalysisError::Alpha { alpha: problem.alpha });
-    }
-    let fitted = Fitted::new(problem)?;
+    check_alpha(problem.alpha)?;
+    let strata = strata_of(problem)?;
+    let fitted = Fitted::new(problem)?.tested_in(&strata);
     let influence = fitted.fit.influence();
     let effects = effects(problem, &fitted);
     let checks = checks(problem, &fitted);
@@ -34,6 +36,8 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
         log_scale: log_scale.as_ref(),
         best: best.as_ref(),
     });
+    let (strata, of_strata) = told(problem, &strata);
+    let findings = findings.into_iter().chain(of_strata).collect();
     Ok(Analysis {
         response: problem.response.clone(),
         formula: problem.formula.clone(),
@@ -42,13 +46,9 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
         n: problem.y.len(),
         fit: fitted.summary(problem.alpha),
         anova: fitted.tables(problem),
+        strata,
         checks,
-        box_cox: fitted.of_residuals.box_cox.map(|b| BoxCoxSummary {
-            lambda: b.lambda,
-            low: b.low,
-            high: b.high,
-            profile: fitted.of_residuals.power_profile.clone(),
-        }),
+        box_cox: fitted.of_residuals.power(),
         findings,
         half_normal: half_normal(&effects),
         effects,
@@ -70,6 +70,60 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
         comparisons: vec![],
         surface: None,
     })
+}
+
+/// Refuses a significance level that is none.
+pub(crate) fn check_alpha(alpha: f64) -> Result<(), AnalysisError> {
+    if alpha > 0.0 && alpha < 1.0 { Ok(()) } else { Err(AnalysisError::Alpha { alpha }) }
+}
+
+/// The analysis of a table too long for figures of single rows: `problem` is a sample of it,
+/// `fitted` the fit of all `n` rows.
+pub(crate) fn assemble_large(
+    problem: &Problem,
+    fitted: &Fitted,
+    checks: Vec<Check>,
+    n: usize,
+) -> Analysis {
+    let effects = effects(problem, fitted);
+    let findings = findings::of_large_fit(
+        &Evidence {
+            problem,
+            fitted,
+            effects: &effects,
+            checks: &checks,
+            influence: &Influence::default(),
+            lenth: None,
+            log_scale: None,
+            best: None,
+        },
+        n,
+    );
+    Analysis {
+        response: problem.response.clone(),
+        formula: problem.formula.clone(),
+        coding: problem.coding,
+        alpha: problem.alpha,
+        n,
+        fit: fitted.summary(problem.alpha),
+        anova: fitted.tables(problem),
+        strata: vec![],
+        checks,
+        box_cox: fitted.of_residuals.power(),
+        findings,
+        half_normal: half_normal(&effects),
+        effects,
+        lack_of_fit: None,
+        lenth: None,
+        residuals: vec![],
+        main_effects: vec![],
+        interactions: vec![],
+        level_differences: vec![],
+        best: None,
+        log_scale: None,
+        comparisons: vec![],
+        surface: None,
+    }
 }
 
 /// The fit for the logarithm, where the Box-Cox interval leaves out 1 and comes nearer to 0.

@@ -44,16 +44,6 @@ impl Derived {
         }
         expression(name)?.ok().map(Self::Computed)
     }
-
-    /// Columns that it is computed from.
-    pub(crate) fn sources(&self) -> Vec<String> {
-        match self {
-            Self::Polynomial { column, .. } | Self::Category { column } => vec![column.clone()],
-            Self::Computed(expression) => {
-                expression.names().into_iter().map(|name| name.to_string()).collect()
-            }
-        }
-    }
 }
 
 /// The name of a polynomial as R spells it, from what stands in its parentheses.

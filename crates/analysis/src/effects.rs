@@ -15,7 +15,9 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
         .map(|term| {
             let column = fitted.single_coded_column(term).filter(|_| comparable);
             let coefficient = column.and_then(|c| fitted.coded_fit.coefficients[c]);
-            let range = column.and_then(|c| interval(&fitted.coded_fit, c, problem.alpha));
+            let range = column
+                .filter(|_| fitted.has_common_error(term))
+                .and_then(|c| interval(&fitted.coded_fit, c, problem.alpha));
             Effect {
                 term: problem.term_names[term].clone(),
                 effect: coefficient.map(|c| 2.0 * c.estimate),
@@ -23,7 +25,7 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
                 ci_high: range.map(|r| 2.0 * r[1]),
                 p: row_of(&fitted.averaged, term)
                     .p
-                    .or(coefficient.and_then(|c| c.p))
+                    .or(coefficient.and_then(|c| c.p).filter(|_| problem.groupings.is_empty()))
                     .filter(|_| comparable),
                 p_adjusted: None,
                 percent: fitted.judged(term).percent,

@@ -9,6 +9,24 @@ use trainwright_stats::StatsError;
 pub enum AnalysisError {
     #[error("the table cannot be read: {0}")]
     Csv(#[from] csv::Error),
+    #[error("the table cannot be read: {0}")]
+    Unreadable(std::io::Error),
+    #[error("line {line} has {} where the header has {width}", cells(*found))]
+    Ragged { line: u64, found: usize, width: usize },
+    #[error("the record on line {line} does not end; a quotation mark may be missing")]
+    LongRecord { line: u64 },
+    #[error(
+        "line {line}, column `{column}`: `{value}` is not a number, but the column holds numbers \
+         before; correct the cell, or name the column with --categorical"
+    )]
+    LateText { line: u64, column: String, value: String },
+    #[error(
+        "the equation has more than {most} columns in a table of more than 20,000 rows; leave out \
+         a term or a column of many categories"
+    )]
+    ManyColumns { most: usize },
+    #[error("`Error(...)` is computed for tables of up to {most} rows, and this one has more")]
+    LongStrata { most: usize },
     #[error("the table has a header but no rows")]
     NoRows,
     #[error("the header names column `{name}` twice")]
@@ -80,4 +98,25 @@ pub enum AnalysisError {
     Alpha { alpha: f64 },
     #[error("`{response}` cannot be analysed: {source}")]
     Stats { response: String, source: StatsError },
+}
+
+fn cells(number: usize) -> String {
+    crate::wording::count(number, "cell")
+}
+
+impl AnalysisError {
+    /// Line of the table that is at fault; the last possible one where none is.
+    pub(crate) fn line(&self) -> u64 {
+        match self {
+            Self::Ragged { line, .. }
+            | Self::LongRecord { line }
+            | Self::LateText { line, .. }
+            | Self::NotFinite { line, .. }
+            | Self::EmptyFactor { line, .. }
+            | Self::TextResponse { line, .. }
+            | Self::LogOfNonPositive { line, .. }
+            | Self::NotComputable { line, .. } => *line,
+            _ => u64::MAX,
+        }
+    }
 }

@@ -21,6 +21,7 @@ use catalogue::catalogue_entry;
 
 use crate::analysis::{Best, Check, Effect, Finding, LenthSummary, LogScale, Severity};
 use crate::fitted::Fitted;
+use crate::large::FEW_ROWS;
 use crate::problem::Problem;
 
 /// Everything that findings are drawn from.
@@ -49,6 +50,21 @@ pub(crate) fn of_fit(evidence: &Evidence<'_>) -> Vec<Finding> {
     found.extend(assumptions::findings(evidence));
     found.extend(collinearity::findings(evidence));
     found.extend(coefficients::findings(evidence));
+    found
+}
+
+/// Findings about a table of `n` rows of which only a sample was looked at row by row.
+pub(crate) fn of_large_fit(evidence: &Evidence<'_>, n: usize) -> Vec<Finding> {
+    let mut found = ranking::findings(evidence);
+    found.extend(assumptions::findings(evidence));
+    found.extend(collinearity::findings(evidence));
+    let text = format!(
+        "coefficients and tables use all {n} rows; the normality and spread of residuals and the \
+         Box-Cox power were looked at in a random sample of {}; figures of single rows, serial \
+         correlation, lack of fit and means by level are not computed above {FEW_ROWS} rows",
+        evidence.problem.y.len()
+    );
+    found.push(info("large-table", text));
     found
 }
 

@@ -3,15 +3,18 @@
 use trainwright_stats::box_cox::{LARGEST_POWER, profile};
 use trainwright_stats::{
     AnovaRow, BoxCox, BreuschPagan, DurbinWatson, Fit, Intercept, LackOfFit, ShapiroWilk,
-    StatsError, SumOfSquares, TermStructure, box_cox, lack_of_fit, least_squares,
+    StatsError, Stratum, SumOfSquares, TermStructure, box_cox, lack_of_fit, least_squares,
     least_squares_through_origin, shapiro_wilk,
 };
 
-use crate::analysis::{AnovaTable, AnovaType, CoefficientRow, FitSummary, PowerLikelihood};
+use crate::analysis::{
+    AnovaTable, AnovaType, BoxCoxSummary, CoefficientRow, FitSummary, PowerLikelihood,
+};
 use crate::anova_lines::lines;
 use crate::error::AnalysisError;
 use crate::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
 use crate::problem::Problem;
+use crate::split_plot::only_test;
 
 /// Rows up to which the likelihood of several powers is worked out.
 const MOST_ROWS_OF_A_PROFILE: usize = 20_000;
@@ -31,6 +34,8 @@ pub(crate) struct Fitted {
     /// Type III in coded units with sum-to-zero contrasts: each effect averaged over the others.
     pub(crate) averaged: Vec<AnovaRow>,
     pub(crate) of_residuals: OfResiduals,
+    /// Numbers of the terms whose error is not that of single observations.
+    outer_terms: Vec<usize>,
 }
 
 /// What only single residuals can tell; each is undefined for some honest data, and then absent.
@@ -43,6 +48,14 @@ pub(crate) struct OfResiduals {
     pub(crate) shapiro: Option<ShapiroWilk>,
     pub(crate) durbin_watson: Option<DurbinWatson>,
     pub(crate) breusch_pagan: Option<BreuschPagan>,
+}
+
+impl OfResiduals {
+    /// The most likely power of the response.
+    pub(crate) fn power(&self) -> Option<BoxCoxSummary> {
+        let BoxCox { lambda, low, high, .. } = self.box_cox?;
+        Some(BoxCoxSummary { lambda, low, high, profile: self.power_profile.clone() })
+    }
 }
 
 /// One fit with the names and terms of its columns.
@@ -127,6 +140,7 @@ impl Fitted {
             type_three: summed.as_ref().unwrap_or(&own).table(SumOfSquares::Partial)?,
             averaged: coded.table(SumOfSquares::Partial)?,
             of_residuals,
+            outer_terms: vec![],
             names: own.names,
             fit: own.fit,
             coded_terms: coded.structure.term_of_column,
@@ -134,11 +148,45 @@ impl Fitted {
         })
     }
 
+    /// The same with every term tested against the error of the one stratum it lies in.
+    pub(crate) fn tested_in(mut self, strata: &[Stratum]) -> Self {
+        let Some(innermost) = strata.iter().map(|stratum| stratum.grouping).max() else {
+            return self;
+        };
+        for table in
+            [&mut self.type_one, &mut self.type_two, &mut self.type_three, &mut self.averaged]
+        {
+            for row in table.iter_mut() {
+                let test = row.term.and_then(|term| only_test(strata, term));
+                row.f = test.and_then(|(_, own)| own.f);
+                row.p = test.and_then(|(_, own)| own.p);
+            }
+        }
+        let terms = self.type_one.iter().filter_map(|row| row.term);
+        let inner = |term: &usize| {
+            only_test(strata, *term).is_some_and(|(stratum, _)| stratum.grouping == innermost)
+        };
+        self.outer_terms = terms.filter(|term| !inner(term)).collect();
+        self
+    }
+
+    /// Whether a term has the error of single observations, so that the residual standard
+    /// deviation is the measure of its uncertainty.
+    pub(crate) fn has_common_error(&self, term: usize) -> bool {
+        !self.outer_terms.contains(&(term + 1))
+    }
+
     /// The tables asked for.
     pub(crate) fn tables(&self, problem: &Problem) -> Vec<AnovaTable> {
-        let table = |&kind: &AnovaType| AnovaTable {
-            kind,
-            rows: lines(self.rows(kind), self.fit.ss_total, &problem.term_names),
+        let table = |&kind: &AnovaType| {
+            let mut rows = lines(self.rows(kind), self.fit.ss_total, &problem.term_names);
+            if !problem.groupings.is_empty() {
+                // Sizes relative to a mixture of errors would mean nothing; the strata have them.
+                for row in &mut rows {
+                    (row.partial_eta_sq, row.omega_sq) = (None, None);
+                }
+            }
+            AnovaTable { kind, rows }
         };
         problem.types.iter().map(table).collect()
     }
@@ -228,6 +276,25 @@ fn power_profile(matrix: &ModelMatrix, y: &[f64], best: &BoxCox) -> Vec<PowerLik
     }
     let entry = |(lambda, log_likelihood)| PowerLikelihood { lambda, log_likelihood };
     powers.into_iter().zip(found).map(entry).collect()
+}
+
+/// The tables asked for, without the fits that only findings need.
+pub(crate) fn tables_alone(problem: &Problem) -> Result<Vec<AnovaTable>, AnalysisError> {
+    let stats = |source| AnalysisError::Stats { response: problem.response.clone(), source };
+    let [asked, _, summed] = schemes(problem);
+    let table = |&kind: &AnovaType| {
+        let (scheme, squares) = match kind {
+            AnovaType::One => (asked, SumOfSquares::Sequential),
+            AnovaType::Two => (asked, SumOfSquares::Marginal),
+            AnovaType::Three => (summed, SumOfSquares::Partial),
+        };
+        let (variables, equation) = (&problem.variables, problem.equation());
+        let matrix = ModelMatrix::new(variables, equation, scheme, problem.y.len())?;
+        let own = Equated::new(&matrix, &problem.y, problem.intercept)?;
+        let rows = lines(&own.table(squares)?, own.fit.ss_total, &problem.term_names);
+        Ok(AnovaTable { kind, rows })
+    };
+    problem.types.iter().map(table).collect::<Result<_, _>>().map_err(stats)
 }
 
 /// Interval of a coefficient at the analysis' confidence.

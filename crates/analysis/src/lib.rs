@@ -11,6 +11,7 @@ mod analysis;
 mod analyze_study;
 mod analyze_table;
 mod anova_lines;
+mod anova_of_table;
 mod assemble;
 mod balance;
 mod box_cox_table;
@@ -24,6 +25,7 @@ mod error;
 mod findings;
 mod fitted;
 mod formula;
+mod large;
 mod level_differences;
 mod means;
 mod model_matrix;
@@ -32,6 +34,7 @@ mod planned_power;
 mod problem;
 mod residuals;
 mod scaling;
+mod split_plot;
 mod surface;
 mod table;
 mod variable;
@@ -46,6 +49,7 @@ pub use analysis::{
 };
 pub use analyze_study::{StudyOptions, analyze_study};
 pub use analyze_table::{TableOptions, analyze_table};
+pub use anova_of_table::anova_of_table;
 pub use box_cox_table::box_cox_of_table;
 pub use comparison::{
     CompareOptions, Comparison, GeometricRatio, LevelComparison, LevelSummary, Verdict,
@@ -57,6 +61,7 @@ pub use findings::catalogue::{
     CatalogueEntry, CatalogueGroup, catalogue, catalogue_entry, catalogue_page,
 };
 pub use formula::{Formula, TermOrder, Transform};
+pub use large::{FEW_ROWS, analyze_csv};
 pub use model_matrix::{Coding, Contrasts};
 pub use overhead::{Overhead, OverheadLine, OverheadOptions, overhead_of_table};
 pub use planned_power::{PlannedPower, TermPower, planned_power};

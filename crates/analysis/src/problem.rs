@@ -25,8 +25,8 @@ pub(crate) struct Problem {
     pub(crate) intercept: Intercept,
     /// How categories enter the equation in raw units.
     pub(crate) contrasts: Contrasts,
-    /// Groups of observations that share a source of error, outermost first.
-    pub(crate) strata: Vec<Stratum>,
+    /// Groupings of the observations with an error of their own, the outermost first.
+    pub(crate) groupings: Vec<Grouping>,
     pub(crate) coding: Coding,
     pub(crate) types: Vec<AnovaType>,
     pub(crate) alpha: f64,
@@ -39,12 +39,27 @@ pub(crate) struct Problem {
     pub(crate) balanced: Option<bool>,
 }
 
-/// A grouping of the observations with an error of its own.
+/// Observations that share a source of error.
 #[derive(Debug, Clone)]
-pub(crate) struct Stratum {
+pub(crate) struct Grouping {
     pub(crate) name: String,
     /// Group of each observation.
     pub(crate) groups: Vec<usize>,
+}
+
+impl Grouping {
+    /// Observations grouped by the levels of some variables.
+    pub(crate) fn by(name: String, variables: &[&Variable], rows: usize) -> Self {
+        let mut seen = BTreeMap::new();
+        let groups = (0..rows)
+            .map(|row| {
+                let key: Vec<usize> = variables.iter().map(|v| v.codes[row]).collect();
+                let next = seen.len();
+                *seen.entry(key).or_insert(next)
+            })
+            .collect();
+        Self { name, groups }
+    }
 }
 
 /// What the order of the observations means.

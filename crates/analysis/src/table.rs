@@ -20,6 +20,27 @@ pub struct Table {
     /// Line of each row in the file it was read from.
     lines: Vec<u64>,
     columns: Vec<(String, Column)>,
+    /// Columns of the file that were passed over.
+    not_held: Vec<String>,
+}
+
+/// The cells of a column as one text, which takes less room than a text a cell.
+#[derive(Default, Clone)]
+struct Cells {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Cells {
+    fn push(&mut self, cell: &str) {
+        self.text.push_str(cell);
+        self.ends.push(self.text.len());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
+    }
 }
 
 /// The cells of one column; an empty cell is `None`.
@@ -41,6 +62,27 @@ impl Table {
     /// A file that is not CSV, rows of unequal length, a repeated header, no rows, an infinite
     /// number, or a name in `categorical` that the header lacks.
     pub fn from_csv(source: impl Read, categorical: &[String]) -> Result<Self, AnalysisError> {
+        Self::read(source, categorical, |_| true)
+    }
+
+    /// The same, but holds only the columns of these names, which saves memory in a long table.
+    ///
+    /// # Errors
+    /// As [`Self::from_csv`], but other columns are not looked into; a name that the header lacks
+    /// is found when the column is asked for.
+    pub fn from_csv_columns(
+        source: impl Read,
+        categorical: &[String],
+        names: &[&str],
+    ) -> Result<Self, AnalysisError> {
+        Self::read(source, categorical, |name| names.contains(&name))
+    }
+
+    fn read(
+        source: impl Read,
+        categorical: &[String],
+        holds: impl Fn(&str) -> bool,
+    ) -> Result<Self, AnalysisError> {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
         let names: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
         let mut seen = BTreeSet::new();
@@ -51,30 +93,36 @@ impl Table {
             return Err(unknown(name, names.iter()));
         }
         let mut lines = Vec::new();
-        let mut cells: Vec<Vec<String>> = vec![Vec::new(); names.len()];
-        for record in reader.records() {
-            let record = record?;
+        let mut columns: Vec<Option<Cells>> =
+            names.iter().map(|name| holds(name).then(Cells::default)).collect();
+        let mut record = csv::StringRecord::new();
+        while reader.read_record(&mut record)? {
             lines.push(record.position().map_or(0, csv::Position::line));
-            for (column, cell) in cells.iter_mut().zip(record.iter()) {
-                column.push(cell.to_owned());
+            for (column, cell) in columns.iter_mut().zip(record.iter()) {
+                if let Some(column) = column {
+                    column.push(cell);
+                }
             }
         }
         if lines.is_empty() {
             return Err(AnalysisError::NoRows);
         }
+        let absent = names.iter().zip(&columns).filter(|(_, cells)| cells.is_none());
+        let not_held = absent.map(|(name, _)| name.clone()).collect();
         let columns = names
             .into_iter()
-            .zip(cells)
+            .zip(columns)
+            .filter_map(|(name, cells)| Some((name, cells?)))
             .map(|(name, cells)| {
                 let column = if categorical.contains(&name) {
-                    Column::Categorical(cells.into_iter().map(text_cell).collect())
+                    Column::Categorical(cells.iter().map(text_cell).collect())
                 } else {
-                    read_column(&name, cells, &lines)?
+                    read_column(&name, &cells, &lines)?
                 };
                 Ok((name, column))
             })
             .collect::<Result<_, AnalysisError>>()?;
-        Ok(Self { rows: lines.len(), lines, columns })
+        Ok(Self { rows: lines.len(), lines, columns, not_held })
     }
 
     /// Number of rows.
@@ -94,7 +142,10 @@ impl Table {
     pub fn column(&self, name: &str) -> Result<&Column, AnalysisError> {
         match self.columns.iter().find(|(n, _)| n == name) {
             Some((_, column)) => Ok(column),
-            None => Err(unknown(name, self.columns.iter().map(|(n, _)| n))),
+            None => {
+                let held = self.columns.iter().map(|(n, _)| n);
+                Err(unknown(name, held.chain(&self.not_held)))
+            }
         }
     }
 
@@ -109,23 +160,23 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> AnalysisE
     AnalysisError::UnknownColumn { name: name.to_owned(), known: known.join(", ") }
 }
 
-fn text_cell(cell: String) -> Option<String> {
-    if cell.is_empty() { None } else { Some(cell) }
+fn text_cell(cell: &str) -> Option<String> {
+    if cell.is_empty() { None } else { Some(cell.to_owned()) }
 }
 
-fn read_column(name: &str, cells: Vec<String>, lines: &[u64]) -> Result<Column, AnalysisError> {
+fn read_column(name: &str, cells: &Cells, lines: &[u64]) -> Result<Column, AnalysisError> {
     let missing = |cell: &str| cell.is_empty() || cell == "NA";
     let numeric = cells.iter().all(|c| missing(c) || c.parse::<f64>().is_ok());
-    if !numeric || cells.iter().all(|c| missing(c)) {
-        return Ok(Column::Categorical(cells.into_iter().map(text_cell).collect()));
+    if !numeric || cells.iter().all(missing) {
+        return Ok(Column::Categorical(cells.iter().map(text_cell).collect()));
     }
-    let mut values = Vec::with_capacity(cells.len());
-    for (cell, &line) in cells.into_iter().zip(lines) {
+    let mut values = Vec::with_capacity(lines.len());
+    for (cell, &line) in cells.iter().zip(lines) {
         match cell.parse::<f64>() {
             Ok(value) if value.is_finite() => values.push(Some(value)),
             Ok(_) => {
-                let column = name.to_owned();
-                return Err(AnalysisError::NotFinite { line, column, value: cell });
+                let (column, value) = (name.to_owned(), cell.to_owned());
+                return Err(AnalysisError::NotFinite { line, column, value });
             }
             Err(_) => values.push(None),
         }

@@ -166,13 +166,7 @@ impl Variable {
 
     fn categorical(name: &str, texts: &[&str]) -> Self {
         let mut distinct = texts.to_vec();
-        let numbers = texts.iter().all(|t| t.parse::<f64>().is_ok());
-        if numbers {
-            let value = |t: &str| t.parse::<f64>().unwrap_or(f64::INFINITY);
-            distinct.sort_by(|a, b| value(a).total_cmp(&value(b)).then_with(|| a.cmp(b)));
-        } else {
-            distinct.sort_unstable();
-        }
+        sort_levels(&mut distinct);
         distinct.dedup();
         let places: HashMap<&str, usize> =
             distinct.iter().enumerate().map(|(code, text)| (*text, code)).collect();
@@ -220,6 +214,16 @@ fn levels_of(factor: &Factor, further: &[Level], observed: &[(u32, Option<&Level
         levels.extend(further.iter().cloned());
     }
     levels
+}
+
+/// Numbers by size, texts by alphabet.
+pub(crate) fn sort_levels(texts: &mut [&str]) {
+    if texts.iter().all(|t| t.parse::<f64>().is_ok()) {
+        let value = |t: &str| t.parse::<f64>().unwrap_or(f64::INFINITY);
+        texts.sort_by(|a, b| value(a).total_cmp(&value(b)).then_with(|| a.cmp(b)));
+    } else {
+        texts.sort_unstable();
+    }
 }
 
 fn number(level: &Level) -> f64 {

@@ -18,6 +18,23 @@ pub(crate) fn checks(problem: &Problem, fitted: &Fitted) -> Vec<Check> {
     ]
 }
 
+/// Checks of a random sample of a table of `n` rows.
+pub(crate) fn checks_of_sample(problem: &Problem, sampled: &Fitted, n: usize) -> Vec<Check> {
+    let mut found = vec![normality(problem, sampled), equal_variance(problem, sampled)];
+    let note = format!(", in a random sample of {} of the {n} rows", problem.y.len());
+    found.iter_mut().for_each(|check| check.verdict.push_str(&note));
+    found.extend(["independence", "lack-of-fit", "balance"].map(|name| unchecked(name, TOO_LONG)));
+    found
+}
+
+/// The same where the sample cannot be fitted.
+pub(crate) fn checks_without_sample() -> Vec<Check> {
+    let names = ["normality", "equal-variance", "independence", "lack-of-fit", "balance"];
+    names.map(|name| unchecked(name, TOO_LONG)).into()
+}
+
+const TOO_LONG: &str = "not computed for tables of more than 20,000 rows";
+
 fn normality(problem: &Problem, fitted: &Fitted) -> Check {
     let name = "normality";
     let Some(test) = fitted.of_residuals.shapiro else {

@@ -79,6 +79,7 @@ pub(crate) enum Verb {
     #[command(
         after_help = "Examples:\n  trainwright stats shapiro-wilk --data runs.csv --column cost\n  \
         trainwright stats kruskal --data runs.csv --column cost --by batch\n  \
+        trainwright stats bootstrap --data runs.csv --column time --by nodes --ratio\n  \
         trainwright stats spearman --data runs.csv --column lr --with cost\n  \
         trainwright stats box-cox --data runs.csv --formula 'cost ~ lr*batch'\n  \
         trainwright stats p-adjust --data tests.csv --column p --method bh"

@@ -8,7 +8,7 @@ use crate::figure::{figure, p_value, to_spread};
 use crate::input::ReportInput;
 use crate::next_steps::next_steps;
 use crate::ranking::{Standing, in_words, ranked, standing, told_once};
-use crate::terminal_tables::{put_anova, put_fit};
+use crate::terminal_tables::{put_anova, put_fit, put_strata};
 
 /// Whether a text may use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +69,7 @@ pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
         put_anova(&mut text, table, colour);
     }
     put_comparisons(&mut text, analysis, colour);
+    put_strata(&mut text, analysis, colour);
     put_findings(&mut text, told_once(analysis).collect(), colour);
     put_checks(&mut text, analysis, colour);
     text

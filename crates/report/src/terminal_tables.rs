@@ -57,6 +57,14 @@ pub(crate) fn put_anova(text: &mut String, table: &AnovaTable, colour: Colour) {
     put_lines(text, &table.rows);
 }
 
+/// One table a source of error.
+pub(crate) fn put_strata(text: &mut String, analysis: &Analysis, colour: Colour) {
+    for table in &analysis.strata {
+        put(text, &format!("\n{} {}", colour.heading("Stratum"), table.stratum));
+        put_lines(text, &table.rows);
+    }
+}
+
 fn put_lines(text: &mut String, lines: &[AnovaLine]) {
     let head = ["df", "sum of sq", "F", "p", "p (Holm)", "share", "part. eta2", "omega2"];
     let mut rows = vec![("term".to_owned(), head.map(str::to_owned).to_vec(), "")];

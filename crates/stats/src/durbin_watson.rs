@@ -49,6 +49,11 @@ pub(crate) fn durbin_watson(
         Some(lower) => (lower, 1.0 - lower, TailMethod::Exact),
         None => {
             let (mean, variance) = moments(decomposition, residuals.len(), df);
+            // Directions left that all have the same statistic leave nothing to chance.
+            if variance <= 1e-12 {
+                let reason = "the model leaves only one possible value";
+                return Err(StatsError::Undefined { what, reason });
+            }
             let score = (statistic - mean) / variance.sqrt();
             (Normal.upper_tail(-score), Normal.upper_tail(score), TailMethod::Normal)
         }

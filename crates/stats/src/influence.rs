@@ -9,7 +9,7 @@ const OWN_FIT: f64 = 1.0 - 1e-10;
 ///
 /// Entries are `None` where the observation alone determines its fitted value, or where no
 /// residual variance is left to compare with.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Influence {
     /// Diagonal of the projection onto the columns.
     pub leverage: Vec<f64>,

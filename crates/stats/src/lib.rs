@@ -9,6 +9,7 @@
 
 mod anderson_darling;
 pub mod anova;
+pub mod bootstrap;
 pub mod box_cox;
 mod breusch_pagan;
 mod condition;
@@ -42,6 +43,7 @@ mod root;
 pub mod sample;
 pub mod shapiro_wilk;
 mod spearman;
+mod strata;
 mod studentised_range;
 mod symmetric;
 mod t_test;
@@ -53,6 +55,9 @@ mod yates;
 
 pub use anderson_darling::{AndersonDarling, anderson_darling};
 pub use anova::{AnovaRow, SumOfSquares, TermStructure, anova};
+pub use bootstrap::{
+    Bootstrap, BootstrapOptions, Contrast, Location, bootstrap_pairs, bootstrap_two_samples,
+};
 pub use box_cox::{BoxCox, box_cox};
 pub use breusch_pagan::BreuschPagan;
 pub use correlation::{Correlation, pearson};
@@ -81,6 +86,7 @@ pub use ratio::{MeanRatio, paired_ratio, ratio_of_means};
 pub use reduced::{Intercept, Reduced};
 pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
 pub use spearman::{Spearman, spearman};
+pub use strata::{Stratum, StratumTerm, strata};
 pub use studentised_range::StudentisedRange;
 pub use symmetric::{Eigen, symmetric_eigen};
 pub use t_test::{TTest, paired_t, welch_t};

@@ -60,4 +60,6 @@ pub use stop::stop;
 pub use tables::{
     compare, compare_trials, correlate, overhead, scaling, surface, surface_of_trials,
 };
-pub use test_statistics::{AdjustmentMethod, StatsTest, TestRequest, TestResult, test_statistics};
+pub use test_statistics::{
+    AdjustmentMethod, Location, StatsTest, TestRequest, TestResult, test_statistics,
+};

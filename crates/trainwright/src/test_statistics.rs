@@ -5,6 +5,7 @@
 
 mod input;
 mod outcome;
+mod resampled;
 mod which_test;
 
 use std::fs::File;
@@ -21,6 +22,8 @@ use trainwright_stats::{
 use crate::Error;
 use input::{Groups, Pairs, Sample};
 use outcome::Outcome;
+use resampled::resampled;
+pub use trainwright_stats::Location;
 pub use which_test::{AdjustmentMethod, StatsTest};
 use which_test::{Needs, check_options};
 
@@ -41,6 +44,12 @@ pub struct TestRequest<'a> {
     pub formula: Option<&'a str>,
     /// How p-values are adjusted.
     pub method: Option<AdjustmentMethod>,
+    /// What a bootstrap compares: means, if not said.
+    pub statistic: Option<Location>,
+    /// Whether a bootstrap compares by a ratio instead of a difference.
+    pub ratio: bool,
+    /// Seed of a bootstrap.
+    pub seed: Option<u64>,
 }
 
 /// What a test gave.
@@ -66,11 +75,18 @@ pub fn test_statistics(request: &TestRequest<'_>) -> Result<TestResult, Error> {
     let file = File::open(path).map_err(|source| Error::Input { path: path.to_owned(), source })?;
     // A grouping column is read as text, so that groups keep the names they have in the file.
     let texts: Vec<String> = request.by.into_iter().map(str::to_owned).collect();
-    let table = Table::from_csv(file, &texts).map_err(|error| fault(error.to_string()))?;
+    let named: Vec<&str> =
+        [request.column, request.by, request.with].into_iter().flatten().collect();
+    let table = match request.formula {
+        Some(_) => Table::from_csv(file, &texts),
+        None => Table::from_csv_columns(file, &texts, &named),
+    };
+    let table = table.map_err(|error| fault(error.to_string()))?;
     let outcome = match request.test.needs() {
         Needs::Sample => of_sample(request, &table),
         Needs::Groups | Needs::TwoGroups => of_groups(request, &table),
         Needs::Pairs => of_pairs(request, &table),
+        Needs::TwoSamples => resampled(request, &table),
         Needs::PValues => adjusted(request, &table),
         Needs::Factorial => factorial(request, &table),
         Needs::Formula => power(request, &table),

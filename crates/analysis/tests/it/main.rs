@@ -9,6 +9,7 @@ mod correlations;
 mod findings;
 mod finite;
 mod invariance;
+mod large;
 mod reference;
 mod report_d;
 mod scaling;

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use trainwright::{AdjustmentMethod, StatsTest};
+use clap::{Args, ValueEnum};
+use trainwright::{AdjustmentMethod, Location, StatsTest};
 
 #[derive(Debug, Args)]
 pub(crate) struct StatsArguments {
@@ -29,9 +29,33 @@ pub(crate) struct StatsArguments {
     /// How p-adjust allows for the number of tests [default: holm].
     #[arg(long, value_parser = method_parser())]
     pub method: Option<AdjustmentMethod>,
+    /// What a bootstrap compares [default: mean].
+    #[arg(long, value_enum)]
+    pub statistic: Option<StatisticArgument>,
+    /// Bootstrap the ratio instead of the difference.
+    #[arg(long)]
+    pub ratio: bool,
+    /// Seed of the bootstrap [default: 1].
+    #[arg(long)]
+    pub seed: Option<u64>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatisticArgument {
+    Mean,
+    Median,
+}
+
+impl From<StatisticArgument> for Location {
+    fn from(argument: StatisticArgument) -> Self {
+        match argument {
+            StatisticArgument::Mean => Self::Mean,
+            StatisticArgument::Median => Self::Median,
+        }
+    }
 }
 
 fn test_parser() -> impl TypedValueParser<Value = StatsTest> {

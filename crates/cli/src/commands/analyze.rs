@@ -5,8 +5,8 @@ use std::path::Path;
 
 use trainwright::{Error, Results};
 use trainwright_analysis::{
-    Analysis, AnovaType, Coding, Contrasts, Formula, StudyOptions, Table, TableOptions, TermOrder,
-    analyze_table,
+    Analysis, AnovaType, Coding, Contrasts, Formula, StudyOptions, TableOptions, TermOrder,
+    analyze_csv,
 };
 
 use super::load;
@@ -42,7 +42,6 @@ pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
 
 fn of_table(arguments: &AnalyzeArguments, data: &Path, formula: &str) -> Result<Analysis, Error> {
     let file = File::open(data).map_err(|source| Error::Input { path: data.to_owned(), source })?;
-    let table = Table::from_csv(file, &arguments.categorical)?;
     let order = match arguments.order {
         OrderArgument::Formula => TermOrder::Formula,
         OrderArgument::Degree => TermOrder::Degree,
@@ -56,7 +55,8 @@ fn of_table(arguments: &AnalyzeArguments, data: &Path, formula: &str) -> Result<
         types: types(&arguments.types)?,
         ..TableOptions::default()
     };
-    Ok(analyze_table(&table, &Formula::parse(formula, order)?, &options)?)
+    let formula = Formula::parse(formula, order)?;
+    Ok(analyze_csv(file, &arguments.categorical, &formula, &options)?)
 }
 
 fn coding(arguments: &AnalyzeArguments, usual: Coding) -> Coding {

@@ -15,6 +15,9 @@ pub(crate) fn stats(arguments: &StatsArguments) -> anyhow::Result<u8> {
         with: arguments.with.as_deref(),
         formula: arguments.formula.as_deref(),
         method: arguments.method,
+        statistic: arguments.statistic.map(Into::into),
+        ratio: arguments.ratio,
+        seed: arguments.seed,
     })?;
     if arguments.json {
         print_json("stats", &result.fields)?;

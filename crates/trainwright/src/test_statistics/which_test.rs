@@ -28,6 +28,7 @@ pub enum StatsTest {
     MannWhitney,
     PairedT,
     Wilcoxon,
+    Bootstrap,
     Pearson,
     Spearman,
     Kendall,
@@ -47,6 +48,8 @@ pub(super) enum Needs {
     TwoGroups,
     /// Two columns, compared row by row.
     Pairs,
+    /// Two groups, or two columns compared row by row.
+    TwoSamples,
     /// One column of p-values.
     PValues,
     /// One column of responses in standard order.
@@ -56,7 +59,7 @@ pub(super) enum Needs {
 }
 
 impl StatsTest {
-    const NAMED: [(&'static str, Self, Needs); 23] = [
+    const NAMED: [(&'static str, Self, Needs); 24] = [
         ("shapiro-wilk", Self::ShapiroWilk, Needs::Sample),
         ("anderson-darling", Self::AndersonDarling, Needs::Sample),
         ("lilliefors", Self::Lilliefors, Needs::Sample),
@@ -74,6 +77,7 @@ impl StatsTest {
         ("mann-whitney", Self::MannWhitney, Needs::TwoGroups),
         ("paired-t", Self::PairedT, Needs::Pairs),
         ("wilcoxon", Self::Wilcoxon, Needs::Pairs),
+        ("bootstrap", Self::Bootstrap, Needs::TwoSamples),
         ("pearson", Self::Pearson, Needs::Pairs),
         ("spearman", Self::Spearman, Needs::Pairs),
         ("kendall", Self::Kendall, Needs::Pairs),
@@ -174,12 +178,17 @@ pub(super) fn check_options(request: &TestRequest<'_>) -> Result<(), Error> {
         ("--with", request.with.is_some()),
         ("--formula", request.formula.is_some()),
         ("--method", request.method.is_some()),
+        ("--statistic", request.statistic.is_some()),
+        ("--ratio", request.ratio),
+        ("--seed", request.seed.is_some()),
     ];
     let (needed, allowed): (&[(&str, &str)], &[&str]) = match request.test.needs() {
         Needs::Sample | Needs::Factorial => (&[COLUMN], &[]),
         Needs::PValues => (&[COLUMN], &["--method"]),
         Needs::Groups | Needs::TwoGroups => (&[COLUMN, BY], &[]),
         Needs::Pairs => (&[COLUMN, WITH], &[]),
+        Needs::TwoSamples if request.with.is_some() => (&[COLUMN, WITH], &RESAMPLING),
+        Needs::TwoSamples => (&[COLUMN, BY_OR_WITH], &RESAMPLING),
         Needs::Formula if request.formula.is_some() => (&[], &["--formula"]),
         Needs::Formula => (&[FORMULA], &[]),
     };
@@ -202,6 +211,9 @@ pub(super) fn check_options(request: &TestRequest<'_>) -> Result<(), Error> {
 const COLUMN: (&str, &str) = ("--column NAME", "the column of the values");
 const BY: (&str, &str) = ("--by NAME", "the column that names the groups");
 const WITH: (&str, &str) = ("--with NAME", "the column to compare with, row by row");
+const BY_OR_WITH: (&str, &str) =
+    ("--by NAME", "the column that names the two groups, or --with NAME for pairs in each row");
+const RESAMPLING: [&str; 3] = ["--statistic", "--ratio", "--seed"];
 const FORMULA: (&str, &str) =
     ("--column NAME", "the column of the values, or --formula 'y ~ a*b' with its factors");
 

@@ -125,4 +125,25 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
         "Find out why they have none: levels that fail often look better than they are.",
         "Little and Rubin, Statistical Analysis with Missing Data, 3rd edition, chapter 1",
     ),
+    entry(
+        "large-table",
+        Info,
+        "The table is long: coefficients and tables use all rows, checks a random sample.",
+        "Analyse a part of the table for figures of single rows.",
+        "Demmel, Grigori, Hoemmen and Langou, SIAM Journal on Scientific Computing 34, 2012",
+    ),
+    entry(
+        "error-strata",
+        Info,
+        "Terms are tested against the error between or within groups, each in its own stratum.",
+        "Judge a term by its stratum's test; its coefficient's standard error may be too small.",
+        MONTGOMERY,
+    ),
+    entry(
+        "unbalanced-strata",
+        Warning,
+        "The groups of an `Error(...)` are not balanced, so a term shows in several strata.",
+        "Complete the missing observations, or read the strata one by one.",
+        MONTGOMERY,
+    ),
 ];

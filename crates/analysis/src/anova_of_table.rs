@@ -1,0 +1,33 @@
+//! Analysis-of-variance tables alone, without checks and findings.
+
+use crate::analysis::AnovaTable;
+use crate::analyze_table::{TableOptions, problem_of};
+use crate::assemble::check_alpha;
+use crate::error::AnalysisError;
+use crate::fitted::tables_alone;
+use crate::formula::Formula;
+use crate::table::Table;
+
+/// Fits a formula to a table and gives the analysis-of-variance tables asked for, nothing else.
+///
+/// # Errors
+/// As [`crate::analyze_table`].
+///
+/// ```
+/// use trainwright_analysis::{Formula, Table, TableOptions, TermOrder, anova_of_table};
+///
+/// let csv = "cost,lr\n5.1,low\n4.9,low\n2.2,high\n1.8,high\n";
+/// let table = Table::from_csv(csv.as_bytes(), &[])?;
+/// let formula = Formula::parse("cost ~ lr", TermOrder::Formula)?;
+/// let tables = anova_of_table(&table, &formula, &TableOptions::default())?;
+/// assert!((tables[1].rows[0].sum_sq.expect("not aliased") - 9.0).abs() < 1e-12);
+/// # Ok::<(), trainwright_analysis::AnalysisError>(())
+/// ```
+pub fn anova_of_table(
+    table: &Table,
+    formula: &Formula,
+    options: &TableOptions,
+) -> Result<Vec<AnovaTable>, AnalysisError> {
+    check_alpha(options.alpha)?;
+    tables_alone(&problem_of(table, formula, options)?)
+}
