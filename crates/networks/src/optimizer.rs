@@ -37,7 +37,7 @@ pub struct OptimizerMemory<'a> {
 /// ```
 /// use trainwright_networks::{Adam, Optimizer, Team, Trained};
 ///
-/// let mut adam = Adam::new(Trained::ranges(3, &[1..3]));
+/// let mut adam = Adam::new(Trained::ranges(3, &[1..2, 2..3]));
 /// let mut parameters = [1.0, 1.0, 1.0];
 /// adam.step(&mut parameters, &[5.0, 5.0, 5.0], 0.1, &mut Team::new(1)?);
 /// assert_eq!(parameters[0], 1.0);
@@ -108,7 +108,7 @@ impl Trained {
 
 impl From<usize> for Trained {
     fn from(parameter_count: usize) -> Self {
-        Self::ranges(parameter_count, &[0..parameter_count])
+        Self::ranges(parameter_count, std::slice::from_ref(&(0..parameter_count)))
     }
 }
 
