@@ -89,7 +89,7 @@ fn a_fault_in_a_long_table_is_named_by_its_line() {
     let refused = |bad: &str, equation: &str| {
         let mut text = rows(FEW_ROWS + 4000);
         text.push_str(bad);
-        text.push_str(&rows(3000).split_once('\n').unwrap().1);
+        text.push_str(rows(3000).split_once('\n').unwrap().1);
         analyze_csv(text.as_bytes(), &[], &formula(equation), &TableOptions::default())
             .unwrap_err()
             .to_string()

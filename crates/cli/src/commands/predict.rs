@@ -56,11 +56,14 @@ fn text(predictions: &Predictions) -> String {
         );
     }
     text.push_str("\nclass (rows) taken for (columns)\n     ");
-    let columns = 0..predictions.confusion.len();
-    columns.for_each(|column| drop(write!(text, " {column:>6}")));
+    for column in 0..predictions.confusion.len() {
+        let _ = write!(text, " {column:>6}");
+    }
     for (class, row) in predictions.confusion.iter().enumerate() {
         let _ = write!(text, "\n{class:>5}");
-        row.iter().for_each(|count| drop(write!(text, " {count:>6}")));
+        for count in row {
+            let _ = write!(text, " {count:>6}");
+        }
     }
     text.push('\n');
     text
