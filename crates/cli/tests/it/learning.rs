@@ -134,7 +134,7 @@ fn an_exploding_loss_is_told_with_step_and_rate() {
 /// A sparse set whose class is that of one of two features, and a test part.
 fn sparse_set(lab: &Lab) {
     let row = |example: u32| {
-        let positive = example % 3 == 0;
+        let positive = example.is_multiple_of(3);
         let told = if positive { 7 } else { 9 };
         format!("{} {told}:1 {}:0.5\n", if positive { "+1" } else { "-1" }, 20 + example % 11)
     };

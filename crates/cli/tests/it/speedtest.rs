@@ -97,7 +97,7 @@ fn what_cannot_be_read_is_said() {
     check(&["data", "speedtest", "photos", "--batch-size", "0"], "0");
     check(&["data", "speedtest", "missing"], "missing");
     check(&["data", "speedtest", "photos", "--records", "photos"], "holds no shards (.tfrecord)");
-    lab.write("photos/rose/bad.jpg", b"no picture".to_vec());
+    lab.write("photos/rose/bad.jpg", b"no picture");
     check(&["data", "speedtest", "photos"], "bad.jpg");
     if !cfg!(feature = "object-stores") {
         check(&["data", "verify", "s3://b/x*.tfrecord"], "--features object-stores");
