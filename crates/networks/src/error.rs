@@ -37,6 +37,8 @@ pub enum NetworksError {
     DropoutRate { layer: String, rate: String },
     #[error("no layer's name starts with `{prefix}`; the layers are {}", layers.join(", "))]
     NoSuchLayer { prefix: String, layers: Vec<String> },
+    #[error("tensor `{tensor}` should have the dimensions {expected:?}, but {found}")]
+    WeightShape { tensor: String, expected: Vec<usize>, found: String },
     #[error("cannot read the description of a network: {reason}")]
     Toml { reason: String },
 }

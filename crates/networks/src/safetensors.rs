@@ -2,7 +2,8 @@
 //!
 //! A file is the length of a JSON header as a little-endian `u64`, the header, and the numbers of
 //! all tensors without gaps. The header gives each tensor's type, shape and place, and under
-//! `__metadata__` any texts. Only tensors of type `F32` are read and written here.
+//! `__metadata__` any texts. Only tensors of type `F32` are read and
+//! written here; those of type `I64`, which PyTorch uses for counters, are passed over.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,6 +19,9 @@ use crate::error::NetworksError;
 const MAX_HEADER_BYTES: u64 = 100_000_000;
 
 const METADATA: &str = "__metadata__";
+
+/// Type of tensors that are passed over, such as the batches that a batch norm has seen.
+const COUNTER: &str = "I64";
 
 /// One tensor to write.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,6 +147,7 @@ impl SafeTensors {
         let header: Map<String, Value> = serde_json::from_slice(&bytes[8..start])
             .map_err(|error| format!("the header is not a JSON object: {error}"))?;
         let (mut metadata, mut places) = (BTreeMap::new(), BTreeMap::new());
+        let mut all = Vec::new();
         for (name, entry) in header {
             if name == METADATA {
                 metadata = serde_json::from_value(entry)
@@ -150,9 +155,13 @@ impl SafeTensors {
                 continue;
             }
             let (shape, range) = place(&entry).map_err(|why| format!("tensor `{name}`: {why}"))?;
-            places.insert(name, (shape, start + range.start..start + range.end));
+            let range = start + range.start..start + range.end;
+            all.push(range.clone());
+            if entry["dtype"] != COUNTER {
+                places.insert(name, (shape, range));
+            }
         }
-        check_cover(places.values().map(|(_, range)| range.clone()), start..bytes.len())?;
+        check_cover(all.into_iter(), start..bytes.len())?;
         Ok(Self { bytes, metadata, places })
     }
 }
@@ -160,7 +169,12 @@ impl SafeTensors {
 /// Shape of a tensor and its place among the numbers.
 fn place(entry: &Value) -> Result<(Vec<usize>, Range<usize>), String> {
     let dtype = entry["dtype"].as_str().unwrap_or("missing");
-    if dtype != "F32" {
+    let size = match dtype {
+        "F32" => size_of::<f32>(),
+        COUNTER => size_of::<i64>(),
+        _ => 0,
+    };
+    if size == 0 {
         return Err(format!("its type is {dtype}, only F32 can be read; convert it first"));
     }
     let sizes = |key: &str| -> Result<Vec<usize>, String> {
@@ -171,7 +185,7 @@ fn place(entry: &Value) -> Result<(Vec<usize>, Range<usize>), String> {
     let &[start, end] = offsets.as_slice() else {
         return Err(format!("its `data_offsets` are {offsets:?}, not start and end"));
     };
-    let count = shape.iter().try_fold(size_of::<f32>(), |size, &more| size.checked_mul(more));
+    let count = shape.iter().try_fold(size, |size, &more| size.checked_mul(more));
     if end.checked_sub(start).is_none_or(|length| count != Some(length)) {
         return Err(format!("its shape {shape:?} does not fill bytes {start} to {end}"));
     }

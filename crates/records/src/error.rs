@@ -147,6 +147,8 @@ pub enum RecordsError {
         train.0, train.1, test.0, test.1
     )]
     SplitShape { train: (usize, usize), test: (usize, usize) },
+    #[error("pictures of the training part have {train} channels, those of the test part {test}")]
+    SplitChannels { train: usize, test: usize },
 
     #[error(
         "`{name}` is neither a data set ({}) nor a folder with the four IDX files",

@@ -1,4 +1,4 @@
-//! Labelled grey pictures in memory, and the pair of training and test part.
+//! Labelled pictures in memory, and the pair of training and test part.
 
 use crate::error::RecordsError;
 
@@ -8,6 +8,7 @@ pub struct LabelledImages {
     pixels: Vec<u8>,
     rows: usize,
     columns: usize,
+    channels: usize,
     labels: Vec<u8>,
     classes: usize,
 }
@@ -20,7 +21,7 @@ pub struct Splits {
 }
 
 impl LabelledImages {
-    /// Pictures from their pixels, one after another, row by row.
+    /// Grey pictures from their pixels, one after another, row by row.
     ///
     /// # Errors
     /// When there are none, the counts disagree, or a label is not below `classes`.
@@ -30,7 +31,21 @@ impl LabelledImages {
         labels: Vec<u8>,
         classes: usize,
     ) -> Result<Self, RecordsError> {
-        let size = rows.checked_mul(columns).unwrap_or(0);
+        Self::with_channels(pixels, [rows, columns, 1], labels, classes)
+    }
+
+    /// Pictures of rows, columns and channels from their bytes, channels last.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn with_channels(
+        pixels: Vec<u8>,
+        [rows, columns, channels]: [usize; 3],
+        labels: Vec<u8>,
+        classes: usize,
+    ) -> Result<Self, RecordsError> {
+        let size = rows.checked_mul(columns).and_then(|size| size.checked_mul(channels));
+        let size = size.unwrap_or(0);
         if size == 0 || !pixels.len().is_multiple_of(size) {
             return Err(RecordsError::PixelCount { bytes: pixels.len(), rows, columns });
         }
@@ -45,7 +60,7 @@ impl LabelledImages {
             let label = labels[example].into();
             return Err(RecordsError::LabelRange { example, label, classes });
         }
-        Ok(Self { pixels, rows, columns, labels, classes })
+        Ok(Self { pixels, rows, columns, channels, labels, classes })
     }
 
     /// How many pictures there are; at least one.
@@ -64,12 +79,17 @@ impl LabelledImages {
         self.columns
     }
 
-    /// Pixels of one picture, row by row.
+    /// Numbers of each pixel: 1 for grey pictures, 3 for coloured ones.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// Bytes of one picture, row by row, channels last.
     ///
     /// # Panics
     /// When `index` is not below [`Self::len`].
     pub fn image(&self, index: usize) -> &[u8] {
-        let size = self.rows * self.columns;
+        let size = self.rows * self.columns * self.channels;
         &self.pixels[index * size..(index + 1) * size]
     }
 
@@ -98,6 +118,10 @@ impl Splits {
         let shape = |images: &LabelledImages| (images.rows, images.columns);
         if shape(&train) != shape(&test) {
             return Err(RecordsError::SplitShape { train: shape(&train), test: shape(&test) });
+        }
+        if train.channels != test.channels {
+            let (train, test) = (train.channels, test.channels);
+            return Err(RecordsError::SplitChannels { train, test });
         }
         let classes = train.classes.max(test.classes);
         (train.classes, test.classes) = (classes, classes);

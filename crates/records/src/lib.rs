@@ -18,6 +18,7 @@ mod index;
 mod inspect;
 mod libsvm;
 mod load;
+mod load_records;
 mod ordered;
 pub mod pictures;
 pub mod pipeline;

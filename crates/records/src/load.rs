@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::error::RecordsError;
 use crate::idx::{IdxBytes, read_idx, unpacked};
 use crate::images::{LabelledImages, Splits};
+use crate::load_records::{is_prepared, load_prepared};
 use crate::published::{FASHION_MNIST, TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS};
 use crate::sample;
 
@@ -22,7 +23,8 @@ const MNIST: &str = "mnist";
 const CLASSES: usize = 10;
 
 /// Loads a data set: `fashion-mnist-sample` (part of the program), `fashion-mnist` or `mnist`
-/// (full sets on disk), or a folder with the four IDX files, plain or compressed.
+/// (full sets on disk), a folder with the four IDX files, plain or compressed, or a folder that
+/// `data prepare --split` wrote, with shards in `train` and `test`.
 ///
 /// With `data_dir` a full set is looked for there only, as `data_dir` itself or the folder of the
 /// set's name in it. The content of `fashion-mnist` is checked against the published one.
@@ -48,6 +50,7 @@ pub fn load(name_or_path: &str, data_dir: Option<&Path>) -> Result<Splits, Recor
             let folder = first_with_set(searched, MNIST, advice)?;
             load_folder(&folder, Some(CLASSES))
         }
+        path if is_prepared(Path::new(path)) => load_prepared(Path::new(path)),
         path if Path::new(path).is_dir() => load_folder(Path::new(path), None),
         name => Err(RecordsError::UnknownData {
             name: name.to_owned(),

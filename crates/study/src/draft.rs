@@ -188,7 +188,7 @@ pub(crate) enum FoldoverDraft {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct JobDraft {
-    /// The network: `mlp` or `logistic`.
+    /// The network: `mlp`, `logistic`, a description such as `cnn:flowers`, or a TOML file.
     pub network: Option<Level>,
     /// A data set's name, such as `fashion-mnist-sample`, or a folder.
     pub data: Option<Level>,
@@ -226,6 +226,10 @@ pub(crate) struct JobDraft {
     pub time_limit_s: Option<Level>,
     /// File of the test part, where the data are one file.
     pub test_data: Option<Level>,
+    /// File of weights to start from.
+    pub weights: Option<Level>,
+    /// Start of the names of layers that do not learn.
+    pub freeze: Option<Level>,
     /// Hash the features of a sparse model into two to the power of this.
     pub hash_bits: Option<Level>,
     /// Whether the updates of a sparse model wait for each other: `sync` or `hogwild`.
@@ -263,6 +267,8 @@ impl JobDraft {
             ("early_stopping", self.early_stopping),
             ("time_limit_s", self.time_limit_s),
             ("test_data", self.test_data),
+            ("weights", self.weights),
+            ("freeze", self.freeze),
             ("hash_bits", self.hash_bits),
             ("update", self.update),
             ("strategy", self.strategy),

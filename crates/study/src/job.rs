@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::network_name::NetworkName;
 use crate::schedule::Schedule;
 use crate::{Configuration, Level};
 
@@ -71,6 +72,12 @@ pub struct JobSpec {
     /// File of the test part, where the data are one file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_data: Option<String>,
+    /// Safetensors file of weights to start from, in PyTorch's order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<String>,
+    /// Layers that do not learn: those whose name starts with this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<String>,
     /// Hash the features of a sparse model into two to the power of this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash_bits: Option<u32>,
@@ -91,16 +98,6 @@ pub struct JobSpec {
     pub threads: u32,
     /// Seed of initial weights and shuffling.
     pub seed: u64,
-}
-
-/// Networks the trainer knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NetworkName {
-    /// Dense layers with ReLU between them.
-    Mlp,
-    /// Logistic regression on sparse examples.
-    Logistic,
 }
 
 /// What turns gradients into updates.
@@ -163,7 +160,7 @@ fn default_momentum() -> f64 {
 }
 
 /// Keys that `[job]` and factors of a job may have.
-pub const JOB_KEYS: [&str; 25] = [
+pub const JOB_KEYS: [&str; 27] = [
     "network",
     "data",
     "hidden_layers",
@@ -183,6 +180,8 @@ pub const JOB_KEYS: [&str; 25] = [
     "early_stopping",
     "time_limit_s",
     "test_data",
+    "weights",
+    "freeze",
     "hash_bits",
     "update",
     "strategy",

@@ -1,6 +1,7 @@
 //! What the values of a job may be, alone and together.
 
-use crate::job::{JobError, JobSpec, NetworkName, Optimizer, UpdateMode};
+use crate::job::{JobError, JobSpec, Optimizer, UpdateMode};
+use crate::network_name::NetworkName;
 use crate::schedule::Schedule;
 
 impl JobSpec {
@@ -67,6 +68,8 @@ impl JobSpec {
                 "network `logistic` does not stop early yet: give the epochs",
             ),
             ("update", !sparse && free, "hogwild trains network `logistic` alone"),
+            ("weights", sparse && self.weights.is_some(), "network `logistic` starts from zero"),
+            ("freeze", sparse && self.freeze.is_some(), "network `logistic` has no layers"),
             (
                 "test_data",
                 !sparse && self.test_data.is_some(),

@@ -18,6 +18,7 @@ mod level;
 mod locate;
 mod machine;
 mod metric;
+mod network_name;
 mod observation;
 mod ordered;
 mod problem;
@@ -36,12 +37,11 @@ pub use duration::parse_duration;
 pub use expression::{EvaluateError, Expression, ParseError, Scope, Value};
 pub use factor::{Change, Domain, Factor, FactorKind, Scale};
 pub use fixed::differences;
-pub use job::{
-    JOB_KEYS, JobError, JobSpec, JobTemplate, NetworkName, Optimizer, Strategy, UpdateMode,
-};
+pub use job::{JOB_KEYS, JobError, JobSpec, JobTemplate, Optimizer, Strategy, UpdateMode};
 pub use level::Level;
 pub use machine::Machine;
 pub use metric::{Direction, Echo, Metric, MetricSource, Pattern, Pick, TextFile, seconds_per};
+pub use network_name::NetworkName;
 pub use observation::Observation;
 pub use problem::{FaultyFile, Problem, StudyError};
 pub use schedule::Schedule;

@@ -16,7 +16,8 @@ pub(crate) struct BatchBuffer<'a> {
 impl<'a> BatchBuffer<'a> {
     /// Room for batches of up to `capacity` of these pictures.
     pub(crate) fn new(images: &'a LabelledImages, capacity: usize) -> Self {
-        let inputs = Vec::with_capacity(capacity * images.rows() * images.columns());
+        let inputs =
+            Vec::with_capacity(capacity * images.rows() * images.columns() * images.channels());
         Self { images, inputs, labels: Vec::with_capacity(capacity) }
     }
 

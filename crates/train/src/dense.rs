@@ -1,6 +1,7 @@
 //! Networks with flat parameters on pictures.
 
 use std::ops::Range;
+use std::path::Path;
 
 use trainwright_networks::{
     Batch, BatchScore, GradientNorms, Network, Optimizer, SafeTensors, StepOptions, StepSize,
@@ -10,13 +11,11 @@ use trainwright_records::{LabelledImages, Splits};
 use trainwright_study::{JobSpec, Seed};
 
 use crate::batches::BatchBuffer;
+use crate::described::{evaluation_batch, network_of};
 use crate::error::TrainError;
 use crate::learner::{Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted};
 use crate::optimizers::optimizer;
 use crate::predict::Predicted;
-
-/// Pictures that are scored at once; more would not be faster and would need more memory.
-const EVALUATION_BATCH: usize = 256;
 
 /// Parts of a job that draw random numbers, each from its own seed.
 const WEIGHTS: u64 = 1;
@@ -34,6 +33,8 @@ pub(crate) struct DenseLearner<'a> {
     optimizer: Box<dyn Optimizer>,
     workspace: Workspace,
     buffer: BatchBuffer<'a>,
+    /// Pictures that are scored at once.
+    evaluation_batch: usize,
     clip_norm: Option<f64>,
     label_smoothing: f32,
     dropout: Seed,
@@ -50,22 +51,31 @@ impl<'a> DenseLearner<'a> {
         largest_batch: usize,
     ) -> Result<Self, TrainError> {
         let images = splits.train();
-        let hidden = vec![job.neurons as usize; job.hidden_layers as usize];
-        let inputs = images.rows() * images.columns();
-        let network = Network::perceptron(inputs, &hidden, images.classes())?;
+        let mut network = network_of(job, images)?;
+        if let Some(prefix) = &job.freeze {
+            network.freeze(prefix)?;
+        }
         let count = network.parameter_count();
         let seed = Seed::new(job.seed);
-        let capacity = largest_batch.min(images.len()).max(EVALUATION_BATCH);
+        let evaluation_batch = evaluation_batch(&network);
+        let capacity = largest_batch.min(images.len()).max(evaluation_batch);
+        let mut parameters = network.initial_parameters(seed.derive(WEIGHTS).value());
+        let mut state = network.initial_state();
+        if let Some(path) = &job.weights {
+            let file = SafeTensors::open(Path::new(path))?;
+            network.load_weights(&file, &mut parameters, &mut state)?;
+        }
         Ok(Self {
             splits,
-            parameters: network.initial_parameters(seed.derive(WEIGHTS).value()),
-            state: network.initial_state(),
+            parameters,
+            state,
             gradients: vec![0.0; count],
             half_gradients: Vec::new(),
             optimizer: optimizer(job, Trained::ranges(count, &trained_ranges(network.tensors()))),
             workspace: network.workspace(capacity, job.threads as usize)?,
             buffer: BatchBuffer::new(images, capacity.min(images.len())),
             network,
+            evaluation_batch,
             clip_norm: job.clip_norm,
             label_smoothing: job.label_smoothing as f32,
             dropout: seed.derive(DROPOUT),
@@ -111,10 +121,10 @@ impl<'a> DenseLearner<'a> {
         images: &LabelledImages,
         chosen: impl Iterator<Item = usize>,
     ) -> BatchScore {
-        let mut buffer = BatchBuffer::new(images, EVALUATION_BATCH.min(images.len()));
+        let mut buffer = BatchBuffer::new(images, self.evaluation_batch.min(images.len()));
         let (mut score, mut chosen) = (BatchScore::default(), chosen.peekable());
         while chosen.peek().is_some() {
-            let batch: Batch<'_> = buffer.gather(chosen.by_ref().take(EVALUATION_BATCH));
+            let batch: Batch<'_> = buffer.gather(chosen.by_ref().take(self.evaluation_batch));
             let Self { network, parameters, state, workspace, .. } = self;
             score.add(network.score(parameters, state, batch, workspace));
         }
@@ -155,10 +165,10 @@ impl Learner for DenseLearner<'_> {
 
     fn predictions(&mut self) -> Vec<Predicted> {
         let images = self.splits.test();
-        let mut buffer = BatchBuffer::new(images, EVALUATION_BATCH.min(images.len()));
+        let mut buffer = BatchBuffer::new(images, self.evaluation_batch.min(images.len()));
         let mut all = Vec::with_capacity(images.len());
-        for start in (0..images.len()).step_by(EVALUATION_BATCH) {
-            let batch = buffer.gather(start..images.len().min(start + EVALUATION_BATCH));
+        for start in (0..images.len()).step_by(self.evaluation_batch) {
+            let batch = buffer.gather(start..images.len().min(start + self.evaluation_batch));
             let Self { network, parameters, state, workspace, .. } = self;
             let rows = network.probabilities(parameters, state, batch.inputs, workspace);
             let rows = rows.chunks_exact(rows.len() / batch.labels.len());

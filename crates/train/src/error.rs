@@ -17,6 +17,8 @@ pub enum TrainError {
     Data(#[from] RecordsError),
     #[error(transparent)]
     Network(#[from] NetworksError),
+    #[error("cannot read network {}: {source}", path.display())]
+    Description { path: PathBuf, source: std::io::Error },
 
     #[error(
         "there is no test part: {} does not exist; name a file with test_data (--test-data)",

@@ -8,6 +8,7 @@
 mod batches;
 mod checkpoint;
 mod dense;
+mod described;
 mod divergence;
 mod early_stopping;
 mod error;

@@ -96,7 +96,7 @@ pub fn predict(request: &PredictRequest) -> Result<Predictions, TrainError> {
         job.test_data.clone_from(&request.test_data);
     }
     match job.network {
-        NetworkName::Mlp => {
+        NetworkName::Mlp | NetworkName::Described(_) => {
             let splits = load(&job.data, job.data_dir.as_deref())?;
             apply(&job, &path, &file, &mut DenseLearner::new(&job, &splits, 1)?)
         }

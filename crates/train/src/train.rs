@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use trainwright_networks::{BatchScore, StepSize, save_safetensors};
 use trainwright_records::load;
-use trainwright_study::{JobSpec, NetworkName, Seed, Strategy};
+use trainwright_study::{JobSpec, NetworkName, Schedule, Seed, Strategy};
 
 use crate::checkpoint::{CheckpointOptions, Keeper};
 use crate::dense::DenseLearner;
@@ -61,11 +61,12 @@ pub fn train_with(
     job.check()?;
     let start = Instant::now();
     match job.network {
-        NetworkName::Mlp => {
+        NetworkName::Mlp | NetworkName::Described(_) => {
             let splits = load(&job.data, job.data_dir.as_deref())?;
             let load_s = start.elapsed().as_secs_f64();
             let examples = splits.train().len();
-            let largest = (job.batch as usize).max(examples / 10);
+            let grows = matches!(job.schedule, Schedule::GrowBatch { .. } | Schedule::NoiseScale);
+            let largest = (job.batch as usize).max(if grows { examples / 10 } else { 1 });
             let mut learner = DenseLearner::new(job, &splits, largest)?;
             run(job, options, &mut learner, load_s, on_event)
         }

@@ -7,10 +7,11 @@ use trainwright_train::CheckpointEvery;
 
 #[derive(Debug, Args)]
 pub(crate) struct TrainArguments {
-    /// Network.
+    /// Network: mlp, logistic, a description such as cnn:flowers, or a TOML file; see
+    /// `trainwright network`.
     #[arg(long, default_value = "mlp")]
     pub network: String,
-    /// Data set's name, a folder, or a libsvm file for the network `logistic`.
+    /// Data set's name, a folder of IDX files or of prepared shards, or a libsvm file for the network `logistic`.
     #[arg(long, default_value = "fashion-mnist-sample")]
     pub data: String,
     /// Folder to look for named data sets in.
@@ -86,6 +87,12 @@ pub(crate) struct LearningArguments {
     /// Share of each label that is spread over all classes [default: 0].
     #[arg(long, value_name = "SHARE", value_parser = finite)]
     pub label_smoothing: Option<f64>,
+    /// Start from the weights of a safetensors file, in PyTorch's order; the last layer may differ.
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<String>,
+    /// Layers that do not learn: those whose name starts with this, such as features.
+    #[arg(long, value_name = "NAME")]
+    pub freeze: Option<String>,
     /// Stop after this many epochs without a lower loss on a held-out tenth of the training part.
     #[arg(long, value_name = "EPOCHS")]
     pub early_stopping: Option<i64>,

@@ -137,6 +137,8 @@ fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
         ("weight_decay", number(learning.weight_decay)),
         ("clip_norm", number(learning.clip_norm)),
         ("label_smoothing", number(learning.label_smoothing)),
+        ("weights", learning.weights.as_deref().map(text)),
+        ("freeze", learning.freeze.as_deref().map(text)),
         ("early_stopping", integer(learning.early_stopping)),
         ("time_limit_s", number(learning.time_limit)),
         ("test_data", sparse.test_data.as_deref().map(text)),

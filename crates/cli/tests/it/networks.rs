@@ -58,3 +58,48 @@ fn what_is_no_network_is_refused() {
         assert!(refused.stderr.contains(told), "{}", refused.stderr);
     }
 }
+
+/// The last event of a short training.
+fn trained(lab: &Lab, words: &[&str]) -> Value {
+    let words = [&["train", "--json", "--data", "fashion-mnist-sample"], words].concat();
+    let end = lab.expect(0, &words);
+    serde_json::from_str(end.stdout.lines().last().unwrap()).unwrap()
+}
+
+#[test]
+fn described_networks_learn_alike_with_any_number_of_threads() {
+    let lab = Lab::new();
+    for (network, least) in [("bilstm:32", 0.6), ("cnn:flowers", 0.65), ("mlp:784-32-10", 0.6)] {
+        let words = ["--network", network, "--batch", "64", "--lr", "0.003", "--threads"];
+        let [one, two] =
+            ["1", "2"].map(|threads| trained(&lab, &[&words[..], &[threads]].concat()));
+        assert_eq!(one["parameters_hash"], two["parameters_hash"], "{network}");
+        assert!(one["test_accuracy"].as_f64().unwrap() > least, "{network}: {one}");
+    }
+}
+
+#[test]
+fn a_network_that_does_not_fit_its_data_is_refused() {
+    let lab = Lab::new();
+    let refused = lab.expect(2, &["train", "--network", "mlp:100-10"]);
+    assert!(refused.stderr.contains("100 numbers"), "{}", refused.stderr);
+    let refused = lab.expect(2, &["train", "--network", "resnet"]);
+    assert!(refused.stderr.contains("bilstm:128"), "{}", refused.stderr);
+}
+
+#[test]
+fn exported_weights_are_a_start_for_other_jobs() {
+    let lab = Lab::new();
+    let first = ["--network", "mlp:784-16-10", "--export", "kept.safetensors"];
+    let before = trained(&lab, &first);
+    // Layer 0 is frozen and the rate is next to nothing, so that the old accuracy stays.
+    let words = ["--network", "mlp:784-16-10", "--weights", "kept.safetensors"];
+    let after = trained(&lab, &[words, ["--freeze", "0", "--lr", "1e-9"]].concat());
+    let accuracy = |end: &Value| end["test_accuracy"].as_f64().unwrap();
+    assert!((accuracy(&before) - accuracy(&after)).abs() < 0.005, "{before} {after}");
+    let other = ["train", "--network", "mlp:784-17-10", "--weights", "kept.safetensors"];
+    let refused = lab.expect(2, &other);
+    assert!(refused.stderr.contains("0.weight"), "{}", refused.stderr);
+    let refused = lab.expect(2, &["train", "--network", "mlp:784-16-10", "--freeze", "x"]);
+    assert!(refused.stderr.contains("starts with `x`"), "{}", refused.stderr);
+}
