@@ -167,6 +167,13 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  trainwright train --epochs 3 --checkpoint kept\n  \
         trainwright predict kept\n  trainwright predict kept --data mnist -o predictions.csv")]
     Predict(PredictArguments),
+    /// Show what a network consists of: layers, shapes, parameters, operations, memory.
+    #[command(after_help = "Examples:\n  trainwright network mobilenet-v2:1.0\n  \
+        trainwright network cnn:flowers --input 96x96x3 --classes 10 --json\n  \
+        trainwright network mine.toml\n\n\
+        Networks: mlp:784-128-10, cnn:flowers, mobilenet-v2:1.0, lstm:128, bilstm:128, or a TOML \
+        file with name, input and [[layer]] tables.")]
+    Network(NetworkArguments),
     /// Run one training job from a file: what a trial of the built-in trainer does.
     #[command(after_help = "Example:\n  trainwright job job.json")]
     Job(JobArguments),
@@ -436,6 +443,21 @@ pub(crate) struct MetricsTestArguments {
     /// Study file with the rules.
     #[arg(long)]
     pub study: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NetworkArguments {
+    /// Short text such as mobilenet-v2:1.0, or a TOML file.
+    pub description: String,
+    /// Dimensions of one example, such as 64x64x3.
+    #[arg(long)]
+    pub input: Option<String>,
+    /// How many classes.
+    #[arg(long)]
+    pub classes: Option<usize>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -14,6 +14,7 @@ mod import;
 mod load;
 mod logs;
 mod metrics;
+mod network;
 mod predict;
 mod queue;
 mod report;
@@ -63,6 +64,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Data(DataVerb::Verify(arguments)) => data_prepare::verify(&arguments),
         Verb::Data(DataVerb::Inspect(arguments)) => data_prepare::inspect(&arguments),
         Verb::Data(DataVerb::Speedtest(arguments)) => data_speedtest::speedtest(&arguments),
+        Verb::Network(arguments) => network::network(&arguments),
         Verb::Train(arguments) => train::train(&arguments),
         Verb::Predict(arguments) => predict::predict(&arguments),
         Verb::Job(arguments) => train::job(&arguments),

@@ -15,6 +15,7 @@ mod examples;
 mod learning;
 mod loads;
 mod metrics;
+mod networks;
 mod outcomes;
 mod program;
 mod questions;

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
-use trainwright_networks::{Adam, Batch, Network, Optimizer, Sgd, StepOptions};
+use trainwright_networks::{Adam, Batch, Network, NetworkDescription, Optimizer, Sgd, StepOptions};
 
 /// Random inputs in [-1, 1) and labels.
 pub(crate) fn random_batch(
@@ -117,5 +117,61 @@ fn a_fixed_batch_can_be_learned_by_heart() {
         let score = mlp.score(&parameters, &[], batch, &mut workspace);
         assert_eq!(score.correct, 20);
         assert!(score.loss_sum / 20.0 < 0.02, "{}", score.loss_sum);
+    }
+}
+
+#[test]
+fn thread_count_does_not_change_a_bit_of_any_network() {
+    let cases = [("cnn:flowers", &[24, 24, 3][..], 19), ("mobilenet-v2:0.35", &[40, 40, 3], 9)];
+    for (text, shape, examples) in cases.into_iter().chain([("bilstm:24", &[9, 7][..], 70)]) {
+        let description = NetworkDescription::of(text, Some(shape), Some(4)).unwrap();
+        let network = Network::new(&description).unwrap();
+        let (values, labels) = random_batch(examples, shape.iter().product(), 4, 9);
+        let train = |threads| {
+            let mut parameters = network.initial_parameters(2);
+            let (mut state, mut gradients) = (network.initial_state(), vec![0.0; parameters.len()]);
+            let mut workspace = network.workspace(examples, threads).unwrap();
+            let mut sgd = Sgd::new(parameters.len());
+            for step in 0..3 {
+                let batch = Batch { inputs: &values, labels: &labels };
+                let options = StepOptions { dropout_seed: step, label_smoothing: 0.1 };
+                network.gradients(
+                    &parameters,
+                    &mut state,
+                    batch,
+                    options,
+                    &mut gradients,
+                    &mut workspace,
+                );
+                sgd.step(&mut parameters, &gradients, 0.01, workspace.team());
+            }
+            (parameters, state)
+        };
+        let alone = train(1);
+        assert!(alone.0.iter().all(|value| value.is_finite()), "{text}");
+        assert!(alone == train(2), "{text} with two threads");
+        assert!(alone == train(5), "{text} with five threads");
+    }
+}
+
+#[test]
+fn frozen_layers_stay_and_the_others_learn() {
+    let description =
+        NetworkDescription::of("mobilenet-v2:0.35", Some(&[32, 32, 3]), Some(4)).unwrap();
+    let mut network = Network::new(&description).unwrap();
+    assert!(network.freeze("nothing").unwrap_err().to_string().contains("classifier.1"));
+    network.freeze("features.").unwrap();
+    let parameters = network.initial_parameters(1);
+    let (mut state, mut gradients) = (network.initial_state(), vec![f32::NAN; parameters.len()]);
+    let before = state.clone();
+    let (values, labels) = random_batch(6, 32 * 32 * 3, 4, 9);
+    let mut workspace = network.workspace(6, 1).unwrap();
+    let batch = Batch { inputs: &values, labels: &labels };
+    let options = StepOptions::default();
+    network.gradients(&parameters, &mut state, batch, options, &mut gradients, &mut workspace);
+    assert_eq!(state, before);
+    for tensor in network.tensors() {
+        let own = &gradients[tensor.range.clone()];
+        assert_eq!(tensor.trainable, own.iter().any(|&it| it != 0.0), "{}", tensor.name);
     }
 }

@@ -6,3 +6,4 @@ mod gradients;
 mod layers;
 mod optimizers;
 mod reference;
+mod vectors;

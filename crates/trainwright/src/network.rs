@@ -1,0 +1,78 @@
+//! The verb `network`: what a network consists of and what it costs.
+
+use std::path::Path;
+
+use serde::Serialize;
+use trainwright_networks::{Network, NetworkDescription, Operator};
+
+use crate::Error;
+
+/// A network that somebody asks about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkRequest {
+    /// A short text such as `mobilenet-v2:1.0`, or the path of a TOML file.
+    pub description: String,
+    /// Dimensions of one example, where the text leaves them open.
+    pub input: Option<Vec<usize>>,
+    /// How many classes, where the text leaves them open.
+    pub classes: Option<usize>,
+}
+
+/// What a network consists of; everything is for one example.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NetworkSummary {
+    /// The network's name.
+    pub network: String,
+    /// Dimensions of one example.
+    pub input: Vec<usize>,
+    /// How many classes it tells apart.
+    pub classes: usize,
+    /// All parameters.
+    pub parameters: usize,
+    /// Numbers that steps change without gradients.
+    pub state: usize,
+    /// Floating-point operations forward; learning takes about three times as many.
+    pub flops: u64,
+    /// Bytes that learning keeps from the forward to the backward step.
+    pub activation_bytes: u64,
+    /// The layers in their order.
+    pub operators: Vec<Operator>,
+}
+
+/// Builds the network of a description and tells what it consists of.
+///
+/// # Errors
+/// The file cannot be read, the description names no network, or its layers do not fit.
+pub fn describe_network(request: &NetworkRequest) -> Result<NetworkSummary, Error> {
+    let refused = |error: trainwright_networks::NetworksError| Error::Request(error.to_string());
+    let description = description(request)?;
+    let network = Network::new(&description).map_err(refused)?;
+    let operators = network.operators().to_vec();
+    Ok(NetworkSummary {
+        network: network.name().to_owned(),
+        input: network.input_shape().to_vec(),
+        classes: network.classes(),
+        parameters: network.parameter_count(),
+        state: network.state_count(),
+        flops: operators.iter().map(|operator| operator.flops).sum(),
+        activation_bytes: operators.iter().map(|operator| operator.activation_bytes).sum(),
+        operators,
+    })
+}
+
+fn description(request: &NetworkRequest) -> Result<NetworkDescription, Error> {
+    let refused = |error: trainwright_networks::NetworksError| Error::Request(error.to_string());
+    let NetworkRequest { description, input, classes } = request;
+    let path = Path::new(description);
+    if path.extension().is_none_or(|extension| extension != "toml") {
+        return NetworkDescription::of(description, input.as_deref(), *classes).map_err(refused);
+    }
+    if input.is_some() || classes.is_some() {
+        let reason =
+            format!("{description} tells its own input and classes; leave the options out");
+        return Err(Error::Request(reason));
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| Error::Input { path: path.to_owned(), source })?;
+    NetworkDescription::from_toml(&text).map_err(refused)
+}
