@@ -125,12 +125,14 @@ mod tests {
 
     use super::*;
 
+    type State = [Vec<f32>; 3];
+
     /// Runs a kernel both ways on equal inputs and compares every bit of what it leaves.
-    fn check(state: [Vec<f32>; 3], run: [&dyn Fn(&mut [Vec<f32>; 3]); 2]) {
+    fn check(state: State, run: [&dyn Fn(&mut State); 2]) {
         let [mut plain, mut dispatched] = [state.clone(), state];
         run[0](&mut plain);
         run[1](&mut dispatched);
-        let bits = |state: &[Vec<f32>; 3]| -> Vec<u32> {
+        let bits = |state: &State| -> Vec<u32> {
             state.iter().flatten().map(|value| value.to_bits()).collect()
         };
         assert_eq!(bits(&plain), bits(&dispatched));
