@@ -42,3 +42,10 @@ pub enum NetworksError {
     #[error("cannot read the description of a network: {reason}")]
     Toml { reason: String },
 }
+
+impl NetworksError {
+    /// Whether another description, file or data would help, rather than another machine.
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(self, Self::Threads { .. })
+    }
+}

@@ -97,6 +97,7 @@ impl Error {
             )
             | Self::Analysis(_) => 2,
             Self::Data(error) if error.is_bad_input() => 2,
+            Self::Train(TrainError::Network(error)) if error.is_bad_input() => 2,
             Self::AlreadyRunning { .. }
             | Self::NoStoreFolder { .. }
             | Self::NoRoom { .. }
