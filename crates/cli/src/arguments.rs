@@ -162,7 +162,7 @@ pub(crate) enum Verb {
         trainwright train --epochs 50 --checkpoint kept --resume")]
     // So that -1 reaches the check that explains what is wrong with it.
     #[command(allow_negative_numbers = true)]
-    Train(TrainArguments),
+    Train(Box<TrainArguments>),
     /// Apply a trained network to a test part: confusion matrix, accuracy of each class.
     #[command(after_help = "Examples:\n  trainwright train --epochs 3 --checkpoint kept\n  \
         trainwright predict kept\n  trainwright predict kept --data mnist -o predictions.csv")]

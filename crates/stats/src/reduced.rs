@@ -93,7 +93,7 @@ mod tests {
             y in prop::collection::vec(-10.0..10.0f64, 30), x in prop::collection::vec(-3.0..9.0f64, 30),
         ) {
             let squares = x.iter().map(|v| v * v).collect();
-            let columns = vec![vec![1.0; 30], x, squares];
+            let columns = [vec![1.0; 30], x, squares];
             for (intercept, from) in [(Intercept::First, 0), (Intercept::Absent, 1)] {
                 let used = &columns[from..];
                 let matrix = Columns::new(used.to_vec()).unwrap();

@@ -40,7 +40,7 @@ fn a_toml_file_describes_a_network() {
     lab.write("mine.toml", text);
     let found = lab.json(&["network", "mine.toml", "--json"]);
     assert_eq!((&found["network"], &found["parameters"]), (&"mine".into(), &15.into()));
-    lab.write("bad.toml", &text.replace("dense", "dance"));
+    lab.write("bad.toml", text.replace("dense", "dance"));
     let refused = lab.expect(2, &["network", "bad.toml"]);
     assert!(refused.stderr.contains("dance"), "{}", refused.stderr);
 }
