@@ -44,8 +44,8 @@ pub enum NetworksError {
 }
 
 impl NetworksError {
-    /// Whether another description, file or data would help, rather than another machine.
+    /// Whether another description or other data would help, rather than a sound file or machine.
     pub fn is_bad_input(&self) -> bool {
-        !matches!(self, Self::Threads { .. })
+        !matches!(self, Self::Threads { .. } | Self::File { .. })
     }
 }
