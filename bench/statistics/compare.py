@@ -105,13 +105,21 @@ def small(harness, folder):
 def program_run(program, file):
     """Seconds and peak bytes of the whole program, and what it printed."""
     words = [program, "analyze", "--data", file, "--formula", FORMULA, "--json"]
-    start = time.perf_counter()
+    # A child's peak starts at its parent's size, so a small process stands between.
+    starter = (
+        "import os, subprocess, sys, time\n"
+        "start = time.perf_counter()\n"
+        "child = subprocess.Popen(sys.argv[1:], stdout=sys.stdout)\n"
+        "_, status, usage = os.wait4(child.pid, 0)\n"
+        "print(time.perf_counter() - start, usage.ru_maxrss, status, file=sys.stderr)"
+    )
     with open(file.with_suffix(".json"), "wb") as out:
-        child = subprocess.Popen(words, stdout=out)
-        _, status, usage = os.wait4(child.pid, 0)
-    elapsed = time.perf_counter() - start
-    assert status == 0, status
-    return elapsed, 1024 * usage.ru_maxrss, json.loads(file.with_suffix(".json").read_text())
+        command = [sys.executable, "-c", starter, *words]
+        told = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=True)
+    elapsed, peak, status = told.stderr.split()[-3:]
+    assert status == "0", told.stderr
+    found = json.loads(file.with_suffix(".json").read_text())
+    return float(elapsed), 1024 * int(peak), found
 
 
 def million(program, folder):
