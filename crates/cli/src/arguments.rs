@@ -400,8 +400,8 @@ pub(crate) enum DataVerb {
     /// repetition. The result: images/s and MB/s, regressions on each parameter and on all of
     /// them, how many times as fast records are, and a verdict in words.
     ///
-    /// On a warm local disk records of 192 x 192 pixels are about 4 times as fast as photographs
-    /// of 500 x 300, because less is decoded. Ratios such as 70 come from the wait before each
+    /// On a warm local disk records of 192 x 192 pixels were 3.3 to 3.5 times as fast as
+    /// photographs of 500 x 300, because less is decoded. Ratios such as 70 come from the wait before each
     /// file of a distant store: --latency shows it (docs/data-path.md has measured figures).
     #[command(after_help = "Examples:\n  trainwright data speedtest photos/\n  \
         trainwright data speedtest photos/ --records shards/ --batch-size 2,4,6,8 \

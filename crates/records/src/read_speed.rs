@@ -144,18 +144,6 @@ impl ReadSpeed {
         Ok(())
     }
 
-    /// Reads everything once, so that what can be cached is.
-    ///
-    /// # Errors
-    /// When something cannot be read.
-    pub fn warm_up(&self) -> Result<(), RecordsError> {
-        let mut bytes = Vec::new();
-        self.files
-            .iter()
-            .chain(&self.shards)
-            .try_for_each(|o| self.bucket.read(&o.address, &mut bytes))
-    }
-
     fn read_by(&self, run: &ReadRun) -> Vec<&Object> {
         match run.source {
             ReadSource::Files => around(&self.files, run.start).take(run.images()).collect(),

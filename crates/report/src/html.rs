@@ -83,7 +83,7 @@ pub fn html(input: &ReportInput<'_>) -> String {
         environment::section(input),
     ];
     let mut sections = SECTIONS.to_vec();
-    if let Some(own) = input.surface {
+    if let Some(own) = input.analysis.and_then(|analysis| analysis.surface.as_ref()) {
         sections.insert(AFTER_EFFECTS, surface::SECTION);
         bodies.insert(AFTER_EFFECTS, surface::section(own, &mut charts));
     }

@@ -1,6 +1,6 @@
 //! What a report is made of.
 
-use trainwright_analysis::{Analysis, Surface};
+use trainwright_analysis::Analysis;
 use trainwright_design::Design;
 use trainwright_study::{Configuration, Machine, Measurement, Series, Study, TrialState, Usage};
 
@@ -13,8 +13,6 @@ pub struct ReportInput<'a> {
     pub design: &'a Design,
     /// What its measurements say; absent while there are too few.
     pub analysis: Option<&'a Analysis>,
-    /// The quadratic surface through its measurements, where its design supports one.
-    pub surface: Option<&'a Surface>,
     /// Why there is no analysis, in words.
     pub analysis_refused: Option<String>,
     /// All trials, planned ones included, without warm-ups.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use trainwright_analysis::{Analysis, StudyOptions, Surface, surface_of_study};
+use trainwright_analysis::{Analysis, StudyOptions, Surface};
 use trainwright_report::{
     Colour, ReportInput, ReportTrial, SurfacePage, TableReport, surface_html, table_html,
 };
@@ -28,11 +28,8 @@ pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<Stri
         trials.push(shown(trial, series));
     }
     let machines = results.store.machines(results.study_id)?;
-    // Most designs have no surface, and an equation that cannot be fitted is told elsewhere.
-    let surface = surface_of_study(study, &results.observations()).ok().flatten();
     let input = ReportInput {
         machines: &machines,
-        surface: surface.as_ref(),
         written_at,
         ..bare_input(study, results, &analysis, &trials)
     };
@@ -73,7 +70,6 @@ fn bare_input<'a>(
         study,
         design: &results.design,
         analysis: analysis.as_ref().ok(),
-        surface: None,
         analysis_refused: analysis.as_ref().err().map(ToString::to_string),
         trials,
         machines: &[],

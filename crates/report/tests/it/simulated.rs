@@ -116,7 +116,6 @@ impl Simulated {
             study: &self.study,
             design: &self.design,
             analysis: self.analysis.as_ref(),
-            surface: None,
             analysis_refused: refused,
             trials: &self.trials,
             machines: &self.machines,
