@@ -222,11 +222,13 @@ fn a9a_is_learned_as_well_as_it_can_be() {
     }
     let lab = Lab::new();
     let mut told = String::new();
-    for (optimizer, rate, update) in [
-        ("adagrad", "0.1", "sync"),
-        ("ftrl", "0.3", "sync"),
-        ("sgd", "0.02", "hogwild"),
-        ("adagrad", "0.1", "hogwild"),
+    // Plain SGD at a constant rate ends wherever the last examples pushed it, and with threads that
+    // wait for one another in no fixed order that is a matter of luck: its rate falls to nothing.
+    for (optimizer, rate, schedule, update) in [
+        ("adagrad", "0.1", "constant", "sync"),
+        ("ftrl", "0.3", "constant", "sync"),
+        ("sgd", "0.02", "cosine", "hogwild"),
+        ("adagrad", "0.1", "constant", "hogwild"),
     ] {
         let words = [
             "train",
@@ -238,6 +240,8 @@ fn a9a_is_learned_as_well_as_it_can_be() {
             optimizer,
             "--lr",
             rate,
+            "--schedule",
+            schedule,
             "--update",
             update,
             "--threads",
@@ -251,7 +255,7 @@ fn a9a_is_learned_as_well_as_it_can_be() {
         let events = events(&lab.expect(0, &words).stdout);
         let done = events.last().unwrap();
         let number = |key: &str| done[key].as_f64().unwrap();
-        writeln!(told, "{optimizer} {update}: {done}").unwrap();
+        writeln!(told, "{optimizer} {schedule} {update}: {done}").unwrap();
         assert!(number("test_accuracy") >= 0.845 && number("test_auc") >= 0.90, "{told}");
     }
 }
