@@ -50,16 +50,7 @@ pub fn planned_power(study: &Study, design: &Design) -> Result<PlannedPower, Ana
     let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
     let planned: Vec<Observation> = plan(study, design)
         .into_iter()
-        .map(|trial| Observation {
-            trial: trial.number,
-            row: Some(trial.row),
-            replicate: trial.replicate,
-            block: trial.block,
-            whole_plot: trial.whole_plot,
-            configuration: trial.configuration,
-            state: TrialState::Planned,
-            values: [].into(),
-        })
+        .map(|trial| Observation::of(trial, TrialState::Planned, [].into()))
         .collect();
     let planned: Vec<&Observation> = planned.iter().collect();
     let scheme = Scheme { coding: Coding::Coded, contrasts: Contrasts::Sum };

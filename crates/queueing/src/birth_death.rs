@@ -1,5 +1,13 @@
 //! Probabilities of a birth-death chain, without factorials.
 
+/// Probabilities of the states 0, 1, ... `last`; of `ratio` see [`weights`].
+pub(crate) fn probabilities(last: u32, ratio: impl Fn(u32) -> f64) -> Vec<f64> {
+    let mut found = weights(last, ratio);
+    let total: f64 = found.iter().sum();
+    found.iter_mut().for_each(|weight| *weight /= total);
+    found
+}
+
 /// Weights of the states 0, 1, ... `last`, of which the likeliest has weight 1.
 ///
 /// `ratio(n)` is the rate from state n-1 up over the rate from n down; it must not grow with n

@@ -2,12 +2,11 @@
 
 use crate::bisection;
 use crate::error::QueueingError;
-use crate::finite_population::FinitePopulation;
+use crate::finite::FiniteQueue;
 use crate::ggc::Ggc;
 use crate::limits::count;
 use crate::mg1::Mg1;
 use crate::mmc::Mmc;
-use crate::mmck::Mmck;
 use crate::steady_state::{Quantiles, SteadyState, TimeQuantiles};
 
 /// What a queue is, apart from its rates and servers.
@@ -53,10 +52,8 @@ pub enum QueueKind {
 pub enum Queue {
     /// M/M/1 and M/M/c.
     Mmc(Mmc),
-    /// M/M/c/K.
-    Mmck(Mmck),
-    /// M/M/c//N.
-    Finite(FinitePopulation),
+    /// M/M/c/K and M/M/c//N.
+    Finite(FiniteQueue),
     /// M/G/1.
     Mg1(Mg1),
     /// G/G/c.
@@ -86,10 +83,13 @@ impl QueueKind {
         count("servers", servers)?;
         Ok(match self {
             Self::Mmc => Queue::Mmc(Mmc::new(arrival_rate, service_rate, servers)?),
-            Self::Mmck { capacity } => {
-                Queue::Mmck(Mmck::new(arrival_rate, service_rate, servers, capacity)?)
-            }
-            Self::Finite { population } => Queue::Finite(FinitePopulation::new(
+            Self::Mmck { capacity } => Queue::Finite(FiniteQueue::with_places(
+                arrival_rate,
+                service_rate,
+                servers,
+                capacity,
+            )?),
+            Self::Finite { population } => Queue::Finite(FiniteQueue::with_population(
                 arrival_rate,
                 service_rate,
                 servers,
@@ -114,7 +114,6 @@ impl Queue {
     pub fn steady_state(&self) -> SteadyState {
         match self {
             Self::Mmc(queue) => queue.steady_state(),
-            Self::Mmck(queue) => queue.steady_state(),
             Self::Finite(queue) => queue.steady_state(),
             Self::Mg1(queue) => queue.steady_state(),
             Self::Ggc(queue) => queue.steady_state(),
@@ -125,7 +124,6 @@ impl Queue {
     pub fn quantiles(&self) -> Quantiles {
         match self {
             Self::Mmc(queue) => queue.quantiles(),
-            Self::Mmck(queue) => queue.quantiles(),
             Self::Finite(queue) => queue.quantiles(),
             Self::Mg1(_) | Self::Ggc(_) => {
                 Quantiles { wait: TimeQuantiles::UNKNOWN, response: TimeQuantiles::UNKNOWN }
@@ -151,7 +149,6 @@ impl Queue {
     pub fn state_probability(&self, jobs: u64) -> Option<f64> {
         match self {
             Self::Mmc(queue) => Some(queue.state_probability(jobs)),
-            Self::Mmck(queue) => Some(queue.state_probability(jobs)),
             Self::Finite(queue) => Some(queue.state_probability(jobs)),
             Self::Mg1(_) | Self::Ggc(_) => None,
         }
@@ -161,7 +158,6 @@ impl Queue {
     pub fn wait_tail(&self, time: f64) -> Option<f64> {
         match self {
             Self::Mmc(queue) => Some(queue.wait_tail(time)),
-            Self::Mmck(queue) => Some(queue.wait_tail(time)),
             Self::Finite(queue) => Some(queue.wait_tail(time)),
             Self::Mg1(_) | Self::Ggc(_) => None,
         }
@@ -171,7 +167,6 @@ impl Queue {
     pub fn response_tail(&self, time: f64) -> Option<f64> {
         match self {
             Self::Mmc(queue) => Some(queue.response_tail(time)),
-            Self::Mmck(queue) => Some(queue.response_tail(time)),
             Self::Finite(queue) => Some(queue.response_tail(time)),
             Self::Mg1(_) | Self::Ggc(_) => None,
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Configuration, TrialState};
+use crate::{Configuration, PlannedTrial, TrialState};
 
 /// An ended trial reduced to its configuration and its metrics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,4 +28,20 @@ pub struct Observation {
     pub state: TrialState,
     /// Metric values by name.
     pub values: BTreeMap<String, f64>,
+}
+
+impl Observation {
+    /// What came of a planned trial.
+    pub fn of(trial: PlannedTrial, state: TrialState, values: BTreeMap<String, f64>) -> Self {
+        Self {
+            trial: trial.number,
+            row: Some(trial.row),
+            replicate: trial.replicate,
+            block: trial.block,
+            whole_plot: trial.whole_plot,
+            configuration: trial.configuration,
+            state,
+            values,
+        }
+    }
 }

@@ -218,16 +218,7 @@ fn clean_run(study: &Study) -> (Design, Vec<Observation>) {
         let noise = trainwright_stats::Normal.quantile((place as f64 + 0.5) / count as f64);
         let lr = trial.configuration.get("lr").unwrap().number().unwrap();
         let loss = 20.0 - 2.0 * lr.log10() + noise.unwrap();
-        Observation {
-            trial: trial.number,
-            row: Some(trial.row),
-            replicate: trial.replicate,
-            block: trial.block,
-            whole_plot: trial.whole_plot,
-            configuration: trial.configuration,
-            state: TrialState::Finished,
-            values: BTreeMap::from([("loss".to_owned(), loss)]),
-        }
+        Observation::of(trial, TrialState::Finished, BTreeMap::from([("loss".to_owned(), loss)]))
     };
     (design, trials.into_iter().map(observe).collect())
 }

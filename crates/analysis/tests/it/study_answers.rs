@@ -29,16 +29,7 @@ fn run(study: &Study, time: impl Fn(&Configuration) -> f64) -> (Design, Vec<Obse
         let wobble =
             trainwright_stats::Normal.quantile((place as f64 + 0.5) / count as f64).unwrap();
         let value = time(&trial.configuration) + 0.05 * wobble;
-        Observation {
-            trial: trial.number,
-            row: Some(trial.row),
-            replicate: trial.replicate,
-            block: trial.block,
-            whole_plot: trial.whole_plot,
-            configuration: trial.configuration,
-            state: TrialState::Finished,
-            values: BTreeMap::from([("time".to_owned(), value)]),
-        }
+        Observation::of(trial, TrialState::Finished, BTreeMap::from([("time".to_owned(), value)]))
     };
     (design, trials.into_iter().map(observe).collect())
 }

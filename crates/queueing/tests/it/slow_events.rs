@@ -1,6 +1,6 @@
 //! Queues that the simulation of the crate does not know, simulated event by event.
 
-use trainwright_queueing::{Discipline, FinitePopulation, PriorityClass, PriorityQueue};
+use trainwright_queueing::{Discipline, FiniteQueue, PriorityClass, PriorityQueue};
 
 /// Exponential times from SplitMix64 (Steele, Lea and Flood, 2014).
 struct Dice(u64);
@@ -81,7 +81,8 @@ fn a_finite_population_queues_as_predicted() {
             jobs -= 1;
         }
     }
-    let state = FinitePopulation::new(rate, service, servers, population).unwrap().steady_state();
+    let state =
+        FiniteQueue::with_population(rate, service, servers, population).unwrap().steady_state();
     assert!((area / now / state.mean_jobs - 1.0).abs() < 0.01);
     assert!((f64::from(arrivals) / now / state.throughput - 1.0).abs() < 0.01);
     let p_wait = f64::from(delayed) / f64::from(arrivals);
