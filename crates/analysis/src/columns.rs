@@ -32,7 +32,7 @@ pub(crate) fn levels(table: &Table, name: &str) -> Result<Vec<Level>, AnalysisEr
     let level = |row: usize| match table.column(name)? {
         Column::Numeric(cells) => {
             let value = cells[row].ok_or_else(|| empty(row))?;
-            Ok(Level::parse(&value.to_string()))
+            Ok(Level::of(value))
         }
         Column::Categorical(cells) => {
             Ok(Level::parse(cells[row].as_deref().ok_or_else(|| empty(row))?))

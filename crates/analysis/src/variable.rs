@@ -154,12 +154,12 @@ impl Variable {
     /// A numeric variable whose levels are its distinct values.
     fn numeric(name: &str, values: Vec<f64>) -> Self {
         let mut distinct = values.clone();
-        distinct.sort_by(f64::total_cmp);
+        distinct.sort_unstable_by(f64::total_cmp);
         distinct.dedup();
         let codes: Vec<usize> =
             values.iter().map(|v| distinct.partition_point(|d| d < v)).collect();
         let coded = coded(&codes, distinct.len(), Some(&distinct));
-        let levels = distinct.into_iter().map(|v| Level::parse(&v.to_string())).collect();
+        let levels = distinct.into_iter().map(Level::of).collect();
         let (name, origin) = (name.to_owned(), Origin::Observed);
         Self { name, levels, codes, raw: Some(values), polynomials: None, coded, origin }
     }

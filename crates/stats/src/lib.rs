@@ -28,6 +28,7 @@ mod kruskal_wallis;
 pub mod lack_of_fit;
 pub mod least_squares;
 pub mod lenth;
+mod lanes;
 mod lilliefors;
 mod mann_whitney;
 mod non_negative;

@@ -6,6 +6,7 @@
 //! by which `lm` in R reports coefficients as not defined.
 
 use crate::error::StatsError;
+use crate::lanes::{dot, scale, subtract};
 use crate::sample;
 
 /// Share of a column's length that must be new for the column to count.
@@ -199,28 +200,21 @@ impl Orthogonal {
 
 /// Unit vector whose reflection sends `tail` to a multiple of the first axis.
 fn reflector_of(tail: &[f64], length: f64) -> Vec<f64> {
-    // Scaling first keeps very small and very large columns from under- or overflowing.
-    let mut vector: Vec<f64> = tail.iter().map(|v| v / length).collect();
-    vector[0] += if vector[0] < 0.0 { -1.0 } else { 1.0 };
-    let size = norm(&vector);
-    vector.iter_mut().for_each(|v| *v /= size);
+    let mut vector = tail.to_vec();
+    let size = (2.0 * length * (length + tail[0].abs())).sqrt();
+    vector[0] += length.copysign(tail[0]);
+    scale(&mut vector, size.recip());
     vector
 }
 
 fn reflect(unit: &[f64], vector: &mut [f64]) {
-    let twice: f64 = 2.0 * unit.iter().zip(vector.iter()).map(|(u, v)| u * v).sum::<f64>();
-    for (v, u) in vector.iter_mut().zip(unit) {
-        *v -= twice * u;
-    }
+    let twice = 2.0 * dot(unit, vector);
+    subtract(vector, twice, unit);
 }
 
-/// Euclidean length, safe against overflow of the squares.
+/// Euclidean length; the values of [`Columns`] are small and large enough to be squared.
 fn norm(vector: &[f64]) -> f64 {
-    let largest = vector.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    if largest == 0.0 {
-        return 0.0;
-    }
-    largest * vector.iter().map(|v| (v / largest).powi(2)).sum::<f64>().sqrt()
+    dot(vector, vector).sqrt()
 }
 
 #[cfg(test)]

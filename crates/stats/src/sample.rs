@@ -1,6 +1,7 @@
 //! Means, sums of squares and medians of one sample, and the checks all entry points share.
 
 use crate::error::StatsError;
+use crate::lanes;
 
 /// Arithmetic mean, with a second pass that removes the rounding of the first.
 ///
@@ -93,13 +94,12 @@ pub(crate) fn shape(
 
 pub(crate) fn mean_of(values: &[f64]) -> f64 {
     let n = values.len() as f64;
-    let first = values.iter().sum::<f64>() / n;
-    first + values.iter().map(|v| v - first).sum::<f64>() / n
+    let first = lanes::sum(values) / n;
+    first + lanes::sum_from(values, first) / n
 }
 
 pub(crate) fn squares_about_mean(values: &[f64]) -> f64 {
-    let centre = mean_of(values);
-    values.iter().map(|v| (v - centre).powi(2)).sum()
+    lanes::squares_from(values, mean_of(values))
 }
 
 pub(crate) fn median_of(values: &[f64]) -> f64 {

@@ -7,6 +7,7 @@
 
 use crate::distribution::Normal;
 use crate::error::StatsError;
+use crate::lanes;
 use crate::sample;
 
 /// Largest sample for which Royston checked the approximation.
@@ -34,53 +35,49 @@ pub fn shapiro_wilk(values: &[f64]) -> Result<ShapiroWilk, StatsError> {
     }
     sample::check_varies(values, what)?;
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let short = shortfall(&sorted, &weights(n)?);
     Ok(ShapiroWilk { w: 1.0 - short, p: p_value(short, n) })
 }
 
-/// 1 - W, formed so that a W close to 1 keeps its digits.
+/// 1 - W, formed so that a W close to 1 keeps its digits; the weights are those of the upper half,
+/// the largest value first.
 fn shortfall(sorted: &[f64], weights: &[f64]) -> f64 {
     // The range as unit keeps squares of very small or large values in bounds.
-    let range = sorted[sorted.len() - 1] - sorted[0];
-    let scaled: Vec<f64> = sorted.iter().map(|v| (v - sorted[0]) / range).collect();
-    let centre = sample::mean_of(&scaled);
-    let along: f64 = weights.iter().zip(&scaled).map(|(a, x)| a * (x - centre)).sum();
-    let squares: f64 = scaled.iter().map(|x| (x - centre).powi(2)).sum();
-    let scale: f64 = weights.iter().map(|a| a * a).sum();
-    let whole = (squares * scale).sqrt();
-    (whole - along) * (whole + along) / (squares * scale)
+    let (lowest, unit) = (sorted[0], (sorted[sorted.len() - 1] - sorted[0]).recip());
+    let scaled: Vec<f64> = sorted.iter().map(|v| (v - lowest) * unit).collect();
+    // Weights of opposite places differ in sign alone.
+    let pairs = scaled.iter().zip(scaled.iter().rev());
+    let apart: Vec<f64> = pairs.take(weights.len()).map(|(low, high)| high - low).collect();
+    let along = lanes::dot(weights, &apart);
+    let squares = sample::squares_about_mean(&scaled);
+    let size = 2.0 * lanes::dot(weights, weights);
+    let whole = (squares * size).sqrt();
+    (whole - along) * (whole + along) / (squares * size)
 }
 
-/// Royston's weights of the ordered sample, antisymmetric about the middle.
+/// Royston's weights of the upper half of the ordered sample, the largest value first.
 fn weights(n: usize) -> Result<Vec<f64>, StatsError> {
     const LAST: [f64; 6] = [0.0, 0.221157, -0.147981, -2.071190, 4.434685, -2.706056];
     const LAST_BUT_ONE: [f64; 6] = [0.0, 0.042981, -0.293762, -1.752461, 5.682633, -3.582633];
     if n == 3 {
-        let half = 0.5f64.sqrt();
-        return Ok(vec![-half, 0.0, half]);
+        return Ok(vec![0.5f64.sqrt()]);
     }
     let size = n as f64;
-    let mut scores = (1..=n)
-        .map(|i| Normal.quantile((i as f64 - 0.375) / (size + 0.25)))
+    let mut scores = (1..=n / 2)
+        .map(|i| Normal.quantile((i as f64 - 0.375) / (size + 0.25)).map(|score| -score))
         .collect::<Result<Vec<f64>, _>>()?;
-    let squares: f64 = scores.iter().map(|m| m * m).sum();
+    let squares = 2.0 * lanes::dot(&scores, &scores);
     let root = size.sqrt().recip();
-    let last = scores[n - 1] / squares.sqrt() + polynomial(&LAST, root);
-    let (ends, corrected) = if n > 5 {
-        let next = scores[n - 2] / squares.sqrt() + polynomial(&LAST_BUT_ONE, root);
-        (2, vec![last, next])
-    } else {
-        (1, vec![last])
-    };
-    let of_ends: f64 = scores[n - ends..].iter().map(|m| 2.0 * m * m).sum();
+    let mut corrected = vec![scores[0] / squares.sqrt() + polynomial(&LAST, root)];
+    if n > 5 {
+        corrected.push(scores[1] / squares.sqrt() + polynomial(&LAST_BUT_ONE, root));
+    }
+    let of_ends: f64 = scores[..corrected.len()].iter().map(|m| 2.0 * m * m).sum();
     let of_corrected: f64 = corrected.iter().map(|a| 2.0 * a * a).sum();
     let phi = (squares - of_ends) / (1.0 - of_corrected);
-    scores.iter_mut().for_each(|m| *m /= phi.sqrt());
-    for (k, a) in corrected.into_iter().enumerate() {
-        scores[n - 1 - k] = a;
-        scores[k] = -a;
-    }
+    lanes::scale(&mut scores, phi.sqrt().recip());
+    scores[..corrected.len()].copy_from_slice(&corrected);
     Ok(scores)
 }
 

@@ -5,6 +5,8 @@
 //! the memory of one block. Inner products of columns are those of the whole matrix; normal
 //! equations are never formed.
 
+use crate::lanes::{dot, scale, subtract};
+
 /// Triangular factor of the rows seen so far.
 ///
 /// ```
@@ -81,29 +83,16 @@ impl Tall {
         let length = (alpha * alpha + squares).sqrt();
         let beta = if alpha > 0.0 { -length } else { length };
         let first = alpha - beta;
-        own.iter_mut().for_each(|v| *v /= first);
+        scale(own, first.recip());
         let tau = -first / beta;
         self.triangle[k * width + k] = beta;
         for (column, values) in (k + 1..width).zip(right.chunks_exact_mut(rows)) {
             let above = &mut self.triangle[column * width + k];
             let share = tau * (*above + dot(own, values));
             *above -= share;
-            values.iter_mut().zip(own.iter()).for_each(|(v, u)| *v -= share * u);
+            subtract(values, share, own);
         }
     }
-}
-
-/// Inner product in eight strands, which a processor adds side by side.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut strands = [0.0; 8];
-    let (left, right) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in left.zip(right) {
-        for lane in 0..8 {
-            strands[lane] += x[lane] * y[lane];
-        }
-    }
-    strands.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

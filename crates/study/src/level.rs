@@ -44,6 +44,23 @@ impl Level {
         }
     }
 
+    /// The level that a finite number is printed and read again as.
+    ///
+    /// ```
+    /// use trainwright_study::Level;
+    ///
+    /// assert_eq!(Level::of(2.0), Level::Integer(2));
+    /// assert_eq!(Level::of(0.5), Level::Number(0.5));
+    /// ```
+    pub fn of(value: f64) -> Self {
+        // 2^63 is the first number beyond the whole ones.
+        if value.fract() == 0.0 && value.abs() < 9_223_372_036_854_775_808.0 {
+            Self::Integer(value as i64)
+        } else {
+            Self::Number(value)
+        }
+    }
+
     /// The level as a number, if it is one.
     pub fn number(&self) -> Option<f64> {
         match self {
@@ -92,6 +109,13 @@ mod tests {
         check("adam", Level::Text("adam".into()));
         check("true", Level::Truth(true));
         check("inf", Level::Text("inf".into()));
+    }
+
+    #[test]
+    fn a_number_is_the_level_that_it_prints_as() {
+        for value in [0.0, -0.0, 3.0, -7.5, 1e-300, 1e15, -1e18, 1e19, 1e300, 0.1] {
+            assert_eq!(Level::of(value), Level::parse(&value.to_string()), "{value}");
+        }
     }
 
     #[test]

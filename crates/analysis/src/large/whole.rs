@@ -181,14 +181,13 @@ impl Whole {
             if variable.raw.is_none() || variable.polynomials.is_some() {
                 continue;
             }
-            let level = |value: f64| Level::parse(&value.to_string());
             if let Some(first) = variable.levels.first_mut() {
-                *first = level(low);
+                *first = Level::of(low);
             }
             if variable.levels.len() > 1
                 && let Some(last) = variable.levels.last_mut()
             {
-                *last = level(high);
+                *last = Level::of(high);
             }
         }
     }
