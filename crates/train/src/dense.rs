@@ -249,12 +249,8 @@ impl Learner for DenseLearner<'_> {
 
     fn export(&self) -> Vec<OwnedTensor> {
         let of_vector = |(_, infos, values): (_, &[TensorInfo], &[f32])| -> Vec<OwnedTensor> {
-            let tensor = |info: &TensorInfo| OwnedTensor {
-                name: info.name.clone(),
-                shape: info.kind.pytorch_shape(&info.shape),
-                values: info.kind.to_pytorch(&info.shape, &values[info.range.clone()]),
-            };
-            infos.iter().map(tensor).collect()
+            let tensors = infos.iter().flat_map(|info| info.to_pytorch(values));
+            tensors.map(|(name, shape, values)| OwnedTensor { name, shape, values }).collect()
         };
         self.vectors().into_iter().flat_map(of_vector).collect()
     }
