@@ -22,6 +22,17 @@ class Rows(nn.Module):
         return last.transpose(0, 1).flatten(1)
 
 
+class Steps(nn.Module):
+    """Runs a recurrent layer and keeps its outputs at every step."""
+
+    def __init__(self, inputs, units):
+        super().__init__()
+        self.lstm = nn.LSTM(inputs, units, batch_first=True, bidirectional=True)
+
+    def forward(self, x):
+        return self.lstm(x)[0]
+
+
 class Residual(nn.Module):
     def __init__(self, channels, wide):
         super().__init__()
@@ -36,11 +47,6 @@ class Residual(nn.Module):
         y = nn.functional.relu6(self.norm0(self.expand(x)))
         y = nn.functional.relu6(self.norm1(self.spread(y)))
         return x + self.norm2(self.project(y))
-
-
-class FlattenNhwc(nn.Module):
-    def forward(self, x):
-        return x.permute(0, 2, 3, 1).flatten(1)
 
 
 def layer(kind, **words):
@@ -95,7 +101,7 @@ def both(ours, theirs):
 def pictures():
     model = nn.Sequential(
         nn.Conv2d(2, 4, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(4, 5, 3, stride=2, padding=1),
-        nn.ReLU(), FlattenNhwc(), nn.Linear(20, 6), nn.ReLU(), nn.Linear(6, 3),
+        nn.ReLU(), nn.Flatten(), nn.Linear(20, 6), nn.ReLU(), nn.Linear(6, 3),
     )
     toml = 'name = "pictures"\ninput = [9, 8, 2]\n' + layer(
         "convolution", filters=4, kernel=3, activation="relu"
@@ -113,7 +119,7 @@ def residual():
         nn.init.uniform_(norm_layer.weight, 0.5, 1.5)
         nn.init.normal_(norm_layer.bias)
     model = nn.Sequential(nn.Conv2d(3, 4, 3, stride=2, padding=1), block, nn.AdaptiveAvgPool2d(1),
-                          FlattenNhwc(), nn.Linear(4, 3))
+                          nn.Flatten(), nn.Linear(4, 3))
     point = dict(kernel=1, batch_norm=True)
     toml = 'name = "residual"\ninput = [8, 8, 3]\n' + layer(
         "convolution", name="first", filters=4, kernel=3, stride=2, padding=1
@@ -137,17 +143,33 @@ def sequences(bidirectional):
     toml = 'name = "rows"\ninput = [5, 3]\n' + layer(
         "lstm", units=4, bidirectional=bidirectional
     ) + layer("dense", outputs=3)
-    names = both("1", "1")
-    for suffix in ["", "_reverse"] if bidirectional else [""]:
-        for what in ["weight_ih", "weight_hh"]:
-            names[f"0.{what}_l0{suffix}"] = f"0.lstm.{what}_l0{suffix}"
-        names[f"0.bias_l0{suffix}"] = [f"0.lstm.bias_ih_l0{suffix}", f"0.lstm.bias_hh_l0{suffix}"]
+    names = both("1", "1") | memory("0", ["", "_reverse"] if bidirectional else [""])
     name = "both ways" if bidirectional else "one way"
     return case(name, model, toml, names, torch.randn(6, 5, 3), torch.tensor([0, 2, 1, 2, 0, 1]))
 
 
+def memory(place, suffixes):
+    names = {}
+    for suffix in suffixes:
+        for what in ["weight_ih", "weight_hh"]:
+            names[f"{place}.{what}_l0{suffix}"] = f"{place}.lstm.{what}_l0{suffix}"
+        biases = [f"{place}.lstm.bias_{what}_l0{suffix}" for what in ["ih", "hh"]]
+        names[f"{place}.bias_l0{suffix}"] = biases
+    return names
+
+
+def stacked():
+    model = nn.Sequential(Steps(3, 4), Rows(8, 2, False), nn.Linear(2, 3))
+    toml = 'name = "stacked"\ninput = [5, 3]\n' + layer(
+        "lstm", units=4, bidirectional=True, returns="sequence"
+    ) + layer("lstm", units=2) + layer("dense", outputs=3)
+    names = memory("0", ["", "_reverse"]) | memory("1", [""]) | both("2", "2")
+    return case("stacked", model, toml, names, torch.randn(6, 5, 3),
+                torch.tensor([0, 2, 1, 2, 0, 1]))
+
+
 def main():
-    cases = [pictures(), residual(), sequences(False), sequences(True)]
+    cases = [pictures(), residual(), sequences(False), sequences(True), stacked()]
     text = json.dumps({"made_with": f"PyTorch {torch.__version__}", "cases": cases})
     root = pathlib.Path(__file__).resolve().parents[2]
     (root / "crates/networks/tests/data/layers.json").write_text(text + "\n")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::description::{Activation, LayerDescription, LossName, NetworkDescription};
+use crate::description::{Activation, LayerDescription, LossName, NetworkDescription, Returns};
 use crate::error::NetworksError;
 use crate::families;
 use crate::layer::Layer;
@@ -26,8 +26,7 @@ impl Network {
     pub fn new(description: &NetworkDescription) -> Result<Self, NetworksError> {
         let mut builder = Builder::new(description)?;
         for (index, named) in description.layers.iter().enumerate() {
-            let name = named.name.clone().unwrap_or_else(|| index.to_string());
-            builder.add(name, &named.layer)?;
+            builder.add(named.name_at(index), &named.layer)?;
         }
         builder.finish(description)
     }
@@ -61,6 +60,8 @@ struct Builder {
     /// The value that holds it, and the layer that gives it.
     value: usize,
     from: String,
+    /// Positions of the picture that the last value was before it was made flat, or 1.
+    positions: usize,
     /// Value and dimensions of each name.
     named: BTreeMap<String, (usize, Vec<usize>)>,
 }
@@ -94,6 +95,7 @@ impl Builder {
             shape,
             value: 0,
             from: "input".into(),
+            positions: 1,
             named: BTreeMap::new(),
         })
     }
@@ -213,6 +215,9 @@ impl Builder {
             L::Relu => self.same("relu", Box::new(Rectifier(Activation::Relu)), 1),
             L::Relu6 => self.same("relu6", Box::new(Rectifier(Activation::Relu6)), 2),
             L::Flatten => {
+                if let &[height, width, _] = self.shape.as_slice() {
+                    self.positions = height * width;
+                }
                 self.shape = vec![self.size()];
                 return Ok(None);
             }
@@ -226,8 +231,13 @@ impl Builder {
                 self.same("dropout", Box::new(Dropout::new(rate, self.nodes.len())), 1)
             }
             L::Add { .. } => self.same("add", Box::new(Add), 1),
-            L::Lstm { units, bidirectional } => self.lstm(name, units, bidirectional)?,
+            L::Lstm { units, bidirectional, returns } => {
+                self.lstm(name, units, bidirectional, returns)?
+            }
             L::Embedding { rows, width } => {
+                if self.value != 0 {
+                    return Err(NetworksError::EmbeddingNotFirst { layer: name.into() });
+                }
                 self.wanted(name, rows)?;
                 self.wanted(name, width)?;
                 self.room(name, &[rows, width])?;
@@ -276,7 +286,12 @@ impl Builder {
         };
         self.wanted(name, outputs)?;
         self.room(name, &[inputs.saturating_add(1), outputs])?;
-        let layer = Dense::new(name, (inputs, outputs), activation, &mut self.parameters);
+        let kind = match std::mem::replace(&mut self.positions, 1) {
+            1 => TensorKind::Dense,
+            positions => TensorKind::FlatPicture { positions },
+        };
+        let size = (inputs, outputs);
+        let layer = Dense::new(name, (kind, size), activation, &mut self.parameters);
         Ok(Made {
             layer: Box::new(layer),
             shape: vec![outputs],
@@ -352,6 +367,7 @@ impl Builder {
         name: &str,
         units: usize,
         bidirectional: bool,
+        returns: Returns,
     ) -> Result<Made, NetworksError> {
         let &[steps, inputs] = self.shape.as_slice() else {
             return Err(self.misfit(name, "steps and numbers"));
@@ -363,10 +379,15 @@ impl Builder {
         };
         let rows = inputs.saturating_add(units).saturating_add(1);
         self.room(name, &[count, rows, units, 4])?;
-        let layer = Lstm::new(name, (steps, inputs), units, directions, &mut self.parameters);
+        let how = (directions, returns);
+        let layer = Lstm::new(name, (steps, inputs), units, how, &mut self.parameters);
+        let shape = match returns {
+            Returns::Last => vec![count * units],
+            Returns::Sequence => vec![steps, count * units],
+        };
         Ok(Made {
             layer: Box::new(layer),
-            shape: vec![count * units],
+            shape,
             kind: kind.into(),
             flops: 2 * count * steps * (inputs + units) * 4 * units,
         })
@@ -390,13 +411,12 @@ impl Builder {
             return Err(NetworksError::NoLayers { network: description.name.clone() });
         }
         Ok(Network {
-            name: description.name.clone(),
+            description: description.clone(),
             nodes: self.nodes,
             sizes: self.sizes,
             tensors: self.parameters.into_tensors(),
             state_tensors: self.state.into_tensors(),
             operators: self.operators,
-            input_shape: description.input.clone(),
             loss,
         })
     }
@@ -408,7 +428,7 @@ fn product(shape: &[usize]) -> Option<usize> {
 
 /// The name of the norm after a convolution: the next number where names end in one, as in
 /// torchvision.
-fn norm_name(name: &str) -> String {
+pub(crate) fn norm_name(name: &str) -> String {
     let next = name.rsplit_once('.').and_then(|(before, last)| {
         let number: usize = last.parse().ok()?;
         Some(format!("{before}.{}", number + 1))

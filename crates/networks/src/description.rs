@@ -134,21 +134,35 @@ pub enum LayerDescription {
         /// Name of that layer.
         with: String,
     },
-    /// A long short-term memory over the steps; its last output counts.
+    /// A long short-term memory over the steps.
     Lstm {
         /// How many outputs a direction.
         units: usize,
         /// Whether it reads the steps backwards too.
         #[serde(default)]
         bidirectional: bool,
+        /// Which of its outputs go on.
+        #[serde(default)]
+        returns: Returns,
     },
-    /// Each input is the number of a row of a table, and becomes that row.
+    /// Each input is the number of a row of a table, and becomes that row; it comes first.
     Embedding {
         /// How many rows.
         rows: usize,
         /// How long each row is.
         width: usize,
     },
+}
+
+/// Which outputs of a layer over steps go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Returns {
+    /// The one after the last step that it reads.
+    #[default]
+    Last,
+    /// That of every step, for another layer over steps.
+    Sequence,
 }
 
 /// A function of single numbers that follows a layer.
@@ -196,6 +210,13 @@ impl FromStr for NetworkDescription {
 
     fn from_str(text: &str) -> Result<Self, NetworksError> {
         Self::of(text, None, None)
+    }
+}
+
+impl NamedLayer {
+    /// Its name, or else its place in the list.
+    pub(crate) fn name_at(&self, index: usize) -> String {
+        self.name.clone().unwrap_or_else(|| index.to_string())
     }
 }
 

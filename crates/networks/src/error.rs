@@ -39,6 +39,12 @@ pub enum NetworksError {
     NoSuchLayer { prefix: String, layers: Vec<String> },
     #[error("tensor `{tensor}` should have the dimensions {expected:?}, but {found}")]
     WeightShape { tensor: String, expected: Vec<usize>, found: String },
+    #[error("layer `{layer}` cannot be written to an ONNX file: {reason}")]
+    NotInOnnx { layer: String, reason: &'static str },
+    #[error("input {input} is no row of the network's table, which has {rows} from 0")]
+    NoSuchRow { input: String, rows: usize },
+    #[error("layer `{layer}` takes numbers of rows, so that it can only come first")]
+    EmbeddingNotFirst { layer: String },
     #[error("cannot read the description of a network: {reason}")]
     Toml { reason: String },
 }

@@ -2,7 +2,9 @@
 
 mod mobilenet_v2;
 
-use crate::description::{Activation, LayerDescription, LossName, NamedLayer, NetworkDescription};
+use crate::description::{
+    Activation, LayerDescription, LossName, NamedLayer, NetworkDescription, Returns,
+};
 use crate::error::NetworksError;
 
 /// What the short texts look like, for messages.
@@ -168,7 +170,7 @@ fn lstm(
         input: vec![steps, width],
         loss: LossName::Softmax,
         layers: vec![
-            LayerDescription::Lstm { units, bidirectional }.into(),
+            LayerDescription::Lstm { units, bidirectional, returns: Returns::Last }.into(),
             dense(classes, Activation::Linear),
         ],
     })

@@ -26,6 +26,6 @@ pub(crate) use embedding::Embedding;
 pub(crate) use filters::Filters;
 pub(crate) use lstm::{Directions, Lstm};
 pub(crate) use max_pool::MaxPool;
-pub(crate) use normalised::{BatchNorm, Norm};
+pub(crate) use normalised::{BatchNorm, EPSILON as NORM_EPSILON, Norm};
 pub(crate) use rectifier::Rectifier;
 pub(crate) use window::Window;

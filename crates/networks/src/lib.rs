@@ -7,7 +7,7 @@
 //! network consists of, `build.rs` makes it, `workspace.rs` runs its steps, `layer.rs` is what a
 //! layer must do and `layers/` holds the layers. `optimizer.rs` says
 //! what turns gradients into updates, `schedule.rs` how rate and batch go on, `safetensors.rs` how
-//! tensors are kept. `sparse_logistic.rs` is the one model with a table instead of layers.
+//! tensors are kept, `onnx.rs` how a network leaves for other programs. `sparse_logistic.rs` is the one model with a table instead of layers.
 //! `team.rs` shares a step among threads. Data sets and training loops are not here.
 
 mod adagrad;
@@ -28,6 +28,7 @@ mod loss;
 mod matrix;
 mod network;
 mod noise_scale;
+mod onnx;
 mod optimizer;
 mod parts;
 mod pretrained;
@@ -50,7 +51,9 @@ pub use adagrad::AdaGrad;
 pub use adam::Adam;
 pub use auc::area_under_curve;
 pub use clipping::{clip_by_global_norm, squared_norm};
-pub use description::{Activation, LayerDescription, LossName, NamedLayer, NetworkDescription};
+pub use description::{
+    Activation, LayerDescription, LossName, NamedLayer, NetworkDescription, Returns,
+};
 pub use error::NetworksError;
 pub use loss::BatchScore;
 pub use network::{Batch, Network, StepOptions};

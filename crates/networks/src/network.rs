@@ -3,6 +3,7 @@
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 
+use crate::description::{LayerDescription, NetworkDescription};
 use crate::error::NetworksError;
 use crate::layer::{Layer, Rooms};
 use crate::loss::{BatchScore, Loss};
@@ -31,7 +32,7 @@ use crate::workspace::Workspace;
 /// ```
 #[derive(Debug)]
 pub struct Network {
-    pub(crate) name: String,
+    pub(crate) description: NetworkDescription,
     pub(crate) nodes: Vec<Node>,
     /// Numbers an example has in each value; value 0 is the network's input, and the last holds
     /// the logits.
@@ -39,7 +40,6 @@ pub struct Network {
     pub(crate) tensors: Vec<TensorInfo>,
     pub(crate) state_tensors: Vec<TensorInfo>,
     pub(crate) operators: Vec<Operator>,
-    pub(crate) input_shape: Vec<usize>,
     pub(crate) loss: Loss,
 }
 
@@ -104,7 +104,7 @@ impl Network {
 
     /// The name from its description.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.description.name
     }
 
     /// What the network computes, operator by operator.
@@ -114,12 +114,38 @@ impl Network {
 
     /// Dimensions of one example.
     pub fn input_shape(&self) -> &[usize] {
-        &self.input_shape
+        &self.description.input
+    }
+
+    /// Rows of the table that the inputs are numbers of, where the network begins with one.
+    pub fn input_rows(&self) -> Option<usize> {
+        self.description.layers.iter().find_map(|named| match named.layer {
+            LayerDescription::Embedding { rows, .. } => Some(rows),
+            _ => None,
+        })
+    }
+
+    /// Whether a network that begins with a table has a row for each of these inputs.
+    ///
+    /// # Errors
+    /// The first input that is not the number of a row.
+    pub fn check_inputs(&self, inputs: &[f32]) -> Result<(), NetworksError> {
+        let Some(rows) = self.input_rows() else { return Ok(()) };
+        let is_row = |input: f32| input >= 0.0 && input < rows as f32 && input.fract() == 0.0;
+        match inputs.iter().find(|&&input| !is_row(input)) {
+            Some(input) => Err(NetworksError::NoSuchRow { input: input.to_string(), rows }),
+            None => Ok(()),
+        }
     }
 
     /// How many classes there are.
     pub fn classes(&self) -> usize {
-        self.loss.classes(*self.sizes.last().expect("a network has values"))
+        self.loss.classes(self.outputs())
+    }
+
+    /// How many logits there are.
+    pub(crate) fn outputs(&self) -> usize {
+        *self.sizes.last().expect("a network has values")
     }
 
     /// Random parameters for a seed.

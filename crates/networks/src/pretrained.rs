@@ -48,10 +48,28 @@ impl Network {
 }
 
 fn fill(file: &SafeTensors, tensor: &TensorInfo, own: &mut [f32]) -> Result<(), NetworksError> {
+    let Some(names) = tensor.pytorch_biases() else {
+        return fill_by_name(file, &tensor.name, tensor, own);
+    };
+    let mut half = vec![0.0; own.len()];
+    own.fill(0.0);
+    for name in names {
+        fill_by_name(file, &name, tensor, &mut half)?;
+        own.iter_mut().zip(&half).for_each(|(sum, half)| *sum += half);
+    }
+    Ok(())
+}
+
+fn fill_by_name(
+    file: &SafeTensors,
+    name: &str,
+    tensor: &TensorInfo,
+    own: &mut [f32],
+) -> Result<(), NetworksError> {
     let expected = tensor.kind.pytorch_shape(&tensor.shape);
-    let found = file.shapes().find(|(name, _)| *name == tensor.name);
+    let found = file.shapes().find(|(found, _)| *found == name);
     let misfit = |found: Option<Vec<usize>>| NetworksError::WeightShape {
-        tensor: tensor.name.clone(),
+        tensor: name.to_owned(),
         expected: expected.clone(),
         found: found
             .map_or("it is not in the file".into(), |shape| format!("the file has {shape:?}")),

@@ -117,8 +117,10 @@ impl Schedule {
     }
 
     fn cosine(&self, position: f64) -> f64 {
-        let length = self.epochs - self.warmup;
-        let done = if length > 0.0 { (position - self.warmup) / length } else { 1.0 };
+        if position <= self.warmup {
+            return 1.0;
+        }
+        let done = (position - self.warmup) / (self.epochs - self.warmup);
         0.5 * (1.0 + (PI * done.clamp(0.0, 1.0)).cos())
     }
 
@@ -185,6 +187,8 @@ mod tests {
         assert_eq!((cosine.at(10.0).rate, cosine.at(90.0).rate), (0.1, 0.0));
         assert!((cosine.at(50.0).rate - 0.05).abs() < 1e-15);
         assert!(cosine.at(5.0).rate < 0.1);
+        let all_warm_up = Schedule { warmup: 90.0, ..cosine };
+        assert!((all_warm_up.at(45.0).rate - 0.05).abs() < 1e-3, "it rises to the end");
     }
 
     #[test]

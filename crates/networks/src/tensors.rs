@@ -17,6 +17,30 @@ pub struct TensorInfo {
     pub trainable: bool,
 }
 
+impl TensorInfo {
+    /// Names of the two biases that PyTorch has in place of a memory's one.
+    pub(crate) fn pytorch_biases(&self) -> Option<[String; 2]> {
+        let names = ["bias_ih_", "bias_hh_"].map(|name| self.name.replacen("bias_", name, 1));
+        (self.kind == TensorKind::MemoryBias).then_some(names)
+    }
+
+    /// The tensor as PyTorch would keep it: names, dimensions and values.
+    ///
+    /// # Panics
+    /// When the flat vector is shorter than the network's.
+    pub fn to_pytorch(&self, flat: &[f32]) -> Vec<(String, Vec<usize>, Vec<f32>)> {
+        let values = self.kind.to_pytorch(&self.shape, &flat[self.range.clone()]);
+        let shape = self.kind.pytorch_shape(&self.shape);
+        match self.pytorch_biases() {
+            Some([first, second]) => {
+                let zeros = vec![0.0; values.len()];
+                vec![(first, shape.clone(), values), (second, shape, zeros)]
+            }
+            None => vec![(self.name.clone(), shape, values)],
+        }
+    }
+}
+
 /// What the dimensions of a tensor mean; PyTorch orders some of them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorKind {
@@ -24,10 +48,18 @@ pub enum TensorKind {
     Vector,
     /// Inputs, outputs; PyTorch has outputs, inputs.
     Dense,
+    /// Numbers of a flat picture, outputs; PyTorch has outputs, numbers, and in a flat picture all
+    /// positions of one channel come before the next channel, where ours has them last.
+    FlatPicture {
+        /// Height times width of the picture.
+        positions: usize,
+    },
     /// Height, width, inputs, outputs; PyTorch has outputs, inputs, height, width.
     Convolution,
     /// Height, width, channels; PyTorch has channels, 1, height, width.
     Depthwise,
+    /// One value a gate of a memory; PyTorch has two such vectors, whose sum it is.
+    MemoryBias,
     /// Rows of a table, width; PyTorch's order.
     Table,
 }
@@ -36,7 +68,7 @@ impl TensorKind {
     /// The tensor's dimensions in PyTorch's order.
     pub fn pytorch_shape(self, shape: &[usize]) -> Vec<usize> {
         match (self, shape) {
-            (Self::Dense, &[inputs, outputs]) => vec![outputs, inputs],
+            (Self::Dense | Self::FlatPicture { .. }, &[inputs, outputs]) => vec![outputs, inputs],
             (Self::Convolution, &[height, width, inputs, outputs]) => {
                 vec![outputs, inputs, height, width]
             }
@@ -71,13 +103,16 @@ impl TensorKind {
         assert_eq!(shape.iter().product::<usize>(), count, "a tensor {shape:?} has other values");
         let (outer, inner, last) = match (self, shape) {
             (Self::Dense, &[inputs, outputs]) => (1, inputs, outputs),
+            (Self::FlatPicture { positions }, &[inputs, outputs]) => {
+                (positions, inputs / positions, outputs)
+            }
             (Self::Convolution, &[height, width, inputs, outputs]) => {
                 (height * width, inputs, outputs)
             }
             (Self::Depthwise, &[height, width, channels]) => (height * width, 1, channels),
             _ => (1, 1, count),
         };
-        let is_vector = matches!(self, Self::Vector | Self::Table);
+        let is_vector = matches!(self, Self::Vector | Self::MemoryBias | Self::Table);
         (0..count).map(move |place| {
             let (rest, output) = (place / last, place % last);
             let (position, input) = (rest / inner, rest % inner);
@@ -135,12 +170,17 @@ mod tests {
         assert_eq!(found, [0.0, 2.0, 1.0, 3.0]);
         let found = TensorKind::Depthwise.to_pytorch(&[2, 1, 2], &numbers(4));
         assert_eq!(found, [0.0, 2.0, 1.0, 3.0]);
+        // Two positions of two channels: the channel comes first.
+        let flat = TensorKind::FlatPicture { positions: 2 };
+        assert_eq!(flat.to_pytorch(&[4, 1], &numbers(4)), [0.0, 2.0, 1.0, 3.0]);
+        assert_eq!(flat.pytorch_shape(&[4, 1]), [1, 4]);
         assert_eq!(TensorKind::Depthwise.pytorch_shape(&[3, 3, 8]), [8, 1, 3, 3]);
     }
 
     #[test]
     fn there_and_back_is_where_it_was() {
-        let cases: [(TensorKind, &[usize]); 5] = [
+        let cases: [(TensorKind, &[usize]); 6] = [
+            (TensorKind::FlatPicture { positions: 6 }, &[24, 5]),
             (TensorKind::Vector, &[7]),
             (TensorKind::Dense, &[3, 5]),
             (TensorKind::Convolution, &[3, 2, 4, 5]),

@@ -9,6 +9,7 @@ mod augment;
 mod cache;
 mod fill;
 mod order;
+mod zoom;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

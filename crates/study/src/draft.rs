@@ -220,6 +220,9 @@ pub(crate) struct JobDraft {
     pub clip_norm: Option<Level>,
     /// Share of each label that is spread over all classes.
     pub label_smoothing: Option<Level>,
+    /// Random changes of the pictures to learn from: `none`, or some of `flip`, `crop:64`,
+    /// `zoom:0.5` and `contrast:0.8-1.2` with commas between them.
+    pub augment: Option<Level>,
     /// Epochs without improvement after which a job stops.
     pub early_stopping: Option<Level>,
     /// Seconds of training after which a job ends with what it has.
@@ -264,6 +267,7 @@ impl JobDraft {
             ("l1", self.l1),
             ("clip_norm", self.clip_norm),
             ("label_smoothing", self.label_smoothing),
+            ("augment", self.augment),
             ("early_stopping", self.early_stopping),
             ("time_limit_s", self.time_limit_s),
             ("test_data", self.test_data),

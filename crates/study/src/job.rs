@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::augmentation::Augmentation;
 use crate::network_name::NetworkName;
 use crate::schedule::Schedule;
 use crate::{Configuration, Level};
@@ -62,6 +63,9 @@ pub struct JobSpec {
     /// Share of each label that is spread over all classes.
     #[serde(default)]
     pub label_smoothing: f64,
+    /// Random changes of the pictures to learn from.
+    #[serde(default, skip_serializing_if = "Augmentation::is_none")]
+    pub augment: Augmentation,
     /// Stop after this many epochs without a lower loss on a tenth of the training part that is
     /// held out for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,7 +164,7 @@ fn default_momentum() -> f64 {
 }
 
 /// Keys that `[job]` and factors of a job may have.
-pub const JOB_KEYS: [&str; 27] = [
+pub const JOB_KEYS: [&str; 28] = [
     "network",
     "data",
     "hidden_layers",
@@ -177,6 +181,7 @@ pub const JOB_KEYS: [&str; 27] = [
     "l1",
     "clip_norm",
     "label_smoothing",
+    "augment",
     "early_stopping",
     "time_limit_s",
     "test_data",
@@ -342,6 +347,12 @@ mod tests {
         check_refused(r#"{"hash_bits":31}"#, "hash_bits", "from 1 to 30, this is 31");
         check_refused(r#"{"optimizer":"ftrl"}"#, "optimizer", "`logistic` alone");
         check_refused(r#"{"network":"logistic"}"#, "optimizer", "sgd, adagrad or ftrl");
+        check_refused(r#"{"augment":"turn"}"#, "augment", "no change of pictures");
+        check_refused(
+            r#"{"network":"logistic","optimizer":"sgd","augment":"flip"}"#,
+            "augment",
+            "no pictures",
+        );
         check_refused(r#"{"update":"hogwild"}"#, "update", "`logistic` alone");
         check_refused(r#"{"network":"cnn"}"#, "network", "no such value: `cnn`");
     }

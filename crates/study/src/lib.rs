@@ -3,6 +3,7 @@
 //!
 //! Read `study.rs` first; `file.rs` is how a study file becomes one.
 
+mod augmentation;
 mod check;
 mod configuration;
 mod design_spec;
@@ -29,6 +30,7 @@ mod study;
 mod template;
 mod trial;
 
+pub use augmentation::Augmentation;
 pub use configuration::Configuration;
 pub use design_spec::{
     Additions, AxialDistance, BlockSpec, DesignKind, DesignSpec, Face, Foldover, RunOrder, Spread,

@@ -2,35 +2,114 @@
 
 use trainwright_networks::Batch;
 use trainwright_records::LabelledImages;
+use trainwright_records::pictures::Picture;
+use trainwright_records::pipeline::Augment;
+use trainwright_study::{Augmentation, Seed};
+
+use crate::error::TrainError;
 
 /// Scales a pixel to [0, 1].
 const PIXEL_SCALE: f32 = 1.0 / 255.0;
 
+/// Rows, columns and channels of the pictures once they are changed.
+pub(crate) fn input_shape(images: &LabelledImages, augmentation: Augmentation) -> [usize; 3] {
+    let side = |whole| augmentation.crop.map_or(whole, |side| side as usize);
+    [side(images.rows()), side(images.columns()), images.channels()]
+}
+
 /// Room for one batch, filled again and again.
 pub(crate) struct BatchBuffer<'a> {
     images: &'a LabelledImages,
+    changer: Changer,
     inputs: Vec<f32>,
     labels: Vec<u32>,
 }
 
 impl<'a> BatchBuffer<'a> {
-    /// Room for batches of up to `capacity` of these pictures.
-    pub(crate) fn new(images: &'a LabelledImages, capacity: usize) -> Self {
-        let inputs =
-            Vec::with_capacity(capacity * images.rows() * images.columns() * images.channels());
-        Self { images, inputs, labels: Vec::with_capacity(capacity) }
+    /// Room for batches of up to `capacity` of these pictures, changed in this way.
+    ///
+    /// # Errors
+    /// When the pictures cannot be changed so.
+    pub(crate) fn new(
+        images: &'a LabelledImages,
+        augmentation: Augmentation,
+        capacity: usize,
+    ) -> Result<Self, TrainError> {
+        let changer = Changer::new(images, augmentation)?;
+        let size: usize = input_shape(images, augmentation).iter().product();
+        let (inputs, labels) = (Vec::with_capacity(capacity * size), Vec::with_capacity(capacity));
+        Ok(Self { images, changer, inputs, labels })
     }
 
     /// The chosen pictures, with pixels scaled to [0, 1].
-    pub(crate) fn gather(&mut self, chosen: impl Iterator<Item = usize>) -> Batch<'_> {
+    pub(crate) fn gather(&mut self, chosen: impl Iterator<Item = usize>, view: View) -> Batch<'_> {
         self.inputs.clear();
         self.labels.clear();
         for index in chosen {
-            let pixels = self.images.image(index);
+            let pixels = self.changer.pixels(self.images, index, view);
             self.inputs.extend(pixels.iter().map(|&pixel| f32::from(pixel) * PIXEL_SCALE));
             self.labels.push(self.images.labels()[index].into());
         }
         Batch { inputs: &self.inputs, labels: &self.labels }
+    }
+}
+
+/// What pictures are wanted for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum View {
+    /// To judge by: cropped in the middle.
+    Judged,
+    /// To learn from: changed by this seed and the picture's number.
+    Learned(Seed),
+}
+
+/// Changes pictures one by one.
+struct Changer {
+    augment: Augment,
+    picture: Picture,
+    changed: Picture,
+}
+
+impl Changer {
+    fn new(images: &LabelledImages, augmentation: Augmentation) -> Result<Self, TrainError> {
+        let augment = changes(augmentation);
+        augment.check()?;
+        let (rows, columns, channels) = (images.rows(), images.columns(), images.channels());
+        let picture = Picture { rows, columns, channels, pixels: images.image(0).to_vec() };
+        let mut changed = Picture::default();
+        augment.centre(&picture, &mut changed)?;
+        Ok(Self { augment, picture, changed })
+    }
+
+    /// The pixels of a picture as they are wanted.
+    fn pixels<'b>(&'b mut self, images: &'b LabelledImages, index: usize, view: View) -> &'b [u8] {
+        let Self { augment, picture, changed } = self;
+        let pixels = images.image(index);
+        let stays = match view {
+            View::Judged => augment.crop.is_none(),
+            View::Learned(_) => augment.is_nothing(),
+        };
+        if stays {
+            return pixels;
+        }
+        picture.pixels.copy_from_slice(pixels);
+        let done = match view {
+            View::Judged => augment.centre(picture, changed),
+            View::Learned(seed) => {
+                augment.change(picture, (seed.value(), &[index as u64]), changed)
+            }
+        };
+        done.expect("the changes were tried on the first picture, and all have one size");
+        &changed.pixels
+    }
+}
+
+fn changes(augmentation: Augmentation) -> Augment {
+    Augment {
+        flip: augmentation.flip,
+        crop: augmentation.crop.map(|side| side as usize),
+        zoom: augmentation.zoom,
+        contrast: augmentation.contrast.map(|(low, high)| (low as f32, high as f32)),
     }
 }
 
@@ -41,11 +120,38 @@ mod tests {
     #[test]
     fn pixels_span_zero_to_one() {
         let images = LabelledImages::new(vec![0, 255, 51, 102], (1, 2), vec![1, 0], 2).unwrap();
-        let mut buffer = BatchBuffer::new(&images, 2);
-        let batch = buffer.gather([1, 0].into_iter());
+        let mut buffer = BatchBuffer::new(&images, Augmentation::default(), 2).unwrap();
+        let batch = buffer.gather([1, 0].into_iter(), View::Judged);
         assert_eq!(batch.inputs[2..], [0.0, 1.0]);
         // Multiplying by a rounded 1/255 may miss the quotient by one unit in the last place.
         assert!((batch.inputs[0] - 0.2).abs() < 2e-8 && (batch.inputs[1] - 0.4).abs() < 4e-8);
         assert_eq!(batch.labels, [0, 1]);
+    }
+
+    #[test]
+    fn pictures_are_changed_to_learn_from_and_cropped_to_be_judged() {
+        let pixels: Vec<u8> = (0..32).collect();
+        let images = LabelledImages::new(pixels, (4, 4), vec![0, 1], 2).unwrap();
+        let augmentation: Augmentation = "flip,crop:2".parse().unwrap();
+        let mut buffer = BatchBuffer::new(&images, augmentation, 2).unwrap();
+        let bytes = |batch: Batch<'_>| -> Vec<u8> {
+            batch.inputs.iter().map(|&pixel| (pixel * 255.0).round() as u8).collect()
+        };
+        let middle = bytes(buffer.gather(0..1, View::Judged));
+        assert_eq!(middle, [5, 6, 9, 10]);
+        let seen: std::collections::BTreeSet<Vec<u8>> = (0..200)
+            .map(|seed| bytes(buffer.gather(0..1, View::Learned(Seed::new(seed)))))
+            .collect();
+        assert_eq!(seen.len(), 18, "nine places, each also mirrored");
+        let alone = bytes(buffer.gather(1..2, View::Learned(Seed::new(3))));
+        let together = bytes(buffer.gather(0..2, View::Learned(Seed::new(3))));
+        assert_eq!(together[4..], alone, "a picture's change does not depend on its neighbours");
+    }
+
+    #[test]
+    fn a_crop_larger_than_the_pictures_is_refused() {
+        let images = LabelledImages::new(vec![0; 16], (4, 4), vec![0], 1).unwrap();
+        let error = BatchBuffer::new(&images, "crop:5".parse().unwrap(), 1).err().unwrap();
+        assert_eq!(error.to_string(), "crop 5 of 4 x 4 pixels is not a side within the pictures");
     }
 }

@@ -8,9 +8,9 @@ use trainwright_networks::{
     TensorInfo, Trained, Workspace, clip_by_global_norm, squared_norm,
 };
 use trainwright_records::{LabelledImages, Splits};
-use trainwright_study::{JobSpec, Seed};
+use trainwright_study::{Augmentation, JobSpec, Seed};
 
-use crate::batches::BatchBuffer;
+use crate::batches::{BatchBuffer, View};
 use crate::described::{evaluation_batch, network_of};
 use crate::error::TrainError;
 use crate::learner::{Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted};
@@ -20,6 +20,7 @@ use crate::predict::Predicted;
 /// Parts of a job that draw random numbers, each from its own seed.
 const WEIGHTS: u64 = 1;
 const DROPOUT: u64 = 3;
+const CHANGES: u64 = 5;
 
 /// A network, its pictures and its optimiser.
 pub(crate) struct DenseLearner<'a> {
@@ -38,6 +39,8 @@ pub(crate) struct DenseLearner<'a> {
     clip_norm: Option<f64>,
     label_smoothing: f32,
     dropout: Seed,
+    augmentation: Augmentation,
+    changes: Seed,
 }
 
 impl<'a> DenseLearner<'a> {
@@ -51,6 +54,8 @@ impl<'a> DenseLearner<'a> {
         largest_batch: usize,
     ) -> Result<Self, TrainError> {
         let images = splits.train();
+        // Changes that the pictures do not allow are told before what follows from them.
+        BatchBuffer::new(images, job.augment, 0)?;
         let mut network = network_of(job, images)?;
         if let Some(prefix) = &job.freeze {
             network.freeze(prefix)?;
@@ -59,6 +64,7 @@ impl<'a> DenseLearner<'a> {
         let seed = Seed::new(job.seed);
         let evaluation_batch = evaluation_batch(&network);
         let capacity = largest_batch.min(images.len()).max(evaluation_batch);
+        let buffer = BatchBuffer::new(images, job.augment, capacity.min(images.len()))?;
         let mut parameters = network.initial_parameters(seed.derive(WEIGHTS).value());
         let mut state = network.initial_state();
         if let Some(path) = &job.weights {
@@ -73,12 +79,14 @@ impl<'a> DenseLearner<'a> {
             half_gradients: Vec::new(),
             optimizer: optimizer(job, Trained::ranges(count, &trained_ranges(network.tensors()))),
             workspace: network.workspace(capacity, job.threads as usize)?,
-            buffer: BatchBuffer::new(images, capacity.min(images.len())),
+            buffer,
             network,
             evaluation_batch,
             clip_norm: job.clip_norm,
             label_smoothing: job.label_smoothing as f32,
             dropout: seed.derive(DROPOUT),
+            augmentation: job.augment,
+            changes: seed.derive(CHANGES),
         })
     }
 
@@ -91,14 +99,15 @@ impl<'a> DenseLearner<'a> {
     }
 
     /// Gradients of a batch, and their noise from its two halves.
-    fn look(&mut self, chosen: &[u32], dropout: Seed) -> StepResult {
+    fn look(&mut self, step: u64, chosen: &[u32]) -> StepResult {
         let half_batch = chosen.len() / 2;
         let (first, second) = chosen.split_at(half_batch);
-        let mut score = self.gradients(first, dropout);
+        let dropout = self.dropout.derive(step);
+        let mut score = self.gradients(step, first, dropout);
         let team = self.workspace.team();
         let mut of_halves = 0.5 * squared_norm(&self.gradients, team);
         self.half_gradients.clone_from(&self.gradients);
-        score.add(self.gradients(second, dropout.derive(1)));
+        score.add(self.gradients(step, second, dropout.derive(1)));
         let team = self.workspace.team();
         of_halves += 0.5 * squared_norm(&self.gradients, team);
         for (gradient, half) in self.gradients.iter_mut().zip(&self.half_gradients) {
@@ -108,12 +117,20 @@ impl<'a> DenseLearner<'a> {
         StepResult { score, norms: Some(GradientNorms { half_batch, of_halves, of_whole }) }
     }
 
-    fn gradients(&mut self, chosen: &[u32], dropout: Seed) -> BatchScore {
+    fn gradients(&mut self, step: u64, chosen: &[u32], dropout: Seed) -> BatchScore {
+        let view = View::Learned(self.changes.derive(step));
         let Self { network, parameters, state, gradients, buffer, workspace, .. } = self;
         let options =
             StepOptions { label_smoothing: self.label_smoothing, dropout_seed: dropout.value() };
-        let batch = buffer.gather(chosen.iter().map(|&index| index as usize));
+        let batch = buffer.gather(chosen.iter().map(|&index| index as usize), view);
         network.gradients(parameters, state, batch, options, gradients, workspace)
+    }
+
+    /// Room for pictures that are scored; both parts have one size.
+    fn evaluation_buffer<'b>(&self, images: &'b LabelledImages) -> BatchBuffer<'b> {
+        let capacity = self.evaluation_batch.min(images.len());
+        BatchBuffer::new(images, self.augmentation, capacity)
+            .expect("the training pictures, of the same size, could be changed so")
     }
 
     fn score_all(
@@ -121,10 +138,11 @@ impl<'a> DenseLearner<'a> {
         images: &LabelledImages,
         chosen: impl Iterator<Item = usize>,
     ) -> BatchScore {
-        let mut buffer = BatchBuffer::new(images, self.evaluation_batch.min(images.len()));
+        let mut buffer = self.evaluation_buffer(images);
         let (mut score, mut chosen) = (BatchScore::default(), chosen.peekable());
         while chosen.peek().is_some() {
-            let batch: Batch<'_> = buffer.gather(chosen.by_ref().take(self.evaluation_batch));
+            let batch: Batch<'_> =
+                buffer.gather(chosen.by_ref().take(self.evaluation_batch), View::Judged);
             let Self { network, parameters, state, workspace, .. } = self;
             score.add(network.score(parameters, state, batch, workspace));
         }
@@ -138,10 +156,13 @@ impl Learner for DenseLearner<'_> {
     }
 
     fn step(&mut self, chosen: Chosen<'_>, size: StepSize, look: Look) -> StepResult {
-        let dropout = self.dropout.derive(chosen.step);
         let result = match look {
-            Look::AtNoise => self.look(chosen.now, dropout),
-            Look::No => StepResult { score: self.gradients(chosen.now, dropout), norms: None },
+            Look::AtNoise => self.look(chosen.step, chosen.now),
+            Look::No => {
+                let dropout = self.dropout.derive(chosen.step);
+                let score = self.gradients(chosen.step, chosen.now, dropout);
+                StepResult { score, norms: None }
+            }
         };
         if result.score.loss_sum.is_finite() {
             let team = self.workspace.team();
@@ -165,10 +186,11 @@ impl Learner for DenseLearner<'_> {
 
     fn predictions(&mut self) -> Vec<Predicted> {
         let images = self.splits.test();
-        let mut buffer = BatchBuffer::new(images, self.evaluation_batch.min(images.len()));
+        let mut buffer = self.evaluation_buffer(images);
         let mut all = Vec::with_capacity(images.len());
         for start in (0..images.len()).step_by(self.evaluation_batch) {
-            let batch = buffer.gather(start..images.len().min(start + self.evaluation_batch));
+            let end = images.len().min(start + self.evaluation_batch);
+            let batch = buffer.gather(start..end, View::Judged);
             let Self { network, parameters, state, workspace, .. } = self;
             let rows = network.probabilities(parameters, state, batch.inputs, workspace);
             let rows = rows.chunks_exact(rows.len() / batch.labels.len());
@@ -227,12 +249,8 @@ impl Learner for DenseLearner<'_> {
 
     fn export(&self) -> Vec<OwnedTensor> {
         let of_vector = |(_, infos, values): (_, &[TensorInfo], &[f32])| -> Vec<OwnedTensor> {
-            let tensor = |info: &TensorInfo| OwnedTensor {
-                name: info.name.clone(),
-                shape: info.kind.pytorch_shape(&info.shape),
-                values: info.kind.to_pytorch(&info.shape, &values[info.range.clone()]),
-            };
-            infos.iter().map(tensor).collect()
+            let tensors = infos.iter().flat_map(|info| info.to_pytorch(values));
+            tensors.map(|(name, shape, values)| OwnedTensor { name, shape, values }).collect()
         };
         self.vectors().into_iter().flat_map(of_vector).collect()
     }

@@ -6,6 +6,7 @@ use trainwright_networks::{Network, NetworkDescription, NetworksError};
 use trainwright_records::LabelledImages;
 use trainwright_study::{JobSpec, NetworkName};
 
+use crate::batches::input_shape;
 use crate::error::TrainError;
 
 /// Most bytes that the examples of one evaluation step may keep, and most examples.
@@ -14,7 +15,7 @@ const EVALUATION_BATCH: u64 = 256;
 
 /// Builds the network that a job names, with the inputs and outputs that the pictures need.
 pub(crate) fn network_of(job: &JobSpec, images: &LabelledImages) -> Result<Network, TrainError> {
-    let [rows, columns, channels] = [images.rows(), images.columns(), images.channels()];
+    let [rows, columns, channels] = input_shape(images, job.augment);
     let description = match &job.network {
         NetworkName::Mlp | NetworkName::Logistic => {
             let hidden = vec![job.neurons as usize; job.hidden_layers as usize];

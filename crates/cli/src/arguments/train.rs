@@ -87,6 +87,10 @@ pub(crate) struct LearningArguments {
     /// Share of each label that is spread over all classes [default: 0].
     #[arg(long, value_name = "SHARE", value_parser = finite)]
     pub label_smoothing: Option<f64>,
+    /// Random changes of the pictures to learn from: some of flip, crop:64, zoom:0.5 and
+    /// contrast:0.8-1.2 with commas between them; test pictures are cropped in the middle.
+    #[arg(long, value_name = "CHANGES")]
+    pub augment: Option<String>,
     /// Start from the weights of a safetensors file, in PyTorch's order; the last layer may differ.
     #[arg(long, value_name = "FILE")]
     pub weights: Option<String>,

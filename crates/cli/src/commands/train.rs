@@ -137,6 +137,7 @@ fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
         ("weight_decay", number(learning.weight_decay)),
         ("clip_norm", number(learning.clip_norm)),
         ("label_smoothing", number(learning.label_smoothing)),
+        ("augment", learning.augment.as_deref().map(text)),
         ("weights", learning.weights.as_deref().map(text)),
         ("freeze", learning.freeze.as_deref().map(text)),
         ("early_stopping", integer(learning.early_stopping)),

@@ -31,11 +31,11 @@ impl Dense {
     /// A layer whose parameters come next in the layout.
     pub(crate) fn new(
         name: &str,
-        (inputs, outputs): (usize, usize),
+        (kind, (inputs, outputs)): (TensorKind, (usize, usize)),
         activation: Activation,
         layout: &mut Layout,
     ) -> Self {
-        let weights = layout.add(format!("{name}.weight"), TensorKind::Dense, &[inputs, outputs]);
+        let weights = layout.add(format!("{name}.weight"), kind, &[inputs, outputs]);
         layout.add(format!("{name}.bias"), TensorKind::Vector, &[outputs]);
         let step = inputs_per_piece(inputs, outputs);
         let pieces: Vec<Range<usize>> =
@@ -191,7 +191,8 @@ mod tests {
     fn a_two_by_two_layer_gives_what_a_pencil_gives() {
         let mut layout = Layout::default();
         layout.add("before".into(), TensorKind::Vector, &[1]);
-        let layer = Dense::new("layer", (2, 2), Activation::Linear, &mut layout);
+        let layer =
+            Dense::new("layer", (TensorKind::Dense, (2, 2)), Activation::Linear, &mut layout);
         let parameters = [f32::NAN, 1.0, 2.0, 3.0, 4.0, 0.5, -0.5];
         let input = [1.0, 1.0, 2.0, -1.0];
         let mut output = [0.0; 4];

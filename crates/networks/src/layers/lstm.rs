@@ -8,6 +8,7 @@ use std::ops::Range;
 use rand_pcg::Pcg64;
 
 use super::{gates, rectifier};
+use crate::description::Returns;
 use crate::init::{fill_uniform, glorot_limit};
 use crate::kernels;
 use crate::layer::{Backward, Forward, Layer, Needs};
@@ -25,12 +26,14 @@ pub(crate) enum Directions {
 }
 
 /// The memory of Hochreiter and Schmidhuber (1997) with forget gates (Gers et al. 2000). The
-/// outputs after the last step read, of one direction or of both side by side, are the layer's.
+/// outputs after the last step read, or those of every step, of one direction or of both side by
+/// side, are the layer's.
 #[derive(Debug, Clone)]
 pub(crate) struct Lstm {
     steps: usize,
     inputs: usize,
     units: usize,
+    returns: Returns,
     /// Where the numbers of each direction lie.
     cells: Vec<Cell>,
 }
@@ -62,7 +65,7 @@ impl Lstm {
         name: &str,
         (steps, inputs): (usize, usize),
         units: usize,
-        directions: Directions,
+        (directions, returns): (Directions, Returns),
         layout: &mut Layout,
     ) -> Self {
         let suffixes: &[&str] = match directions {
@@ -76,11 +79,11 @@ impl Lstm {
             Cell {
                 inputs: add("weight_ih", TensorKind::Dense, &[inputs, 4 * units]),
                 memory: add("weight_hh", TensorKind::Dense, &[units, 4 * units]),
-                biases: add("bias", TensorKind::Vector, &[4 * units]),
+                biases: add("bias", TensorKind::MemoryBias, &[4 * units]),
             }
         };
         let cells = suffixes.iter().map(&mut cell).collect();
-        Self { steps, inputs, units, cells }
+        Self { steps, inputs, units, returns, cells }
     }
 
     /// Numbers that one direction keeps of one example.
@@ -156,6 +159,17 @@ impl Lstm {
         }
     }
 
+    /// Where the layer's output of a direction at a moment lies, if it goes on.
+    fn place(&self, example: usize, direction: usize, moment: usize) -> Option<Range<usize>> {
+        let row = match self.returns {
+            Returns::Sequence => example * self.steps + self.step(direction, moment),
+            Returns::Last if moment + 1 == self.steps => example,
+            Returns::Last => return None,
+        };
+        let start = (row * self.cells.len() + direction) * self.units;
+        Some(start..start + self.units)
+    }
+
     /// Replaces the gates of all steps by their gradients and writes those of the parameters.
     fn backward_part(
         &self,
@@ -163,13 +177,20 @@ impl Lstm {
         parameters: &[f32],
         kept: &mut Kept<'_>,
         (at_output, at_cell): (&mut [f32], &mut [f32]),
+        (gradients, first): (&[f32], usize),
         partial: Option<&mut [f32]>,
     ) {
         let (cell, units) = (&self.cells[direction], self.units);
         let (size, examples) = (at_output.len(), at_output.len() / units);
         let memory = Matrix::new(&parameters[cell.memory.clone()], units, 4 * units).transposed();
+        at_output.fill(0.0);
         at_cell.fill(0.0);
         for moment in (0..self.steps).rev() {
+            for (example, row) in (first..).zip(at_output.chunks_exact_mut(units)) {
+                if let Some(place) = self.place(example, direction, moment) {
+                    rectifier::add(row, &gradients[place]);
+                }
+            }
             let now = moment * size..(moment + 1) * size;
             let gates = &mut kept.gates[4 * now.start..4 * now.end];
             let before = match moment {
@@ -261,10 +282,14 @@ impl Layer for Lstm {
             for group in 0..groups {
                 let examples = members(group);
                 let last = &half[examples.start * size..][..examples.len() * self.kept()];
-                let outputs = last.rchunks_exact(units).take(examples.len());
-                for (example, output) in examples.rev().zip(outputs) {
-                    let start = (example * directions + direction) * units;
-                    pass.output[start..start + units].copy_from_slice(output);
+                let outputs = &last[last.len() - self.steps * examples.len() * units..];
+                let moments = outputs.chunks_exact(examples.len() * units).enumerate();
+                for (moment, outputs) in moments {
+                    for (example, output) in examples.clone().zip(outputs.chunks_exact(units)) {
+                        if let Some(place) = self.place(example, direction, moment) {
+                            pass.output[place].copy_from_slice(output);
+                        }
+                    }
                 }
             }
         }
@@ -293,15 +318,11 @@ impl Layer for Lstm {
                 let examples = members(group);
                 let count = examples.len();
                 let (own, work) = stashes[direction].take(group).split_at_mut(count * self.kept());
-                let (own_output, at_cell) = work.split_at_mut(count * units);
-                for (example, row) in examples.zip(own_output.chunks_exact_mut(units)) {
-                    let start = (example * directions + direction) * units;
-                    row.copy_from_slice(&at_output[start..start + units]);
-                }
+                let work = work.split_at_mut(count * units);
                 let mut kept = self.take_apart(own, count);
                 let partial = learns.then(|| partials.take(part));
-                let work = (own_output, at_cell);
-                self.backward_part(direction, pass.parameters, &mut kept, work, partial);
+                let from = (at_output, examples.start);
+                self.backward_part(direction, pass.parameters, &mut kept, work, from, partial);
                 if has_target {
                     let weights = &pass.parameters[self.cells[direction].inputs.clone()];
                     let weights = Matrix::new(weights, self.inputs, 4 * units).transposed();

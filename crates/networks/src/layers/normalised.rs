@@ -13,7 +13,7 @@ use crate::parts::{Cut, Parts};
 use crate::tensors::{Layout, TensorKind};
 
 /// Added to the variance before its root, as in PyTorch.
-const EPSILON: f64 = 1e-5;
+pub(crate) const EPSILON: f64 = 1e-5;
 
 /// Share of a batch in the running statistics, as in PyTorch.
 const MOMENTUM: f32 = 0.1;

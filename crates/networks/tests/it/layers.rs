@@ -181,6 +181,37 @@ fn sequences_agree_with_differences() {
 }
 
 #[test]
+fn stacked_sequences_agree_with_differences() {
+    let lstm = |units: usize, words: &str| {
+        format!("[[layer]]\nkind = \"lstm\"\nunits = {units}\n{words}\n")
+    };
+    let both = "bidirectional = true\n";
+    for (first, second) in [("", ""), (both, ""), (both, both)] {
+        let first = lstm(3, &format!("{first}returns = \"sequence\""));
+        check("[4, 2]", &format!("{first}{}{HEAD}", lstm(2, second)), 5);
+        check("[3, 2]", &format!("{first}{HEAD}"), 5);
+    }
+    let first = lstm(2, &format!("{both}returns = \"sequence\""));
+    check("[2, 2]", &format!("{first}{}{HEAD}", lstm(2, both)), 70);
+}
+
+#[test]
+fn what_is_no_row_of_a_table_is_told() {
+    let embedding = "[[layer]]\nkind = \"embedding\"\nrows = 4\nwidth = 3\n";
+    let (_, table) = network("[5]", &format!("{embedding}{HEAD}"));
+    assert_eq!(table.check_inputs(&[0.0, 3.0]), Ok(()));
+    for (input, told) in [(4.0, "4"), (-1.0, "-1"), (0.5, "0.5"), (f32::NAN, "NaN")] {
+        let message = table.check_inputs(&[1.0, input]).unwrap_err().to_string();
+        let expected = format!("input {told} is no row of the network's table, which has 4 from 0");
+        assert_eq!(message, expected);
+    }
+    let relu = "[[layer]]\nkind = \"relu\"\n";
+    let text = format!("name = \"late\"\ninput = [5]\n{relu}{embedding}{HEAD}");
+    let error = Network::new(&NetworkDescription::from_toml(&text).unwrap()).unwrap_err();
+    assert!(error.to_string().contains("can only come first"), "{error}");
+}
+
+#[test]
 fn dropout_agrees_with_differences_of_its_own_loss() {
     let layers = format!(
         "[[layer]]\nkind = \"dense\"\noutputs = 6\n[[layer]]\nkind = \"dropout\"\nrate = 0.4\n{HEAD}"

@@ -1,6 +1,8 @@
 //! Networks again, in `f64` and one number at a time, from the definitions.
 
-use trainwright_networks::{Activation, LayerDescription, Network, NetworkDescription, TensorInfo};
+use trainwright_networks::{
+    Activation, LayerDescription, Network, NetworkDescription, Returns, TensorInfo,
+};
 
 /// Pictures, sequences or rows of a batch: dimensions of one example and all numbers.
 #[derive(Debug, Clone)]
@@ -152,15 +154,30 @@ impl<'a> Reference<'a> {
                 let sums = value.numbers.iter().zip(&other.numbers).map(|(one, two)| one + two);
                 Value { numbers: sums.collect(), shape: value.shape }
             }
-            LayerDescription::Lstm { units, bidirectional } => {
+            LayerDescription::Lstm { units, bidirectional, returns } => {
                 let mut halves = vec![self.lstm(name, "", *units, parameters, &value, false)];
                 if *bidirectional {
                     halves.push(self.lstm(name, "_reverse", *units, parameters, &value, true));
                 }
-                let numbers = (0..examples)
-                    .flat_map(|it| halves.iter().flat_map(move |half| half[it].clone()))
-                    .collect();
-                Value { shape: vec![units * halves.len()], numbers }
+                let steps = value.shape[0];
+                let wanted = match returns {
+                    Returns::Last => vec![None],
+                    Returns::Sequence => (0..steps).map(Some).collect(),
+                };
+                let mut numbers = Vec::new();
+                for example in 0..examples {
+                    for step in &wanted {
+                        // The last step that a direction reads is its own.
+                        let ends = [steps - 1, 0];
+                        for (half, end) in halves.iter().zip(ends) {
+                            numbers.extend(&half[example][step.unwrap_or(end)]);
+                        }
+                    }
+                }
+                let row = vec![units * halves.len()];
+                let shape =
+                    if *returns == Returns::Last { row } else { [vec![steps], row].concat() };
+                Value { shape, numbers }
             }
             LayerDescription::Embedding { width, .. } => {
                 let table = tensor("weight");
@@ -195,7 +212,7 @@ impl<'a> Reference<'a> {
         activated(activation, value)
     }
 
-    /// Last outputs of each example.
+    /// Outputs of each example at each step.
     fn lstm(
         &self,
         name: &str,
@@ -204,7 +221,7 @@ impl<'a> Reference<'a> {
         parameters: &[f64],
         value: &Value,
         reversed: bool,
-    ) -> Vec<Vec<f64>> {
+    ) -> Vec<Vec<Vec<f64>>> {
         let tensor = |what: &str| self.tensor(parameters, &format!("{name}.{what}_l0{suffix}"));
         let (of_inputs, of_memory, bias) =
             (tensor("weight_ih"), tensor("weight_hh"), tensor("bias"));
@@ -212,6 +229,7 @@ impl<'a> Reference<'a> {
         let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
         let one = |example: &[f64]| {
             let (mut output, mut cell) = (vec![0.0; units], vec![0.0; units]);
+            let mut all = vec![Vec::new(); steps];
             for moment in 0..steps {
                 let step = if reversed { steps - 1 - moment } else { moment };
                 let row = &example[step * inputs..(step + 1) * inputs];
@@ -231,8 +249,9 @@ impl<'a> Reference<'a> {
                 for (unit, [new_cell, new_output]) in next.into_iter().enumerate() {
                     (cell[unit], output[unit]) = (new_cell, new_output);
                 }
+                all[step].clone_from(&output);
             }
-            output
+            all
         };
         value.numbers.chunks_exact(steps * inputs).map(one).collect()
     }

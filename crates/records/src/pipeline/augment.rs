@@ -4,6 +4,8 @@ use crate::error::RecordsError;
 use crate::pictures::Picture;
 use crate::random::Stream;
 
+use super::zoom::Stretch;
+
 /// Which changes are made; the default makes none.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Augment {
@@ -11,16 +13,28 @@ pub struct Augment {
     pub flip: bool,
     /// Cuts a square of this side out at a random place; `None` keeps the size.
     pub crop: Option<usize>,
+    /// Takes a stretch at a random place whose area is a share of the picture from this up, and
+    /// scales it to the side of `crop`, or to the picture's own size.
+    pub zoom: Option<f64>,
     /// Scales the distance of each pixel from the picture's mean by a factor between these.
     pub contrast: Option<(f32, f32)>,
 }
 
 impl Augment {
-    pub(super) fn check(&self) -> Result<(), RecordsError> {
+    /// Whether the options are in range.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check(&self) -> Result<(), RecordsError> {
         let bad =
             |option, value, expected| Err(RecordsError::BadOption { option, value, expected });
         if self.crop == Some(0) {
             return bad("crop", "0".to_owned(), "at least 1");
+        }
+        if let Some(least) = self.zoom
+            && !(least > 0.0 && least <= 1.0)
+        {
+            return bad("zoom", least.to_string(), "a share above 0 and up to 1");
         }
         match self.contrast {
             Some((low, high)) if !(low >= 0.0 && low <= high && high.is_finite()) => {
@@ -31,8 +45,47 @@ impl Augment {
     }
 
     /// Whether every picture stays as it is.
-    pub(super) fn is_nothing(&self) -> bool {
+    pub fn is_nothing(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Changes `picture` into `into`; what happens depends on `seed` and `purpose` alone.
+    ///
+    /// # Errors
+    /// When the crop is larger than the picture.
+    pub fn change(
+        &self,
+        picture: &Picture,
+        (seed, purpose): (u64, &[u64]),
+        into: &mut Picture,
+    ) -> Result<(), RecordsError> {
+        self.apply(picture, &mut Stream::new(seed, purpose), into)
+    }
+
+    /// Cuts the crop out of the middle, as pictures are judged by that were learned from in crops.
+    ///
+    /// # Errors
+    /// When the crop is larger than the picture.
+    pub fn centre(&self, picture: &Picture, into: &mut Picture) -> Result<(), RecordsError> {
+        let [rows, columns] = self.sides(picture)?;
+        into.reshape(rows, columns, picture.channels);
+        let place = ((picture.rows - rows) / 2, (picture.columns - columns) / 2);
+        cut(picture, place, false, into);
+        Ok(())
+    }
+
+    /// Rows and columns of a changed picture.
+    fn sides(&self, picture: &Picture) -> Result<[usize; 2], RecordsError> {
+        let (rows, columns) = (picture.rows, picture.columns);
+        match self.crop {
+            Some(side) if side > rows || side > columns => {
+                let expected = "a side within the pictures";
+                let value = format!("{side} of {rows} x {columns} pixels");
+                Err(RecordsError::BadOption { option: "crop", value, expected })
+            }
+            Some(side) => Ok([side, side]),
+            None => Ok([rows, columns]),
+        }
     }
 
     /// Changes `picture` into `into`; what happens depends on `stream` alone.
@@ -42,18 +95,17 @@ impl Augment {
         stream: &mut Stream,
         into: &mut Picture,
     ) -> Result<(), RecordsError> {
-        let (rows, columns) = (picture.rows, picture.columns);
-        let side = |whole: usize| self.crop.unwrap_or(whole);
-        if side(rows) > rows || side(columns) > columns {
-            let expected = "a side within the pictures";
-            let value = format!("{} of {rows} x {columns} pixels", side(rows));
-            return Err(RecordsError::BadOption { option: "crop", value, expected });
-        }
-        let top = stream.below((rows - side(rows) + 1) as u64) as usize;
-        let left = stream.below((columns - side(columns) + 1) as u64) as usize;
+        let [rows, columns] = self.sides(picture)?;
+        into.reshape(rows, columns, picture.channels);
+        let stretch =
+            self.zoom.map(|least| Stretch::random(picture.rows, picture.columns, least, stream));
+        let top = stream.below((picture.rows - rows + 1) as u64) as usize;
+        let left = stream.below((picture.columns - columns + 1) as u64) as usize;
         let mirror = self.flip && stream.next() & 1 == 1;
-        into.reshape(side(rows), side(columns), picture.channels);
-        cut(picture, (top, left), mirror, into);
+        match stretch {
+            Some(stretch) => stretch.scale(picture, mirror, into),
+            None => cut(picture, (top, left), mirror, into),
+        }
         if let Some((low, high)) = self.contrast {
             let factor = low + (high - low) * stream.unit() as f32;
             scale_contrast(into, factor);
@@ -125,6 +177,26 @@ mod tests {
         let too_large = Augment { crop: Some(3), ..Augment::default() };
         let error = too_large.apply(&picture(), &mut Stream::new(1, &[]), &mut into).unwrap_err();
         assert_eq!(error.to_string(), "crop 3 of 2 x 3 pixels is not a side within the pictures");
+    }
+
+    #[test]
+    fn the_middle_is_what_pictures_are_judged_by() {
+        let mut into = Picture::default();
+        let augment = Augment { crop: Some(2), flip: true, ..Augment::default() };
+        augment.centre(&picture(), &mut into).unwrap();
+        assert_eq!((into.rows, into.columns, into.pixels), (2, 2, vec![1, 2, 4, 5]));
+    }
+
+    #[test]
+    fn a_zoom_of_the_whole_changes_little() {
+        let even = Picture { rows: 4, columns: 4, channels: 1, pixels: vec![9; 16] };
+        let mut into = Picture::default();
+        let augment = Augment { zoom: Some(0.5), crop: Some(3), ..Augment::default() };
+        augment.change(&even, (1, &[2]), &mut into).unwrap();
+        assert_eq!(into, Picture { rows: 3, columns: 3, channels: 1, pixels: vec![9; 9] });
+        let bad = Augment { zoom: Some(1.5), ..Augment::default() };
+        let message = bad.check().unwrap_err().to_string();
+        assert_eq!(message, "zoom 1.5 is not a share above 0 and up to 1");
     }
 
     #[test]

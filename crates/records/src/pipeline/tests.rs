@@ -163,7 +163,7 @@ proptest! {
     ) {
         prop_assume!(sizes.iter().sum::<usize>() > 0);
         let (_folder, paths) = shards(&sizes, Compression::None);
-        let augment = Augment { flip, crop: Some(2), contrast: Some((0.5, 1.5)) };
+        let augment = Augment { flip, crop: Some(2), zoom: None, contrast: Some((0.5, 1.5)) };
         let one = PipelineOptions { batch, seed, augment, ..options() };
         let many = PipelineOptions { threads, prefetch, ..one.clone() };
         prop_assert_eq!(epoch(&paths, &one, 2), epoch(&paths, &many, 2));
