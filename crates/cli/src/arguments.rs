@@ -165,7 +165,8 @@ pub(crate) enum Verb {
     Train(Box<TrainArguments>),
     /// Apply a trained network to a test part: confusion matrix, accuracy of each class.
     #[command(after_help = "Examples:\n  trainwright train --epochs 3 --checkpoint kept\n  \
-        trainwright predict kept\n  trainwright predict kept --data mnist -o predictions.csv")]
+        trainwright predict kept\n  trainwright predict kept --data mnist -o predictions.csv\n  \
+        trainwright predict kept --data photos/ --report predictions.html")]
     Predict(PredictArguments),
     /// Show what a network consists of: layers, shapes, parameters, operations, memory.
     #[command(after_help = "Examples:\n  trainwright network mobilenet-v2:1.0\n  \

@@ -102,6 +102,11 @@ impl Network {
         &self.state_tensors
     }
 
+    /// What it consists of.
+    pub fn description(&self) -> &NetworkDescription {
+        &self.description
+    }
+
     /// The name from its description.
     pub fn name(&self) -> &str {
         &self.description.name

@@ -131,6 +131,12 @@ pub enum RecordsError {
     CorruptPictures { pictures: Vec<String> },
     #[error("no file matches `{pattern}`")]
     NoMatch { pattern: String },
+    #[error("{} is none of the classes {}", folder.display(), classes.join(", "))]
+    UnknownClass { folder: PathBuf, classes: Vec<String> },
+    #[error(
+        "picture files become squares, but pictures of {rows} x {columns} are wanted; prepare records of that size"
+    )]
+    NotSquare { rows: usize, columns: usize },
     #[error("line {line}: `{word}`: {problem}")]
     LibsvmLine { line: usize, word: String, problem: &'static str },
 

@@ -59,6 +59,14 @@ pub fn load(name_or_path: &str, data_dir: Option<&Path>) -> Result<Splits, Recor
     }
 }
 
+/// Whether a name or path is a data set that [`load`] knows, with a training and a test part.
+pub fn is_data_set(name_or_path: &str) -> bool {
+    let path = Path::new(name_or_path);
+    [FASHION_SAMPLE, FASHION, MNIST].contains(&name_or_path)
+        || is_prepared(path)
+        || find_file(path, TRAIN_IMAGES).is_ok()
+}
+
 /// The folder that fetched data sets are kept in: `TRAINWRIGHT_CACHE`, or else `trainwright` in
 /// the user's cache folder.
 ///

@@ -1,5 +1,5 @@
-//! One self-contained HTML file with everything a study found; `queue.rs`, `load.rs`
-//! and `speed.rs` are pages of their own in the same frame.
+//! One self-contained HTML file with everything a study found; `queue.rs`, `load.rs`,
+//! `speed.rs` and `predictions.rs` are pages of their own in the same frame.
 
 mod best;
 mod curves;
@@ -8,6 +8,7 @@ mod effects;
 mod environment;
 mod fit;
 mod load;
+mod predictions;
 mod queue;
 mod resources;
 mod shell;
@@ -23,6 +24,7 @@ use crate::input::ReportInput;
 use shell::Shell;
 
 pub use load::{LoadPage, load_html};
+pub use predictions::{PredictionsPage, predictions_html};
 pub use queue::{QueuePage, queue_html};
 pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html};
 pub use surface::{SurfacePage, surface_html};

@@ -21,8 +21,9 @@ mod thin;
 
 pub use figure::figure;
 pub use html::{
-    LoadPage, QueuePage, SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, SurfacePage, TableReport,
-    html, load_html, queue_html, speed_html, surface_html, table_html,
+    LoadPage, PredictionsPage, QueuePage, SpeedLine, SpeedPage, SpeedPanel, SpeedSeries,
+    SurfacePage, TableReport, html, load_html, predictions_html, queue_html, speed_html,
+    surface_html, table_html,
 };
 pub use input::{ReportInput, ReportTrial};
 pub use terminal::{Colour, analysis_text, findings_text, verdict};

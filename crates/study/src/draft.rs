@@ -233,6 +233,8 @@ pub(crate) struct JobDraft {
     pub weights: Option<Level>,
     /// Start of the names of layers that do not learn.
     pub freeze: Option<Level>,
+    /// Folder for TensorBoard event files, beside the study file; each trial has its own in it.
+    pub tensorboard: Option<Level>,
     /// Hash the features of a sparse model into two to the power of this.
     pub hash_bits: Option<Level>,
     /// Whether the updates of a sparse model wait for each other: `sync` or `hogwild`.
@@ -273,6 +275,7 @@ impl JobDraft {
             ("test_data", self.test_data),
             ("weights", self.weights),
             ("freeze", self.freeze),
+            ("tensorboard", self.tensorboard),
             ("hash_bits", self.hash_bits),
             ("update", self.update),
             ("strategy", self.strategy),

@@ -82,6 +82,9 @@ pub struct JobSpec {
     /// Layers that do not learn: those whose name starts with this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freeze: Option<String>,
+    /// Folder for TensorBoard event files; each trial of a study has its own in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tensorboard: Option<PathBuf>,
     /// Hash the features of a sparse model into two to the power of this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash_bits: Option<u32>,
@@ -164,7 +167,7 @@ fn default_momentum() -> f64 {
 }
 
 /// Keys that `[job]` and factors of a job may have.
-pub const JOB_KEYS: [&str; 28] = [
+pub const JOB_KEYS: [&str; 29] = [
     "network",
     "data",
     "hidden_layers",
@@ -187,6 +190,7 @@ pub const JOB_KEYS: [&str; 28] = [
     "test_data",
     "weights",
     "freeze",
+    "tensorboard",
     "hash_bits",
     "update",
     "strategy",

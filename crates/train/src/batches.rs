@@ -1,6 +1,6 @@
 //! Batches of pictures as the rows of numbers that a network takes.
 
-use trainwright_networks::Batch;
+use trainwright_networks::{Batch, Network};
 use trainwright_records::LabelledImages;
 use trainwright_records::pictures::Picture;
 use trainwright_records::pipeline::Augment;
@@ -17,16 +17,29 @@ pub(crate) fn input_shape(images: &LabelledImages, augmentation: Augmentation) -
     [side(images.rows()), side(images.columns()), images.channels()]
 }
 
+/// Whether pictures can be changed so.
+///
+/// # Errors
+/// When they cannot.
+pub(crate) fn check_changes(
+    images: &LabelledImages,
+    augmentation: Augmentation,
+) -> Result<(), TrainError> {
+    Changer::new(images, augmentation).map(drop)
+}
+
 /// Room for one batch, filled again and again.
 pub(crate) struct BatchBuffer<'a> {
     images: &'a LabelledImages,
     changer: Changer,
+    scale: f32,
     inputs: Vec<f32>,
     labels: Vec<u32>,
 }
 
 impl<'a> BatchBuffer<'a> {
-    /// Room for batches of up to `capacity` of these pictures, changed in this way.
+    /// Room for batches of up to `capacity` of these pictures, changed in this way; a network that
+    /// begins with a table takes bytes as the numbers of rows.
     ///
     /// # Errors
     /// When the pictures cannot be changed so.
@@ -34,11 +47,13 @@ impl<'a> BatchBuffer<'a> {
         images: &'a LabelledImages,
         augmentation: Augmentation,
         capacity: usize,
+        network: &Network,
     ) -> Result<Self, TrainError> {
+        let scale = if network.input_rows().is_some() { 1.0 } else { PIXEL_SCALE };
         let changer = Changer::new(images, augmentation)?;
         let size: usize = input_shape(images, augmentation).iter().product();
         let (inputs, labels) = (Vec::with_capacity(capacity * size), Vec::with_capacity(capacity));
-        Ok(Self { images, changer, inputs, labels })
+        Ok(Self { images, changer, scale, inputs, labels })
     }
 
     /// The chosen pictures, with pixels scaled to [0, 1].
@@ -47,7 +62,7 @@ impl<'a> BatchBuffer<'a> {
         self.labels.clear();
         for index in chosen {
             let pixels = self.changer.pixels(self.images, index, view);
-            self.inputs.extend(pixels.iter().map(|&pixel| f32::from(pixel) * PIXEL_SCALE));
+            self.inputs.extend(pixels.iter().map(|&pixel| f32::from(pixel) * self.scale));
             self.labels.push(self.images.labels()[index].into());
         }
         Batch { inputs: &self.inputs, labels: &self.labels }
@@ -117,10 +132,14 @@ fn changes(augmentation: Augmentation) -> Augment {
 mod tests {
     use super::*;
 
+    fn network() -> Network {
+        Network::perceptron(4, &[], 2).unwrap()
+    }
+
     #[test]
     fn pixels_span_zero_to_one() {
         let images = LabelledImages::new(vec![0, 255, 51, 102], (1, 2), vec![1, 0], 2).unwrap();
-        let mut buffer = BatchBuffer::new(&images, Augmentation::default(), 2).unwrap();
+        let mut buffer = BatchBuffer::new(&images, Augmentation::default(), 2, &network()).unwrap();
         let batch = buffer.gather([1, 0].into_iter(), View::Judged);
         assert_eq!(batch.inputs[2..], [0.0, 1.0]);
         // Multiplying by a rounded 1/255 may miss the quotient by one unit in the last place.
@@ -133,7 +152,7 @@ mod tests {
         let pixels: Vec<u8> = (0..32).collect();
         let images = LabelledImages::new(pixels, (4, 4), vec![0, 1], 2).unwrap();
         let augmentation: Augmentation = "flip,crop:2".parse().unwrap();
-        let mut buffer = BatchBuffer::new(&images, augmentation, 2).unwrap();
+        let mut buffer = BatchBuffer::new(&images, augmentation, 2, &network()).unwrap();
         let bytes = |batch: Batch<'_>| -> Vec<u8> {
             batch.inputs.iter().map(|&pixel| (pixel * 255.0).round() as u8).collect()
         };
@@ -151,7 +170,7 @@ mod tests {
     #[test]
     fn a_crop_larger_than_the_pictures_is_refused() {
         let images = LabelledImages::new(vec![0; 16], (4, 4), vec![0], 1).unwrap();
-        let error = BatchBuffer::new(&images, "crop:5".parse().unwrap(), 1).err().unwrap();
+        let error = check_changes(&images, "crop:5".parse().unwrap()).unwrap_err();
         assert_eq!(error.to_string(), "crop 5 of 4 x 4 pixels is not a side within the pictures");
     }
 }

@@ -15,6 +15,7 @@ use trainwright_study::JobSpec;
 use crate::error::TrainError;
 use crate::learner::Learner;
 use crate::progress::Progress;
+use crate::trained::ABOUT;
 
 /// What the version line of a checkpoint says.
 const VERSION: &str = "trainwright/checkpoint/1";
@@ -23,7 +24,7 @@ const VERSION: &str = "trainwright/checkpoint/1";
 const KEPT: usize = 2;
 
 /// Keys of a job that may differ between an interrupted run and the one that goes on.
-const FREE_KEYS: [&str; 3] = ["threads", "time_limit_s", "data_dir"];
+const FREE_KEYS: [&str; 4] = ["threads", "time_limit_s", "data_dir", "tensorboard"];
 
 /// Where and when a job is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,12 +115,16 @@ impl<'a> Keeper<'a> {
         progress: &Progress,
     ) -> Result<(), TrainError> {
         let text = serde_json::to_string(progress).expect("progress has numbers and texts alone");
-        let metadata: BTreeMap<String, String> = [
+        let mut metadata: BTreeMap<String, String> = [
             ("version".to_owned(), VERSION.to_owned()),
             ("job".to_owned(), self.job.clone()),
             ("progress".to_owned(), text),
         ]
         .into();
+        if let Some(about) = learner.about() {
+            let about = serde_json::to_string(&about).expect("it has numbers and texts alone");
+            metadata.insert(ABOUT.to_owned(), about);
+        }
         let memory = learner.memory();
         let tensors: Vec<NamedTensor<'_>> = memory.iter().map(|it| it.borrowed()).collect();
         // Steps alone would not tell the end of an epoch from the step before it.

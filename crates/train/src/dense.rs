@@ -7,20 +7,26 @@ use trainwright_networks::{
     Batch, BatchScore, GradientNorms, Network, Optimizer, SafeTensors, StepOptions, StepSize,
     TensorInfo, Trained, Workspace, clip_by_global_norm, squared_norm,
 };
+use trainwright_records::pictures::Picture;
 use trainwright_records::{LabelledImages, Splits};
 use trainwright_study::{Augmentation, JobSpec, Seed};
 
-use crate::batches::{BatchBuffer, View};
+use crate::batches::{BatchBuffer, View, input_shape};
 use crate::described::{evaluation_batch, network_of};
 use crate::error::TrainError;
 use crate::learner::{Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted};
 use crate::optimizers::optimizer;
 use crate::predict::Predicted;
+use crate::trained::AboutNetwork;
+use crate::{PARAMETERS, STATE};
 
 /// Parts of a job that draw random numbers, each from its own seed.
 const WEIGHTS: u64 = 1;
 const DROPOUT: u64 = 3;
 const CHANGES: u64 = 5;
+
+/// Pictures that are shown of those that are learned from.
+const SAMPLES: usize = 8;
 
 /// A network, its pictures and its optimiser.
 pub(crate) struct DenseLearner<'a> {
@@ -54,9 +60,11 @@ impl<'a> DenseLearner<'a> {
         largest_batch: usize,
     ) -> Result<Self, TrainError> {
         let images = splits.train();
-        // Changes that the pictures do not allow are told before what follows from them.
-        BatchBuffer::new(images, job.augment, 0)?;
         let mut network = network_of(job, images)?;
+        for part in [images, splits.test()] {
+            let highest = part.pixels().iter().max().copied().unwrap_or(0);
+            network.check_inputs(&[highest.into()])?;
+        }
         if let Some(prefix) = &job.freeze {
             network.freeze(prefix)?;
         }
@@ -64,7 +72,7 @@ impl<'a> DenseLearner<'a> {
         let seed = Seed::new(job.seed);
         let evaluation_batch = evaluation_batch(&network);
         let capacity = largest_batch.min(images.len()).max(evaluation_batch);
-        let buffer = BatchBuffer::new(images, job.augment, capacity.min(images.len()))?;
+        let buffer = BatchBuffer::new(images, job.augment, capacity.min(images.len()), &network)?;
         let mut parameters = network.initial_parameters(seed.derive(WEIGHTS).value());
         let mut state = network.initial_state();
         if let Some(path) = &job.weights {
@@ -129,7 +137,7 @@ impl<'a> DenseLearner<'a> {
     /// Room for pictures that are scored; both parts have one size.
     fn evaluation_buffer<'b>(&self, images: &'b LabelledImages) -> BatchBuffer<'b> {
         let capacity = self.evaluation_batch.min(images.len());
-        BatchBuffer::new(images, self.augmentation, capacity)
+        BatchBuffer::new(images, self.augmentation, capacity, &self.network)
             .expect("the training pictures, of the same size, could be changed so")
     }
 
@@ -194,7 +202,10 @@ impl Learner for DenseLearner<'_> {
             let Self { network, parameters, state, workspace, .. } = self;
             let rows = network.probabilities(parameters, state, batch.inputs, workspace);
             let rows = rows.chunks_exact(rows.len() / batch.labels.len());
-            all.extend(rows.zip(batch.labels).map(|(row, &class)| most_probable(row, class)));
+            all.extend(
+                rows.zip(batch.labels)
+                    .map(|(row, &class)| Predicted::most_probable(row, Some(class))),
+            );
         }
         all
     }
@@ -254,25 +265,35 @@ impl Learner for DenseLearner<'_> {
         };
         self.vectors().into_iter().flat_map(of_vector).collect()
     }
-}
 
-/// Prefixes of names in a checkpoint.
-const PARAMETERS: &str = "parameters";
-const STATE: &str = "state";
-
-/// The first class of the largest probability; one number is the probability of the second of two.
-fn most_probable(row: &[f32], class: u32) -> Predicted {
-    if let &[second] = row {
-        let predicted = u32::from(second > 0.5);
-        return Predicted { class, predicted, probability: second.max(1.0 - second) };
+    fn onnx(&self) -> Result<Vec<u8>, TrainError> {
+        Ok(self.network.to_onnx(&self.parameters, &self.state)?)
     }
-    let mut best = (0, row[0]);
-    for (index, &probability) in (0..).zip(row) {
-        if probability > best.1 {
-            best = (index, probability);
+
+    fn about(&self) -> Option<AboutNetwork> {
+        let images = self.splits.train();
+        let description = self.network.description().clone();
+        let pictures = [images.rows(), images.columns(), images.channels()];
+        Some(AboutNetwork { description, pictures })
+    }
+
+    fn samples(&mut self) -> Vec<Picture> {
+        let images = self.splits.train();
+        let [rows, columns, channels] = input_shape(images, self.augmentation);
+        let chosen = 0..images.len().min(SAMPLES);
+        let view = View::Learned(self.changes.derive(1));
+        let batch = self.buffer.gather(chosen, view);
+        let pictures = batch.inputs.chunks_exact(rows * columns * channels);
+        let picture = |inputs: &[f32]| {
+            let pixels = inputs.iter().map(|&input| (input * 255.0).round() as u8).collect();
+            Picture { rows, columns, channels, pixels }
+        };
+        if self.network.input_rows().is_some() {
+            Vec::new()
+        } else {
+            pictures.map(picture).collect()
         }
     }
-    Predicted { class, predicted: best.0, probability: best.1 }
 }
 
 /// Where the parameters lie that training changes.

@@ -6,7 +6,7 @@ use trainwright_networks::{Network, NetworkDescription, NetworksError};
 use trainwright_records::LabelledImages;
 use trainwright_study::{JobSpec, NetworkName};
 
-use crate::batches::input_shape;
+use crate::batches::{check_changes, input_shape};
 use crate::error::TrainError;
 
 /// Most bytes that the examples of one evaluation step may keep, and most examples.
@@ -15,6 +15,8 @@ const EVALUATION_BATCH: u64 = 256;
 
 /// Builds the network that a job names, with the inputs and outputs that the pictures need.
 pub(crate) fn network_of(job: &JobSpec, images: &LabelledImages) -> Result<Network, TrainError> {
+    // Changes that the pictures do not allow are told before what follows from them.
+    check_changes(images, job.augment)?;
     let [rows, columns, channels] = input_shape(images, job.augment);
     let description = match &job.network {
         NetworkName::Mlp | NetworkName::Logistic => {

@@ -30,6 +30,14 @@ pub enum TrainError {
     #[error("{} has label {label}, which the training part has not", path.display())]
     UnknownLabel { path: PathBuf, label: f32 },
 
+    #[error("event file {}: {source}", path.display())]
+    Board { path: PathBuf, source: std::io::Error },
+    #[error("cannot write {}: {source}", path.display())]
+    Export { path: PathBuf, source: std::io::Error },
+    #[error("network `logistic` is written to safetensors files alone, not to ONNX")]
+    SparseOnnx,
+    #[error("{picture} is of class {class}, but the network tells apart {classes}")]
+    NoSuchClass { picture: String, class: u32, classes: usize },
     #[error("checkpoint folder {}: {source}", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
     #[error(

@@ -1,9 +1,11 @@
 //! What the training loop needs of a network: steps, scores, and everything it remembers.
 
 use trainwright_networks::{BatchScore, GradientNorms, NamedTensor, SafeTensors, StepSize};
+use trainwright_records::pictures::Picture;
 
 use crate::error::TrainError;
 use crate::predict::Predicted;
+use crate::trained::AboutNetwork;
 
 /// A network with its data, its parameters and its optimiser.
 pub(crate) trait Learner {
@@ -34,6 +36,22 @@ pub(crate) trait Learner {
 
     /// The parameters as other programs want them.
     fn export(&self) -> Vec<OwnedTensor>;
+
+    /// The network as an ONNX file.
+    ///
+    /// # Errors
+    /// When ONNX has no such network.
+    fn onnx(&self) -> Result<Vec<u8>, TrainError>;
+
+    /// What a checkpoint tells about the network, so that it can be applied without its data.
+    fn about(&self) -> Option<AboutNetwork> {
+        None
+    }
+
+    /// Some pictures as they are learned from.
+    fn samples(&mut self) -> Vec<Picture> {
+        Vec::new()
+    }
 
     /// How many examples one step takes when the schedule says `batch`.
     fn stride(&self, batch: usize) -> usize {

@@ -6,6 +6,7 @@
 //! prints.
 
 mod batches;
+mod board;
 mod checkpoint;
 mod dense;
 mod described;
@@ -13,6 +14,7 @@ mod divergence;
 mod early_stopping;
 mod error;
 mod events;
+mod export;
 mod fingerprint;
 mod learner;
 mod optimizers;
@@ -22,6 +24,11 @@ mod progress;
 mod sparse;
 mod stopwatch;
 mod train;
+mod trained;
+
+/// Prefixes of names in a checkpoint.
+const PARAMETERS: &str = "parameters";
+const STATE: &str = "state";
 
 pub use checkpoint::{CheckpointEvery, CheckpointOptions, CheckpointStart};
 pub use divergence::DivergedBy;

@@ -1,10 +1,11 @@
-//! A trained network applied to the test part of a data set: what it takes each example for.
+//! A trained network applied to the test part of a data set, or to pictures that belong to none.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use trainwright_networks::SafeTensors;
-use trainwright_records::load;
+use trainwright_records::{LabelledImages, is_data_set, load, load_pictures};
 use trainwright_study::{JobSpec, NetworkName};
 
 use crate::checkpoint::{kept_job, last_checkpoint};
@@ -12,13 +13,15 @@ use crate::dense::DenseLearner;
 use crate::error::TrainError;
 use crate::learner::{Learner, Part};
 use crate::sparse::{SparseLearner, SparseSplits};
+use crate::trained::{TrainedNetwork, about_network};
 
 /// What to apply, and to what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PredictRequest {
     /// A checkpoint, or a folder of them, of which the last counts.
     pub from: PathBuf,
-    /// Data set instead of the one that was trained on.
+    /// Data set instead of the one that was trained on, whose test part counts; or a picture, a
+    /// folder of pictures (perhaps a folder a class), or TFRecord files.
     pub data: Option<String>,
     /// Folder to look for named data sets in.
     pub data_dir: Option<PathBuf>,
@@ -28,17 +31,17 @@ pub struct PredictRequest {
     pub threads: u32,
 }
 
-/// What a network takes the examples of a test part for.
+/// What a network takes examples for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Predictions {
     /// The data set.
     pub data: String,
     /// How many examples there are.
     pub examples: usize,
-    /// Share of right answers.
-    pub accuracy: f64,
-    /// Mean loss in nats.
-    pub loss: f64,
+    /// Share of right answers; `None` where the classes of the examples are not known.
+    pub accuracy: Option<f64>,
+    /// Mean loss in nats; `None` where the classes of the examples are not known.
+    pub loss: Option<f64>,
     /// Area under the curve of hits over false alarms, for sparse models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auc: Option<f64>,
@@ -49,6 +52,9 @@ pub struct Predictions {
     /// Each example by itself.
     #[serde(skip)]
     pub each: Vec<Predicted>,
+    /// Names of the examples, where they have some.
+    #[serde(skip)]
+    pub names: Vec<String>,
 }
 
 /// How one class fared.
@@ -56,9 +62,14 @@ pub struct Predictions {
 pub struct ClassScore {
     /// The class, from 0.
     pub class: usize,
+    /// Its name, where classes have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Examples of it.
     pub examples: u64,
-    /// Share of them that was found; `None` without examples.
+    /// Examples that were taken for it.
+    pub taken: u64,
+    /// Share of its examples that was found; `None` without examples.
     pub accuracy: Option<f64>,
     /// Share of right answers among those that were taken for it; `None` without any.
     pub precision: Option<f64>,
@@ -67,15 +78,33 @@ pub struct ClassScore {
 /// What one example was taken for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Predicted {
-    /// Its class.
-    pub class: u32,
+    /// Its class, where it is known.
+    pub class: Option<u32>,
     /// What it was taken for.
     pub predicted: u32,
     /// The probability of that.
     pub probability: f32,
 }
 
-/// Applies a trained network to a test part.
+impl Predicted {
+    /// The first class of the largest probability; one number is the probability of the second of
+    /// two.
+    pub(crate) fn most_probable(row: &[f32], class: Option<u32>) -> Self {
+        if let &[second] = row {
+            let predicted = u32::from(second > 0.5);
+            return Self { class, predicted, probability: second.max(1.0 - second) };
+        }
+        let mut best = (0, row[0]);
+        for (index, &probability) in (0..).zip(row) {
+            if probability > best.1 {
+                best = (index, probability);
+            }
+        }
+        Self { class, predicted: best.0, probability: best.1 }
+    }
+}
+
+/// Applies a trained network to a test part or to pictures.
 ///
 /// # Errors
 /// When the checkpoint or the data cannot be read, or do not fit together.
@@ -88,6 +117,16 @@ pub fn predict(request: &PredictRequest) -> Result<Predictions, TrainError> {
     let mut job = kept_job(&path, &file)?;
     job.threads = request.threads.max(1);
     job.data_dir.clone_from(&request.data_dir);
+    // Prepared sets name their classes.
+    let names = Path::new(&job.data).join("classes.txt");
+    let names: Vec<String> = fs::read_to_string(names)
+        .map_or(Vec::new(), |text| text.lines().map(str::to_owned).collect());
+    if let Some(data) = &request.data
+        && job.network != NetworkName::Logistic
+        && !is_data_set(data)
+    {
+        return apply_to_pictures(&job, Checkpoint { path: &path, file: &file }, data, &names);
+    }
     if let Some(data) = &request.data {
         job.data.clone_from(data);
         job.test_data = None;
@@ -98,64 +137,148 @@ pub fn predict(request: &PredictRequest) -> Result<Predictions, TrainError> {
     match job.network {
         NetworkName::Mlp | NetworkName::Described(_) => {
             let splits = load(&job.data, job.data_dir.as_deref())?;
-            apply(&job, &path, &file, &mut DenseLearner::new(&job, &splits, 1)?)
+            let mut learner = DenseLearner::new(&job, &splits, 1)?;
+            apply(&job, Checkpoint { path: &path, file: &file }, &mut learner, &names)
         }
         NetworkName::Logistic => {
             let splits = SparseSplits::load(&job)?;
-            apply(&job, &path, &file, &mut SparseLearner::new(&job, &splits)?)
+            let mut learner = SparseLearner::new(&job, &splits)?;
+            apply(&job, Checkpoint { path: &path, file: &file }, &mut learner, &[])
         }
     }
+}
+
+/// A checkpoint and where it lies.
+#[derive(Clone, Copy)]
+struct Checkpoint<'a> {
+    path: &'a Path,
+    file: &'a SafeTensors,
 }
 
 fn apply(
     job: &JobSpec,
-    path: &Path,
-    file: &SafeTensors,
+    checkpoint: Checkpoint<'_>,
     learner: &mut dyn Learner,
+    names: &[String],
 ) -> Result<Predictions, TrainError> {
-    learner.restore(file).map_err(|error| TrainError::Checkpoint {
-        path: path.to_owned(),
+    learner.restore(checkpoint.file).map_err(|error| TrainError::Checkpoint {
+        path: checkpoint.path.to_owned(),
         problem: format!("its network does not fit data `{}`: {error}", job.data),
     })?;
     let evaluation = learner.evaluate(Part::Test);
     let each = learner.predictions();
-    let confusion = confusion(&each);
     let examples = evaluation.score.examples;
+    let confusion = confusion(&each, names.len());
     Ok(Predictions {
         data: job.data.clone(),
         examples,
-        accuracy: evaluation.score.correct as f64 / examples as f64,
-        loss: evaluation.score.loss_sum / examples as f64,
+        accuracy: Some(evaluation.score.correct as f64 / examples as f64),
+        loss: Some(evaluation.score.loss_sum / examples as f64),
         auc: evaluation.auc,
-        classes: class_scores(&confusion),
+        classes: class_scores(&confusion, &each, names),
         confusion,
         each,
+        names: Vec::new(),
     })
 }
 
-fn confusion(each: &[Predicted]) -> Vec<Vec<u64>> {
-    let largest = each.iter().map(|example| example.class.max(example.predicted)).max();
-    let classes = largest.map_or(0, |largest| largest as usize + 1);
+fn apply_to_pictures(
+    job: &JobSpec,
+    checkpoint: Checkpoint<'_>,
+    data: &str,
+    names: &[String],
+) -> Result<Predictions, TrainError> {
+    let Checkpoint { path, file } = checkpoint;
+    let about = about_network(path, file)?.ok_or_else(|| TrainError::Checkpoint {
+        path: path.to_owned(),
+        problem: "it does not say what pictures its network takes; train it again".to_owned(),
+    })?;
+    let mut network = TrainedNetwork::open(job, &about, file)?;
+    let known = (!names.is_empty()).then_some(names);
+    let pictures = load_pictures(Path::new(data), about.pictures, known)?;
+    let classes = network.classes();
+    let labels: Vec<Option<u32>> = match &pictures.labels {
+        Some(labels) => labels.iter().copied().map(Some).collect(),
+        None => vec![None; pictures.names.len()],
+    };
+    for (label, picture) in labels.iter().zip(&pictures.names) {
+        if let Some(class) = *label
+            && class as usize >= classes
+        {
+            return Err(TrainError::NoSuchClass { picture: picture.clone(), class, classes });
+        }
+    }
+    let unlabelled = vec![0; labels.len()];
+    let images =
+        LabelledImages::with_channels(pictures.pixels, about.pictures, unlabelled, classes)?;
+    let rows = network.probabilities(&images)?;
+    let each: Vec<Predicted> = rows
+        .iter()
+        .zip(&labels)
+        .map(|(row, &class)| Predicted::most_probable(row, class))
+        .collect();
+    let known: Option<Vec<u32>> = labels.iter().copied().collect();
+    let share = |count: f64| count / labels.len() as f64;
+    let right = each.iter().filter(|one| one.class == Some(one.predicted)).count();
+    let losses =
+        |known: &Vec<u32>| rows.iter().zip(known).map(|(row, &class)| loss(row, class)).sum();
+    let names = pictures.classes.as_deref().unwrap_or(names);
+    let confusion = if known.is_some() { confusion(&each, classes) } else { Vec::new() };
+    Ok(Predictions {
+        data: data.to_owned(),
+        examples: labels.len(),
+        accuracy: known.is_some().then(|| share(right as f64)),
+        loss: known.as_ref().map(losses).map(share),
+        auc: None,
+        classes: class_scores(&confusion, &each, names),
+        confusion,
+        each,
+        names: pictures.names,
+    })
+}
+
+/// The cross-entropy of one example in nats; a probability that rounds to zero counts as the
+/// smallest that single precision holds.
+fn loss(row: &[f32], class: u32) -> f64 {
+    let probability = match *row {
+        [second] if class == 0 => 1.0 - second,
+        [second] => second,
+        _ => row[class as usize],
+    };
+    -f64::from(probability.max(f32::MIN_POSITIVE)).ln()
+}
+
+/// Counts by class and by what was predicted, for at least so many classes.
+fn confusion(each: &[Predicted], least: usize) -> Vec<Vec<u64>> {
+    let largest = each.iter().map(|one| one.predicted.max(one.class.unwrap_or(0)) as usize + 1);
+    let classes = largest.max().unwrap_or(0).max(least);
     let mut counts = vec![vec![0; classes]; classes];
-    for example in each {
-        counts[example.class as usize][example.predicted as usize] += 1;
+    for one in each {
+        if let Some(class) = one.class {
+            counts[class as usize][one.predicted as usize] += 1;
+        }
     }
     counts
 }
 
-fn class_scores(confusion: &[Vec<u64>]) -> Vec<ClassScore> {
+fn class_scores(confusion: &[Vec<u64>], each: &[Predicted], names: &[String]) -> Vec<ClassScore> {
     let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
-    let score = |(class, row): (usize, &Vec<u64>)| {
-        let examples = row.iter().sum();
-        let taken = confusion.iter().map(|row| row[class]).sum();
+    let largest = each.iter().map(|one| one.predicted as usize + 1).max().unwrap_or(0);
+    let score = |class: usize| {
+        let row = confusion.get(class);
+        let examples = row.map_or(0, |row| row.iter().sum());
+        let found = row.map_or(0, |row| row[class]);
+        let taken = each.iter().filter(|one| one.predicted as usize == class).count() as u64;
         ClassScore {
             class,
+            name: names.get(class).cloned(),
             examples,
-            accuracy: share(row[class], examples),
-            precision: share(row[class], taken),
+            taken,
+            accuracy: share(found, examples),
+            precision: row.and_then(|_| share(found, taken)),
         }
     };
-    confusion.iter().enumerate().map(score).collect()
+    (0..confusion.len().max(largest)).map(score).collect()
 }
 
 #[cfg(test)]
@@ -165,15 +288,29 @@ mod tests {
     #[test]
     fn classes_are_counted_by_row_and_column() {
         let each = [(0, 0), (0, 1), (0, 0), (2, 1), (2, 2)].map(|(class, predicted)| Predicted {
-            class,
+            class: Some(class),
             predicted,
             probability: 0.5,
         });
-        let counts = confusion(&each);
+        let counts = confusion(&each, 0);
         assert_eq!(counts, [[2, 1, 0], [0, 0, 0], [0, 1, 1]]);
-        let scores = class_scores(&counts);
-        assert_eq!(scores[0].accuracy, Some(2.0 / 3.0));
+        let scores = class_scores(&counts, &each, &["a".to_owned()]);
+        assert_eq!((scores[0].accuracy, scores[0].name.as_deref()), (Some(2.0 / 3.0), Some("a")));
         assert_eq!((scores[1].accuracy, scores[1].precision), (None, Some(0.0)));
         assert_eq!((scores[2].accuracy, scores[2].precision), (Some(0.5), Some(1.0)));
+    }
+
+    #[test]
+    fn examples_without_a_class_are_only_counted_by_what_they_were_taken_for() {
+        let each = [Predicted { class: None, predicted: 1, probability: 0.5 }; 3];
+        let scores = class_scores(&[], &each, &[]);
+        assert_eq!((scores.len(), scores[1].taken, scores[1].precision), (2, 3, None));
+    }
+
+    #[test]
+    fn a_loss_is_the_logarithm_of_the_probability() {
+        assert!((loss(&[0.25, 0.75], 0) - 4.0_f64.ln()).abs() < 1e-12);
+        assert!((loss(&[0.25], 0) - (4.0_f64 / 3.0).ln()).abs() < 1e-7);
+        assert!(loss(&[0.0, 1.0], 0).is_finite());
     }
 }

@@ -143,11 +143,15 @@ impl Learner for SparseLearner<'_> {
         let set = &self.splits.test;
         let margins = self.model.margins(set, &mut self.team).into_iter();
         let predicted = |(example, margin): (usize, f32)| Predicted {
-            class: u32::from(set.is_positive(example)),
+            class: Some(u32::from(set.is_positive(example))),
             predicted: u32::from(margin > 0.0),
             probability: (1.0 / (1.0 + f64::from(-margin.abs()).exp())) as f32,
         };
         margins.enumerate().map(predicted).collect()
+    }
+
+    fn onnx(&self) -> Result<Vec<u8>, TrainError> {
+        Err(TrainError::SparseOnnx)
     }
 
     fn parameters(&self) -> Vec<f32> {

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use trainwright_networks::{BatchScore, StepSize, save_safetensors};
+use trainwright_networks::{BatchScore, StepSize};
 use trainwright_records::load;
 use trainwright_study::{JobSpec, NetworkName, Schedule, Seed, Strategy};
 
+use crate::board::Board;
 use crate::checkpoint::{CheckpointOptions, Keeper};
 use crate::dense::DenseLearner;
 use crate::divergence::DivergedBy;
@@ -15,6 +16,7 @@ use crate::error::TrainError;
 use crate::events::{
     Diverged, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome,
 };
+use crate::export::{check_export, export};
 use crate::fingerprint::parameters_hash;
 use crate::learner::{Chosen, Learner, Part};
 use crate::pace::Pace;
@@ -31,8 +33,8 @@ const HELD_OUT: u64 = 4;
 pub struct TrainOptions {
     /// Where and when the job is kept.
     pub checkpoint: Option<CheckpointOptions>,
-    /// Safetensors file for the trained parameters.
-    pub export: Option<PathBuf>,
+    /// Files for the trained network: ONNX where the name ends so, else safetensors.
+    pub export: Vec<PathBuf>,
 }
 
 type Listener<'a> = &'a mut dyn FnMut(&TrainEvent) -> Flow;
@@ -86,12 +88,18 @@ fn run(
     load_s: f64,
     on_event: Listener<'_>,
 ) -> Result<TrainOutcome, TrainError> {
+    for path in &options.export {
+        check_export(path, learner)?;
+    }
     let mut course = Course::new(job, options, learner, load_s)?;
     let outcome = course.run(on_event)?;
-    if let (Some(path), TrainOutcome::Done(_)) = (&options.export, &outcome) {
-        let tensors = course.learner.export();
-        let tensors: Vec<_> = tensors.iter().map(|tensor| tensor.borrowed()).collect();
-        save_safetensors(path, &[("format".to_owned(), "pt".to_owned())].into(), &tensors)?;
+    if let TrainOutcome::Done(_) = outcome {
+        for path in &options.export {
+            export(path, course.learner)?;
+        }
+    }
+    if let Some(board) = &mut course.board {
+        board.end(&outcome)?;
     }
     on_event(&TrainEvent::from(outcome.clone()));
     Ok(outcome)
@@ -102,6 +110,7 @@ struct Course<'a> {
     job: &'a JobSpec,
     learner: &'a mut dyn Learner,
     keeper: Option<Keeper<'a>>,
+    board: Option<Board>,
     pace: Pace,
     /// Examples to learn from.
     pool: Vec<u32>,
@@ -139,7 +148,14 @@ impl<'a> Course<'a> {
                 Some(keeper)
             }
         };
-        Ok(Self { job, learner, keeper, pace, pool, held_out, progress, load_s })
+        let mut board = match &job.tensorboard {
+            Some(folder) => Some(Board::open(folder, job)?),
+            None => None,
+        };
+        if let Some(board) = &mut board {
+            board.pictures(&learner.samples())?;
+        }
+        Ok(Self { job, learner, keeper, board, pace, pool, held_out, progress, load_s })
     }
 
     fn run(&mut self, on_event: Listener<'_>) -> Result<TrainOutcome, TrainError> {
@@ -154,6 +170,9 @@ impl<'a> Course<'a> {
                 Err(by) => return Ok(self.diverged(by)),
             };
             let flow = on_event(&TrainEvent::Epoch(end.clone()));
+            if let Some(board) = &mut self.board {
+                board.epoch(&end, &self.learner.export())?;
+            }
             self.progress.ended = self.ended(&end, &steps_end);
             self.progress.next_epoch(end);
             self.pace.end_epoch();
@@ -187,7 +206,11 @@ impl<'a> Course<'a> {
             };
             let loss = score.loss_sum / score.examples as f64;
             let (step, lr, batch) = (chosen.step, size.rate, now.len());
-            let flow = on_event(&TrainEvent::Step(Step { epoch, step, loss, lr, batch }));
+            let told = Step { epoch, step, loss, lr, batch };
+            if let Some(board) = &mut self.board {
+                board.step(&told)?;
+            }
+            let flow = on_event(&TrainEvent::Step(told));
             let is_last = epoch == self.job.epochs && self.progress.consumed == order.len();
             let stops = flow == Flow::Stop && !is_last;
             let keeper = self.keeper.as_ref();

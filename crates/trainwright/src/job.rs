@@ -17,6 +17,8 @@ pub struct JobChannels {
     pub metrics: Option<PathBuf>,
     /// The job stops when this file appears.
     pub stop_file: Option<PathBuf>,
+    /// Name of the trial in its study.
+    pub trial: Option<String>,
 }
 
 /// Steps between two looks at the stop file.
@@ -34,8 +36,13 @@ pub fn job(
 ) -> Result<TrainOutcome, Error> {
     let text = fs::read_to_string(spec)
         .map_err(|source| Error::Input { path: spec.to_owned(), source })?;
-    let job: JobSpec = serde_json::from_str(&text)
+    let mut job: JobSpec = serde_json::from_str(&text)
         .map_err(|error| Error::Request(format!("{}: {error}", spec.display())))?;
+    // Runs of one study lie side by side, as TensorBoard wants them.
+    job.tensorboard = job.tensorboard.map(|folder| match &channels.trial {
+        Some(trial) => folder.join(format!("trial-{trial}")),
+        None => folder,
+    });
     let mut metrics = match &channels.metrics {
         Some(path) => Some(Lines::open(path)?),
         None => None,

@@ -21,6 +21,7 @@ mod network;
 mod optimal_rows;
 mod place;
 mod planned;
+mod predictions;
 mod queue;
 mod report;
 mod results;
@@ -50,6 +51,7 @@ pub use network::{NetworkRequest, NetworkSummary, describe_network};
 pub use optimal_rows::{OptimalRequest, OptimalRows, augmented_rows, optimal_rows};
 pub use place::Place;
 pub use planned::design_of;
+pub use predictions::predictions_page;
 pub use queue::{
     Agreement, ClassesSimulated, FitReply, FitRequest, FitSource, QueueReply, QueueSimulated,
     SimulationLength, TimesFit, fit_queue, priority_queue, queue, simulate_priorities,

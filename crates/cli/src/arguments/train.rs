@@ -136,9 +136,14 @@ pub(crate) struct KeepingArguments {
     /// Go on from the last checkpoint; without any, begin.
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
-    /// Write the trained parameters to this safetensors file.
+    /// Write the trained network to this file: ONNX where the name ends in .onnx, else safetensors
+    /// for PyTorch; may be given again.
     #[arg(long, value_name = "FILE")]
-    pub export: Option<PathBuf>,
+    pub export: Vec<PathBuf>,
+    /// Folder for TensorBoard event files: losses, accuracies, hyperparameters, histograms of the
+    /// parameters, pictures.
+    #[arg(long, value_name = "FOLDER")]
+    pub tensorboard: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -151,7 +156,8 @@ pub(crate) struct JobArguments {
 pub(crate) struct PredictArguments {
     /// Checkpoint, or a folder of them, of which the last counts.
     pub from: PathBuf,
-    /// Data set's name, a folder or a file [default: what was trained on].
+    /// Data set whose test part counts; or a picture, a folder of pictures (perhaps a folder a
+    /// class) or TFRecord files, all of which count [default: what was trained on].
     #[arg(long)]
     pub data: Option<String>,
     /// Folder to look for named data sets in.
@@ -163,6 +169,9 @@ pub(crate) struct PredictArguments {
     /// Write what each example was taken for to this table.
     #[arg(short, long, value_name = "CSV")]
     pub output: Option<PathBuf>,
+    /// Write classes, confusion and the surest mistakes to this HTML file.
+    #[arg(long, value_name = "HTML")]
+    pub report: Option<PathBuf>,
     /// Threads to compute with.
     #[arg(long, default_value_t = 1)]
     pub threads: u32,

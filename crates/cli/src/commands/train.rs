@@ -34,6 +34,7 @@ pub(crate) fn job(arguments: &JobArguments) -> anyhow::Result<u8> {
     let channels = JobChannels {
         metrics: path("TRAINWRIGHT_METRICS"),
         stop_file: path("TRAINWRIGHT_STOP_FILE"),
+        trial: env::var("TRAINWRIGHT_TRIAL").ok(),
     };
     let outcome =
         trainwright::job(&arguments.spec, &channels, &|| interrupt.wish(), &mut |event| {
@@ -155,5 +156,6 @@ fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
         let flag = error.key.trim_end_matches("_s").replace('_', "-");
         Error::Request(format!("--{flag}: {}", error.message))
     })?;
-    Ok(JobSpec { data_dir: arguments.data_dir.clone(), ..job })
+    let tensorboard = arguments.keeping.tensorboard.clone();
+    Ok(JobSpec { data_dir: arguments.data_dir.clone(), tensorboard, ..job })
 }
