@@ -1,18 +1,26 @@
-"""Runs our data path and its peers in turn and writes result.json. Called by run.sh."""
+"""Runs our data path and its peers in turn. Called by run.sh.
 
+compare.py setup WORK FLOWERS; compare.py PART WORK FLOWERS SECONDS; compare.py report WORK RESULT.
+Measurements are kept in WORK/measured.jsonl, so that parts may run at different times.
+"""
+
+import io
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
 import tarfile
 from importlib.metadata import PackageNotFoundError, version
 
-datapath, binary, flowers, work, result, seconds, rounds = sys.argv[1:8]
-originals, small = os.path.join(flowers, "original"), os.path.join(flowers, "small192")
-python = sys.executable
 here = os.path.dirname(os.path.abspath(__file__))
+action, work = sys.argv[1:3]
+shards, many, kept = (os.path.join(work, name) for name in ("shards", "many", "measured.jsonl"))
+BUILDS = ("turbojpeg", "default")
+# `data prepare` gets the originals this many times over, so that it has a second to do.
+COPIES = 5
 
 
 def run(*command):
@@ -22,89 +30,137 @@ def run(*command):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def prepare(source, out, threads):
-    subprocess.run(["rm", "-rf", out], check=True)
-    before = os.times()
-    made = run(binary, "data", "prepare", source, "--out", out, "--shards", "16", "--threads", str(threads), "--json")
-    after = os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return {"items": made["records"], "bytes": made["bytes"], "wall_s": made["seconds"], "cpu_s": cpu}
+def prepare(build, source, out, threads):
+    """Our prepare; its time is that of its own clock, its processor time that of the process."""
+    shutil.rmtree(out, ignore_errors=True)
+    command = [os.path.join(work, build, "trainwright"), "data", "prepare", source, "--out", out]
+    command += ["--shards", "16", "--threads", str(threads), "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    text = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        return {"error": [text]}
+    made = json.loads(text)
+    cpu = usage.ru_utime + usage.ru_stime
+    return {"items": made["records"], "wall_s": made["seconds"], "cpu_s": cpu, "peak_bytes": usage.ru_maxrss * 1024}
 
 
-shards = os.path.join(work, "shards")
-prepare(small, shards, 2)
-# The same pictures as tar files for webdataset.
-import tensorflow as tf
+def setup(flowers):
+    made = prepare("turbojpeg", os.path.join(flowers, "small192"), shards, 2)
+    assert "error" not in made, made
+    for copy in range(COPIES):
+        for folder, _, names in os.walk(os.path.join(flowers, "original")):
+            into = os.path.join(many, os.path.basename(folder))
+            os.makedirs(into, exist_ok=True)
+            for name in names:
+                shutil.copy(os.path.join(folder, name), os.path.join(into, f"{copy}-{name}"))
+    # The same records as tar files for webdataset.
+    import tensorflow as tf
 
-for number, shard in enumerate(sorted(os.listdir(shards))):
-    if not shard.endswith(".tfrecord"):
-        continue
-    with tarfile.open(os.path.join(shards, shard[:-9] + ".tar"), "w") as tar:
-        for at, record in enumerate(tf.data.TFRecordDataset([os.path.join(shards, shard)])):
-            feature = tf.train.Example.FromString(record.numpy()).features.feature
-            for name, content in [("jpg", feature["image/encoded"].bytes_list.value[0]), ("cls", str(feature["label"].int64_list.value[0]).encode())]:
-                info = tarfile.TarInfo(f"{number:05}{at:05}.{name}")
-                info.size = len(content)
-                import io
-                tar.addfile(info, io.BytesIO(content))
-
-contenders = []
-for threads in (1, 2):
-    contenders += [("ours", "files", originals, threads), ("tensorflow", "files", originals, threads), ("torchvision", "files", originals, threads), ("dali", "files", originals, threads)]
-    contenders += [("ours", "records", shards, threads), ("tensorflow", "records", shards, threads), ("dali", "records", shards, threads)]
-    contenders += [("ours", "prepare", originals, threads), ("tensorflow", "prepare", originals, threads)]
-contenders += [("webdataset", "records", shards, 1), ("ours", "scan", shards, 1), ("ours", "stream", shards, 1), ("ours", "memcpy", shards, 1), ("tensorflow", "scan", shards, 1)]
-contenders += [("ours", "write", shards, 1), ("ours", "plain-write", shards, 1), ("tensorflow", "write", shards, 1)]
-
-measured = {}
-for _ in range(int(rounds)):
-    for who, mode, place, threads in contenders:
-        if who != "ours":
-            found = run(python, os.path.join(here, "peer.py"), who, mode, place, str(threads), seconds)
-        elif mode == "prepare":
-            found = prepare(place, os.path.join(work, "made"), threads)
-        else:
-            found = run(datapath, mode, place, str(threads), seconds)
-        print(who, mode, threads, found, flush=True)
-        measured.setdefault((who, mode, threads), []).append(found)
-
-rows, speed = [], {}
-for (who, mode, threads), all_found in measured.items():
-    good = [found for found in all_found if "error" not in found]
-    if not good:
-        rows.append({"who": who, "mode": mode, "threads": threads, "error": all_found[0]["error"]})
-        continue
-    amount = good[0]["items"] or good[0]["bytes"]
-    cpu = statistics.median(found["cpu_s"] for found in good)
-    wall = statistics.median(found["wall_s"] for found in good)
-    speed[who, mode, threads] = (amount / cpu if cpu else None, amount / wall)
-    rows.append({"who": who, "mode": mode, "threads": threads, "items": good[0]["items"], "bytes": good[0].get("bytes"), "items_per_cpu_s": amount / cpu if cpu else None, "items_per_s": amount / wall, "rounds": good})
-
-ratios = []
+    for number, shard in enumerate(sorted(name for name in os.listdir(shards) if name.endswith(".tfrecord"))):
+        with tarfile.open(os.path.join(shards, shard[:-9] + ".tar"), "w") as tar:
+            for at, record in enumerate(tf.data.TFRecordDataset([os.path.join(shards, shard)])):
+                feature = tf.train.Example.FromString(record.numpy()).features.feature
+                picture, label = feature["image/encoded"].bytes_list.value[0], feature["label"].int64_list.value[0]
+                for name, content in [("jpg", picture), ("cls", str(label).encode())]:
+                    info = tarfile.TarInfo(f"{number:05}{at:05}.{name}")
+                    info.size = len(content)
+                    tar.addfile(info, io.BytesIO(content))
 
 
-def ratio(name, ours, theirs, wanted, by=0):
-    if ours in speed and theirs in speed and speed[ours][by] and speed[theirs][by]:
-        found = speed[ours][by] / speed[theirs][by]
-        ratios.append({"name": name, "ratio": found, "wanted": wanted})
-        print(f"{name}: {found:.2f} (wanted {wanted})")
+def contenders(part, flowers):
+    """Who takes part, what it does, where, with how many threads."""
+    originals = os.path.join(flowers, "original")
+    both = lambda mode, place, peers: [(who, mode, place, threads) for threads in (1, 2) for who in (*BUILDS, *peers)]
+    match part:
+        case "files":
+            return both("files", originals, ("tensorflow", "torchvision", "dali"))
+        case "records":
+            return both("records", shards, ("tensorflow", "dali")) + [("webdataset", "records", shards, 1)]
+        case "prepare":
+            return both("prepare", many, ("tensorflow",))
+        case "scan":
+            return [(who, mode, shards, 1) for who, mode in [("default", "scan"), ("default", "memcpy"), ("default", "stream"), ("tensorflow", "scan")]]
+        case "write":
+            return [(who, mode, shards, 1) for who, mode in [("default", "write"), ("default", "plain-write"), ("tensorflow", "write")]]
 
 
-for threads in (1, 2):
-    note = f"{threads} thread{'s' if threads > 1 else ''}"
-    for peer, wanted in [("tensorflow", 1.4), ("torchvision", 1.3), ("dali", None)]:
-        ratio(f"files against {peer}, {note}, per CPU second", ("ours", "files", threads), (peer, "files", threads), wanted)
-    for peer, wanted in [("tensorflow", 1.4), ("dali", 1.1), ("webdataset", None)]:
-        ratio(f"records against {peer}, {note}, per CPU second", ("ours", "records", threads), (peer, "records", threads), wanted)
-    ratio(f"prepare against tensorflow, {note}, per CPU second", ("ours", "prepare", threads), ("tensorflow", "prepare", threads), 1.3)
-ratio("prepare, 2 threads against 1, wall", ("ours", "prepare", 2), ("ours", "prepare", 1), 1.8, by=1)
-ratio("scan against tensorflow", ("ours", "scan", 1), ("tensorflow", "scan", 1), 3)
-ratio("write against tensorflow", ("ours", "write", 1), ("tensorflow", "write", 1), None)
-bytes_per_s = lambda mode, by: statistics.median(f["bytes"] / f[by] for f in measured["ours", mode, 1] if f.get(by))
-for mode, limit, wanted in [("scan", "memcpy", 0.75), ("stream", "memcpy", None), ("write", "plain-write", 0.65)]:
-    found = bytes_per_s(mode, "wall_s") / bytes_per_s(limit, "wall_s")
-    ratios.append({"name": f"{mode} against {limit}, bytes per second", "ratio": found, "wanted": wanted})
-    print(f"{mode} against {limit}: {found:.2f} (wanted {wanted})")
+def measure(part, flowers, seconds):
+    with open(kept, "a") as file:
+        for who, mode, place, threads in contenders(part, flowers):
+            if who not in BUILDS:
+                found = run(sys.executable, os.path.join(here, "peer.py"), who, mode, place, str(threads), seconds)
+            elif mode == "prepare":
+                found = prepare(who, place, os.path.join(work, "made"), threads)
+            else:
+                found = run(os.path.join(work, who, "datapath"), mode, place, str(threads), seconds)
+            print(who, mode, threads, found, flush=True)
+            file.write(json.dumps({"who": who, "mode": mode, "threads": threads, "found": found}) + "\n")
+
+
+def summary():
+    """Rows for the result, and items (or bytes) a second by processor and by wall time."""
+    groups, rows, speed = {}, [], {}
+    for line in open(kept):
+        entry = json.loads(line)
+        groups.setdefault((entry["who"], entry["mode"], entry["threads"]), []).append(entry["found"])
+    for (who, mode, threads), found in groups.items():
+        row = {"who": who, "mode": mode, "threads": threads}
+        good = [one for one in found if "error" not in one]
+        if not good:
+            rows.append(row | {"error": found[0]["error"]})
+            continue
+        in_bytes = mode in ("scan", "stream", "memcpy", "write", "plain-write") and good[0].get("bytes")
+        amount = (lambda one: one["bytes"]) if in_bytes else (lambda one: one["items"])
+        rates = {by: sorted(amount(one) / one[by + "_s"] for one in good if one[by + "_s"]) for by in ("cpu", "wall")}
+        speed[who, mode, threads] = {by: statistics.median(all_rates) for by, all_rates in rates.items() if all_rates}
+        row |= {"unit": "bytes" if in_bytes else "items", "per_cpu_s": speed[who, mode, threads].get("cpu"), "per_s": speed[who, mode, threads]["wall"]}
+        rows.append(row | {"spread_per_s": [rates["wall"][0], rates["wall"][-1]], "rounds": good})
+    return rows, speed
+
+
+def report(result):
+    rows, speed = summary()
+    ratios, items = [], {(r["who"], r["mode"], r["threads"]): r["rounds"][0] for r in rows if "rounds" in r}
+
+    def ratio(name, ours, theirs, wanted, by):
+        if by in speed.get(ours, {}) and by in speed.get(theirs, {}):
+            ours_rate, their_rate = speed[ours][by], speed[theirs][by]
+            # Peers tell records, we tell bytes of the same records.
+            if (found := items[ours]).get("bytes") and not items[theirs].get("bytes"):
+                ours_rate *= found["items"] / found["bytes"]
+            met = None if wanted is None else ours_rate / their_rate >= wanted
+            ratios.append({"name": name, "by": by, "ratio": ours_rate / their_rate, "wanted": wanted, "met": met})
+            print(f"{name}, {by}: {ours_rate / their_rate:.2f}" + ("" if wanted is None else f" (wanted {wanted:.2f}{'' if met else ': MISSED'})"))
+
+    for build in BUILDS:
+        # The build without libjpeg-turbo is held to three quarters of each.
+        share = 1.0 if build == "turbojpeg" else 0.75
+        for threads in (1, 2):
+            note = f"{build}, {threads} thread{'s' if threads > 1 else ''}"
+            for mode, peers in [("files", {"tensorflow": 1.4, "torchvision": 1.3, "dali": None}), ("records", {"tensorflow": 1.4, "dali": 1.1, "webdataset": None}), ("prepare", {"tensorflow": 1.3})]:
+                for peer, wanted in peers.items():
+                    for by in ("cpu", "wall"):
+                        ratio(f"{mode} against {peer}, {note}", (build, mode, threads), (peer, mode, threads), wanted and wanted * share, by)
+        ratio(f"prepare, {build}, 2 threads against 1", (build, "prepare", 2), (build, "prepare", 1), 1.8, "wall")
+    for mode, who, other, wanted in [("scan", "tensorflow", "scan", 3), ("write", "tensorflow", "write", None), ("scan", "default", "memcpy", 0.75), ("stream", "default", "memcpy", None), ("write", "default", "plain-write", 0.65)]:
+        for by in ("cpu", "wall"):
+            ratio(f"{mode} against {'' if who == 'default' else who + ' '}{other}", ("default", mode, 1), (who, other, 1), wanted, by)
+    peak = max(one["peak_bytes"] for row in rows if row["mode"] == "prepare" for one in row.get("rounds", []) if "peak_bytes" in one)
+    print(f"peak memory of prepare: {peak / 1e6:.0f} MB")
+    packages = ["tensorflow-cpu", "torch", "torchvision", "webdataset", "nvidia-dali-cuda120"]
+    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
+    report = {
+        "what": "the data path against tf.data, torchvision, webdataset and DALI",
+        "machine": {"processor": model, "cores": os.cpu_count()},
+        "versions": {name: installed(name) for name in packages},
+        "prepare_peak_bytes": peak,
+        "ratios": ratios,
+        "rows": rows,
+    }
+    with open(result, "w") as file:
+        json.dump(report, file, indent=2)
+        file.write("\n")
 
 
 def installed(name):
@@ -114,14 +170,10 @@ def installed(name):
         return None
 
 
-packages = ["tensorflow-cpu", "torch", "torchvision", "webdataset", "nvidia-dali-cuda120", "nvidia-dali-cuda130"]
-model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
-report = {
-    "what": "the data path against tf.data, torchvision, webdataset and DALI",
-    "machine": {"processor": model, "cores": os.cpu_count()},
-    "versions": {name: installed(name) for name in packages},
-    "features": os.environ.get("FEATURES", ""),
-    "ratios": ratios,
-    "rows": rows,
-}
-json.dump(report, open(result, "w"), indent=2)
+match action:
+    case "setup":
+        setup(sys.argv[3])
+    case "report":
+        report(sys.argv[3])
+    case part:
+        measure(part, *sys.argv[3:5])

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # The data path against tf.data, torchvision, webdataset and DALI, interleaved, on the flowers.
 # bench/datapath/run.sh [SECONDS_A_MEASUREMENT] [ROUNDS]
-# FEATURES=turbojpeg measures the build with libjpeg-turbo and writes result-turbojpeg.json.
-# Installs the peers into bench/.venv unless PYTHON names an interpreter that has them.
+# Both builds of ours take part: the default one and that with the cargo feature `turbojpeg`
+# (which needs cmake and nasm). Needs 1 GB of disk.
+# PYTHON names an interpreter that has the peers; without it they go into bench/.venv.
+# WRAP is put before each round of a part (under a minute), BUILD before each build: such as a
+# command that keeps others off the processors.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 flowers=${TRAINWRIGHT_TEST_DATA:-../shared/data}/flowers
@@ -15,10 +18,22 @@ if [ -z "${PYTHON:-}" ]; then
       bench/.venv/bin/pip install --quiet torch torchvision
   }
 fi
-features=${FEATURES:-}
-cargo build --release --quiet ${features:+--features "$features"}
-cargo build --release --quiet -p trainwright-records --example datapath ${features:+--features "$features"}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$python" bench/datapath/compare.py target/release/examples/datapath target/release/trainwright \
-  "$flowers" "$work" "bench/datapath/result${features:+-$features}.json" "${1:-2}" "${2:-3}"
+for build in turbojpeg default; do
+  features=$([ "$build" = default ] || echo "--features $build")
+  # shellcheck disable=SC2086
+  ${BUILD:-} cargo build --release --quiet $features
+  # shellcheck disable=SC2086
+  ${BUILD:-} cargo build --release --quiet -p trainwright-records --example datapath $features
+  mkdir "$work/$build"
+  cp target/release/trainwright target/release/examples/datapath "$work/$build"
+done
+compare() { "$python" bench/datapath/compare.py "$@"; }
+compare setup "$work" "$flowers"
+for _ in $(seq "${2:-3}"); do
+  for part in files records prepare scan write; do
+    ${WRAP:-} "$python" bench/datapath/compare.py "$part" "$work" "$flowers" "${1:-1.5}"
+  done
+done
+compare report "$work" bench/datapath/result.json

@@ -40,12 +40,14 @@ boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name="us-
 PY
 
 echo "== buckets: list, read, ranges, write, parts"
-TRAINWRIGHT_TEST_BUCKETS=s3://trainwright/contract cargo test --release -p trainwright-records \
+TRAINWRIGHT_TEST_BUCKETS=s3://trainwright/contract ${BUILD:-} cargo test --release -p trainwright-records \
   --features object-stores object_stores_keep_the_contract
 
 echo "== the program: prepare into a bucket, verify, inspect, speedtest"
-cargo build --release --features object-stores
-program=target/release/trainwright
+${BUILD:-} cargo build --release --features object-stores
+program=$work/trainwright
+cp target/release/trainwright "$program"
+export TRAINWRIGHT_CACHE=$work/cache
 python3 - "$work/photos" <<'PY'
 import os, struct, sys, zlib
 # Small PNG pictures, so that nothing but Python is needed.
@@ -59,6 +61,34 @@ for number in range(30):
 PY
 "$program" data prepare "$work/photos" --out s3://trainwright/shards --size 32 --shards 3
 "$program" data verify 's3://trainwright/shards/*.tfrecord'
+if "$program" data prepare "$work/photos" --out s3://trainwright/shards --size 32 --shards 3; then
+  echo "a finished set was written over" && exit 1
+fi
+
+echo "== killed at any moment and run again: the bucket ends up with what one run makes"
+"$program" data prepare "$work/photos" --out "$work/whole" --size 32 --shards 8 >/dev/null
+kills=0
+for delay in 0.005 0.01 0.02 0.03 0.04 0.06 0.08 0.1 0.15; do
+  "$program" data prepare "$work/photos" --out s3://trainwright/resumed --size 32 --shards 8 >/dev/null 2>&1 &
+  sleep "$delay"
+  kill -9 $! 2>/dev/null && kills=$((kills + 1))
+  wait $! 2>/dev/null || true
+done
+"$program" data prepare "$work/photos" --out s3://trainwright/resumed --size 32 --shards 8 >/dev/null || true
+"$venv/bin/python" - "$work/whole" <<'PY'
+import boto3, os, sys
+client = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name="us-east-1")
+there = {o["Key"].removeprefix("resumed/"): client.get_object(Bucket="trainwright", Key=o["Key"])["Body"].read() for o in client.list_objects_v2(Bucket="trainwright", Prefix="resumed/")["Contents"]}
+whole = {name: open(os.path.join(sys.argv[1], name), "rb").read() for name in os.listdir(sys.argv[1])}
+assert there == whole, (sorted(there), sorted(whole))
+PY
+echo "$kills kills, then the same bytes"
+
+echo "== training from a bucket"
+"$program" data prepare "$work/photos" --out s3://trainwright/parts --size 32 --shards 2 --split 0.6,0,0.4
+"$program" train --data s3://trainwright/parts --epochs 2 --batch 4
+
+echo "== damage, and the speed test"
 "$program" data verify s3://trainwright/shards
 "$program" data inspect s3://trainwright/shards --show 1
 "$venv/bin/python" - "$work/photos" <<'PY'

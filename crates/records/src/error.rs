@@ -104,8 +104,6 @@ pub enum RecordsError {
     InLine { line: u64, problem: Box<RecordsError> },
     #[error("`{text}` is no {expected}")]
     BadWord { text: String, expected: &'static str },
-    #[error("index {index} does not follow {previous}; indices must rise within a row")]
-    IndexOrder { previous: i64, index: i64 },
     #[error("cannot read the table: {0}")]
     Table(#[from] csv::Error),
     #[error("column `{column}` appears twice")]
@@ -137,9 +135,11 @@ pub enum RecordsError {
         "picture files become squares, but pictures of {rows} x {columns} are wanted; prepare records of that size"
     )]
     NotSquare { rows: usize, columns: usize },
-    #[error("line {line}: `{word}`: {problem}")]
-    LibsvmLine { line: usize, word: String, problem: &'static str },
+    #[error("`{word}`: {problem}")]
+    LibsvmWord { word: String, problem: &'static str },
 
+    #[error("label {label} is not one of the {classes} classes, which count from 0")]
+    ClassRange { label: i64, classes: usize },
     #[error("{images} images but {labels} labels")]
     LabelCount { images: usize, labels: usize },
     #[error("{bytes} bytes of pixels are no whole number of {rows} x {columns} images")]
@@ -155,6 +155,8 @@ pub enum RecordsError {
     SplitShape { train: (usize, usize), test: (usize, usize) },
     #[error("pictures of the training part have {train} channels, those of the test part {test}")]
     SplitChannels { train: usize, test: usize },
+    #[error("the classes of the training part are {train}, those of the test part {test}")]
+    SplitClasses { train: String, test: String },
 
     #[error(
         "`{name}` is neither a data set ({}) nor a folder with the four IDX files",

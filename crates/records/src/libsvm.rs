@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::str::FromStr;
 
 use crate::error::RecordsError;
 use crate::idx::unpacked;
@@ -59,74 +60,90 @@ pub fn read_libsvm(path: &Path) -> Result<SparseExamples, RecordsError> {
 /// # Errors
 /// When a line is no example.
 pub fn parse_libsvm(text: &[u8]) -> Result<SparseExamples, RecordsError> {
-    let mut parser = Parser::default();
-    parser.examples.starts.push(0);
+    let mut examples = SparseExamples { starts: vec![0], ..SparseExamples::default() };
+    let mut row = SparseRow::default();
     for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
-        parser.line(line).map_err(|(word, problem)| RecordsError::LibsvmLine {
-            line: index + 1,
-            word: String::from_utf8_lossy(word).chars().take(40).collect(),
-            problem,
-        })?;
+        if row.read(line).map_err(|error| error.in_line(index as u64 + 1))? {
+            examples.add(&row);
+        }
     }
-    if parser.examples.is_empty() {
+    if examples.is_empty() {
         return Err(RecordsError::NoExamples);
     }
-    Ok(parser.examples)
+    Ok(examples)
 }
 
-#[derive(Default)]
-struct Parser {
-    examples: SparseExamples,
-    row: Vec<(u32, f32)>,
+/// One example.
+///
+/// ```
+/// use trainwright_records::SparseRow;
+///
+/// let mut row = SparseRow::default();
+/// assert!(row.read(b"-1 7:0.5 2 # a comment")?);
+/// assert_eq!((row.label, &row.features[..]), (-1.0, &[(2, 1.0), (7, 0.5)][..]));
+/// assert!(!row.read(b"# nothing but a comment")?);
+/// # Ok::<(), trainwright_records::RecordsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SparseRow {
+    /// The label as written.
+    pub label: f64,
+    /// Id and value of the features that are not 0, ids rising.
+    pub features: Vec<(u32, f32)>,
 }
 
-/// A word and what is wrong with it.
-type Fault<'a> = (&'a [u8], &'static str);
-
-impl Parser {
-    fn line<'a>(&mut self, line: &'a [u8]) -> Result<(), Fault<'a>> {
+impl SparseRow {
+    /// Reads a line into this row, whose memory it keeps; gives whether the line has an example.
+    ///
+    /// # Errors
+    /// When the line is no example; the row is then of no use.
+    pub fn read(&mut self, line: &[u8]) -> Result<bool, RecordsError> {
         let line = line.split(|&byte| byte == b'#').next().unwrap_or(line);
         let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        let Some(label) = words.next() else { return Ok(()) };
-        self.row.clear();
+        let Some(label) = words.next() else { return Ok(false) };
+        // Labels that are no classes are kept as `f32`.
+        self.label = number(label)
+            .filter(|&label: &f64| (label as f32).is_finite())
+            .ok_or_else(|| fault(label, "a label is a number"))?;
+        self.features.clear();
         let mut rises = true;
         for word in words {
             let feature = feature(word)?;
-            rises &= self.row.last().is_none_or(|last| last.0 < feature.0);
-            self.row.push(feature);
+            rises &= self.features.last().is_none_or(|last| last.0 < feature.0);
+            self.features.push(feature);
         }
         if !rises {
-            self.row.sort_by_key(|feature| feature.0);
-            if self.row.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-                return Err((line, "an id comes twice in one example"));
+            self.features.sort_by_key(|feature| feature.0);
+            if self.features.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+                return Err(fault(line, "an id comes twice in one example"));
             }
         }
-        self.examples.labels.push(number(label).ok_or((label, "a label is a number"))?);
-        self.add_row();
-        Ok(())
-    }
-
-    fn add_row(&mut self) {
-        let examples = &mut self.examples;
-        if examples.values.is_none() && self.row.iter().any(|feature| feature.1 != 1.0) {
-            examples.values = Some(vec![1.0; examples.ids.len()]);
-        }
-        examples.ids.extend(self.row.iter().map(|feature| feature.0));
-        if let Some(values) = &mut examples.values {
-            values.extend(self.row.iter().map(|feature| feature.1));
-        }
-        examples.starts.push(examples.ids.len());
+        Ok(true)
     }
 }
 
-fn feature(word: &[u8]) -> Result<(u32, f32), Fault<'_>> {
+impl SparseExamples {
+    fn add(&mut self, row: &SparseRow) {
+        self.labels.push(row.label as f32);
+        if self.values.is_none() && row.features.iter().any(|feature| feature.1 != 1.0) {
+            self.values = Some(vec![1.0; self.ids.len()]);
+        }
+        self.ids.extend(row.features.iter().map(|feature| feature.0));
+        if let Some(values) = &mut self.values {
+            values.extend(row.features.iter().map(|feature| feature.1));
+        }
+        self.starts.push(self.ids.len());
+    }
+}
+
+fn feature(word: &[u8]) -> Result<(u32, f32), RecordsError> {
     let (id, value) = match word.iter().position(|&byte| byte == b':') {
         Some(colon) => (&word[..colon], Some(&word[colon + 1..])),
         None => (word, None),
     };
-    let id = id_number(id).ok_or((word, "an id is a whole number below 2^32"))?;
+    let id = id_number(id).ok_or_else(|| fault(word, "an id is a whole number below 2^32"))?;
     let value = value.map_or(Some(1.0), number);
-    Ok((id, value.ok_or((word, "a value is a finite number"))?))
+    Ok((id, value.ok_or_else(|| fault(word, "a value is a finite number"))?))
 }
 
 fn id_number(digits: &[u8]) -> Option<u32> {
@@ -139,12 +156,17 @@ fn id_number(digits: &[u8]) -> Option<u32> {
     })
 }
 
-fn number(text: &[u8]) -> Option<f32> {
+fn number<T: FromStr + From<u8> + Into<f64> + Copy>(text: &[u8]) -> Option<T> {
     if text == b"1" {
-        return Some(1.0);
+        return Some(T::from(1));
     }
-    let number: f32 = std::str::from_utf8(text).ok()?.parse().ok()?;
-    number.is_finite().then_some(number)
+    let number: T = std::str::from_utf8(text).ok()?.parse().ok()?;
+    number.into().is_finite().then_some(number)
+}
+
+fn fault(word: &[u8], problem: &'static str) -> RecordsError {
+    let word = String::from_utf8_lossy(word).chars().take(40).collect();
+    RecordsError::LibsvmWord { word, problem }
 }
 
 #[cfg(test)]
@@ -177,6 +199,7 @@ mod tests {
     fn a_bad_line_is_named() {
         check("1 2:1\nx 3:1", "line 2: `x`: a label is a number");
         check("1 2:1\n\n1 3:y", "line 3: `3:y`: a value is a finite number");
+        check("1e39 3:1", "line 1: `1e39`: a label is a number");
         check("1 3:nan", "line 1: `3:nan`: a value is a finite number");
         check("1 -3:1", "line 1: `-3:1`: an id is a whole number below 2^32");
         check("1 4294967296:1", "line 1: `4294967296:1`: an id is a whole number below 2^32");

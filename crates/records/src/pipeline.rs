@@ -1,17 +1,19 @@
 //! Batches of pictures for training, read, shuffled, decoded and augmented ahead of the trainer.
 //!
-//! An epoch is planned as a list of record numbers ([`order`]): shards in a random order, several
-//! read in turn, a shuffle buffer, every replica's share. Workers turn stretches of that list into
-//! batches ([`fill`]), and batches come out in the planned order. Everything random depends on
-//! seed, epoch and record, so batches are the same for any number of threads.
+//! Pictures come out of shards or out of a folder of picture files ([`origin`]). An epoch is planned
+//! as a list of record numbers ([`order`]): shards in a random order, several read in turn, a
+//! shuffle buffer, every replica's share. Workers turn stretches of that list into batches
+//! ([`fill`]), and batches come out in the planned order. Everything random depends on seed, epoch
+//! and record, so batches are the same for any number of threads.
 
 mod augment;
 mod cache;
 mod fill;
 mod order;
+mod origin;
 mod zoom;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -19,13 +21,13 @@ pub use augment::Augment;
 pub use cache::CacheKind;
 
 use crate::error::RecordsError;
-use crate::index::{IndexEntry, index_path, read_index};
 use crate::ordered::Ordered;
-use crate::shard_bytes::ShardBytes;
-use crate::tfrecord::RecordSlices;
+use crate::pictures::Picture;
 use cache::Cache;
 use fill::Filler;
 pub(crate) use fill::picture_of;
+pub use origin::FolderPart;
+use origin::{Origin, PictureReader};
 
 /// How batches are made.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,26 +121,30 @@ pub enum Images {
     F32(Vec<f32>),
 }
 
-/// A set of shards that batches are made of.
+/// What pictures are wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PictureUse {
+    /// To learn from: changed at random, in another way each epoch.
+    Learning {
+        /// The epoch.
+        epoch: u64,
+    },
+    /// To judge by: as they are.
+    Judging,
+}
+
+/// A set of shards, or of picture files, that batches are made of.
 pub struct Pipeline {
     shared: Arc<Shared>,
 }
 
 /// What workers and epochs have in common.
 struct Shared {
-    shards: Vec<Shard>,
-    /// Number of the first record of each shard, and at the end that of all records.
-    starts: Vec<usize>,
+    origin: Origin,
     options: PipelineOptions,
     cache: Cache,
     /// Memory of batches that the trainer gave back.
     spare: Mutex<Vec<Batch>>,
-}
-
-struct Shard {
-    path: PathBuf,
-    bytes: ShardBytes,
-    index: Vec<IndexEntry>,
 }
 
 impl Pipeline {
@@ -147,24 +153,65 @@ impl Pipeline {
     /// # Errors
     /// When there is no record, a shard cannot be read, or an option is out of range.
     pub fn open(paths: &[PathBuf], options: PipelineOptions) -> Result<Self, RecordsError> {
+        Self::new(Origin::shards(paths)?, options)
+    }
+
+    /// Takes pictures from files of a folder and makes them squares; a file counts as a record.
+    ///
+    /// # Errors
+    /// When there is no picture, or an option is out of range.
+    pub fn open_folder(part: FolderPart, options: PipelineOptions) -> Result<Self, RecordsError> {
+        Self::new(Origin::Folder(part), options)
+    }
+
+    fn new(origin: Origin, options: PipelineOptions) -> Result<Self, RecordsError> {
         check(&options)?;
-        let shards = paths.iter().map(|path| Shard::open(path)).collect::<Result<Vec<_>, _>>()?;
-        let mut starts = vec![0];
-        for shard in &shards {
-            starts.push(starts.last().expect("it begins with 0") + shard.index.len());
-        }
-        let records = *starts.last().expect("it begins with 0");
+        let records = origin.records();
         if records == 0 {
             return Err(RecordsError::NoExamples);
         }
         let cache = Cache::new(&options.cache, records)?;
         let spare = Mutex::new(Vec::new());
-        Ok(Self { shared: Arc::new(Shared { shards, starts, options, cache, spare }) })
+        Ok(Self { shared: Arc::new(Shared { origin, options, cache, spare }) })
     }
 
     /// Records of all shards, those of other replicas included.
     pub fn records(&self) -> usize {
-        self.shared.records()
+        self.shared.origin.records()
+    }
+
+    /// The same with decoded pictures kept for later epochs.
+    ///
+    /// # Errors
+    /// When the cache cannot be made.
+    pub fn with_cache(self, kind: CacheKind) -> Result<Self, RecordsError> {
+        let shared = Arc::into_inner(self.shared).expect("no batch is being made yet");
+        let options = PipelineOptions { cache: kind, ..shared.options };
+        Self::new(shared.origin, options)
+    }
+
+    /// Rows, columns and channels of the first picture before any change.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn shape(&self) -> Result<[usize; 3], RecordsError> {
+        let (mut reader, mut picture) = (PictureReader::new()?, Picture::default());
+        let origin = &self.shared.origin;
+        reader.read(origin, 0, &mut picture).map_err(|error| origin.placed(0, error))?;
+        Ok([picture.rows, picture.columns, picture.channels])
+    }
+
+    /// The class of a record.
+    ///
+    /// # Errors
+    /// When the record is damaged or has no label.
+    pub fn label(&self, record: usize) -> Result<i64, RecordsError> {
+        self.shared.origin.label(record)
+    }
+
+    /// Record numbers in the order of an epoch, which depends on seed and epoch.
+    pub fn order(&self, epoch: u64) -> Vec<u32> {
+        order::epoch_order(&self.shared.origin.starts(), &self.shared.options, epoch)
     }
 
     /// Starts an epoch; its order depends on seed and epoch.
@@ -172,15 +219,24 @@ impl Pipeline {
     /// # Errors
     /// When a decoder cannot be set up.
     pub fn epoch(&self, epoch: u64) -> Result<Epoch, RecordsError> {
-        let shared = &self.shared;
-        let order = order::epoch_order(&shared.starts, &shared.options, epoch);
-        let options = &shared.options;
-        let mut jobs: Vec<Vec<u32>> = order.chunks(options.batch).map(<[u32]>::to_vec).collect();
-        if options.remainder == Remainder::Drop && !order.len().is_multiple_of(options.batch) {
-            jobs.pop();
+        let options = &self.shared.options;
+        let mut order = self.order(epoch);
+        if options.remainder == Remainder::Drop {
+            order.truncate(order.len() / options.batch * options.batch);
         }
+        self.batches(&order, PictureUse::Learning { epoch })
+    }
+
+    /// Batches of these records, in this order; the last may be smaller.
+    ///
+    /// # Errors
+    /// When a decoder cannot be set up.
+    pub fn batches(&self, records: &[u32], wanted: PictureUse) -> Result<Epoch, RecordsError> {
+        let shared = &self.shared;
+        let options = &shared.options;
+        let jobs: Vec<Vec<u32>> = records.chunks(options.batch).map(<[u32]>::to_vec).collect();
         let fillers = (0..options.threads)
-            .map(|_| Filler::new(Arc::clone(shared), epoch))
+            .map(|_| Filler::new(Arc::clone(shared), wanted))
             .collect::<Result<Vec<_>, _>>()?;
         let workers: Vec<_> = fillers
             .into_iter()
@@ -193,7 +249,7 @@ impl Pipeline {
     }
 }
 
-/// The batches of one epoch.
+/// Batches that are being made, such as those of one epoch.
 pub struct Epoch {
     ordered: Ordered<Vec<u32>, Result<Batch, RecordsError>>,
     shared: Arc<Shared>,
@@ -202,7 +258,7 @@ pub struct Epoch {
 }
 
 impl Epoch {
-    /// Batches of the whole epoch.
+    /// How many batches there are in all.
     pub fn batches(&self) -> usize {
         self.batches
     }
@@ -229,46 +285,6 @@ impl Iterator for Epoch {
         let batch = self.ordered.next();
         self.failed = matches!(batch, Some(Err(_)));
         batch
-    }
-}
-
-impl Shared {
-    fn records(&self) -> usize {
-        *self.starts.last().expect("it begins with 0")
-    }
-
-    /// The checked payload of a record.
-    fn record(&self, number: usize) -> Result<&[u8], RecordsError> {
-        let shard = self.starts.partition_point(|&start| start <= number) - 1;
-        let (within, shard) = (number - self.starts[shard], &self.shards[shard]);
-        RecordSlices::at(&shard.bytes, shard.index[within], within as u64)
-            .map_err(|error| error.in_file(&shard.path))
-    }
-
-    /// An error with the place of the record it happened in.
-    fn placed(&self, number: usize, error: RecordsError) -> RecordsError {
-        let shard = self.starts.partition_point(|&start| start <= number) - 1;
-        let record = (number - self.starts[shard]) as u64;
-        error.in_record(record).in_file(&self.shards[shard].path)
-    }
-}
-
-impl Shard {
-    fn open(path: &Path) -> Result<Self, RecordsError> {
-        let bytes = ShardBytes::open(path)?;
-        let beside = index_path(path);
-        let index = if matches!(bytes, ShardBytes::Mapped(_)) && beside.is_file() {
-            read_index(&beside)?
-        } else {
-            RecordSlices::index(&bytes).map_err(|error| error.in_file(path))?
-        };
-        // An index of another version of the file would hide records.
-        let end = index.last().map_or(0, |last| last.offset + last.bytes);
-        if end != bytes.len() as u64 {
-            let found = bytes.len() as u64;
-            return Err(RecordsError::IndexEnd { expected: end, found }.in_file(beside));
-        }
-        Ok(Self { path: path.to_owned(), bytes, index })
     }
 }
 

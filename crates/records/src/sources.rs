@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 pub use csv_table::CsvTable;
 pub use idx_set::IdxSet;
-pub use libsvm::{LibsvmFile, SparseRow, parse_libsvm_line};
+pub use libsvm::LibsvmFile;
 pub use picture_folder::PictureFolder;
 
 use crate::error::RecordsError;

@@ -61,7 +61,7 @@ impl Board {
 
     /// Tells some of the steps.
     pub(crate) fn step(&mut self, step: &Step) -> Result<(), TrainError> {
-        if step.step % STEP_EVERY != 0 && step.step != 1 {
+        if !step.step.is_multiple_of(STEP_EVERY) && step.step != 1 {
             return Ok(());
         }
         let scalars =

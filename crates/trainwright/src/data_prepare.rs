@@ -1,16 +1,18 @@
 //! The verbs `data prepare`, `data verify` and `data inspect`.
 
+mod into_bucket;
+
 use std::path::{Path, PathBuf};
 
-use trainwright_records::bucket::{Bucket, LocalBucket};
 use trainwright_records::prepare::{PrepareOptions, PrepareProgress, Prepared, prepare};
 use trainwright_records::sources::Source;
-use trainwright_records::{FileVerdict, Inspection, bucket_of, is_remote};
+use trainwright_records::{FileVerdict, Inspection, bucket_of, cache_folder, is_remote};
 
 use crate::Error;
+use into_bucket::prepare_into;
 
 /// Turns pictures or a table into shards of records, or goes on where an earlier run ended. The
-/// folder may be in an object store, where nothing may be yet.
+/// folder may be in an object store; then the shards are made in the cache folder and copied.
 ///
 /// # Errors
 /// The source cannot be read, the folder holds something else, or pictures are corrupt.
@@ -21,38 +23,20 @@ pub fn prepare_data(
     progress: &mut dyn FnMut(PrepareProgress),
 ) -> Result<Prepared, Error> {
     if is_remote(out) {
-        return prepare_remote(source, out, options, progress);
+        let (bucket, work) = (bucket_of(out)?, work_folder(out)?);
+        return prepare_into(&*bucket, (source, out), &work, options, progress);
     }
     Ok(prepare(Source::open(source)?, out, options, progress)?)
 }
 
-/// Prepares in a temporary folder, then copies every file to the object store, the shards before
-/// what tells of them. An interrupted run starts again.
-fn prepare_remote(
-    source: &Path,
-    out: &Path,
-    options: &PrepareOptions,
-    progress: &mut dyn FnMut(PrepareProgress),
-) -> Result<Prepared, Error> {
-    // Fails before the work where the store cannot be used at all.
-    let bucket = bucket_of(out)?;
-    if !bucket.list(out)?.is_empty() {
-        let path = out.to_owned();
-        return Err(Error::Exists { path });
-    }
-    let temporary = tempfile::tempdir()
-        .map_err(|source| Error::Folder { path: std::env::temp_dir(), source })?;
-    let prepared = prepare(Source::open(source)?, temporary.path(), options, progress)?;
-    let mut files = LocalBucket.list(temporary.path())?;
-    files.sort_by_key(|file| file.address.extension().is_none_or(|it| it != "tfrecord"));
-    for file in files {
-        let name = file.address.strip_prefix(temporary.path());
-        let address = out.join(name.expect("the file was listed below the folder"));
-        let mut bytes = Vec::new();
-        LocalBucket.read(&file.address, &mut bytes)?;
-        bucket.write(&address, &bytes)?;
-    }
-    Ok(prepared)
+/// The folder in which a set for an object store is made: one for each address.
+fn work_folder(out: &Path) -> Result<PathBuf, Error> {
+    let letter = |byte: &u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(*byte).to_string(),
+        other => format!("%{other:02x}"),
+    };
+    let name: String = out.as_os_str().as_encoded_bytes().iter().map(letter).collect();
+    Ok(cache_folder()?.join("preparing").join(name))
 }
 
 /// Reads record files whole and lists every damage.

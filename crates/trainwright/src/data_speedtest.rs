@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use trainwright_analysis::AnalysisError;
-use trainwright_records::Limits;
+use trainwright_records::{Limits, ReadSource};
 use trainwright_stats::StatsError;
 
 use crate::Error;
@@ -31,6 +31,8 @@ pub struct SpeedtestRequest<'a> {
     pub pictures: &'a Path,
     /// Folder of shards; without one the pictures are prepared in a temporary folder.
     pub records: Option<&'a Path>,
+    /// What to read them from.
+    pub sources: Vec<ReadSource>,
     /// Side in pixels to which pictures are brought.
     pub size: NonZeroUsize,
     /// Pictures a batch.

@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use trainwright_records::ReadSource;
 use trainwright_records::bucket::{Bandwidth, parse_latency};
 
 #[derive(Debug, Args)]
@@ -83,6 +84,10 @@ pub(crate) struct SpeedtestArguments {
     /// Folder of shards that were prepared of them [default: prepared in a temporary folder].
     #[arg(long, value_name = "DIR")]
     pub records: Option<PathBuf>,
+    /// What to read: files, records or both.
+    #[arg(long, value_enum, value_name = "FORMAT,...", value_delimiter = ',')]
+    #[arg(default_value = "files,records")]
+    pub format: Vec<PictureFormatArgument>,
     /// Side of the square that files are scaled and cut to.
     #[arg(long, value_name = "PIXELS", default_value = "192")]
     pub size: NonZeroUsize,
@@ -120,4 +125,22 @@ pub(crate) struct SpeedtestArguments {
     /// Write every reading as a CSV table.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// What pictures are read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum PictureFormatArgument {
+    /// One file a picture.
+    Files,
+    /// Shards of prepared pictures.
+    Records,
+}
+
+impl From<PictureFormatArgument> for ReadSource {
+    fn from(argument: PictureFormatArgument) -> Self {
+        match argument {
+            PictureFormatArgument::Files => Self::Files,
+            PictureFormatArgument::Records => Self::Records,
+        }
+    }
 }

@@ -9,7 +9,7 @@ use comfy_table::Table;
 use trainwright::{
     CacheState, Error, SpeedFit, SpeedModel, Speedtest, SpeedtestProgress, SpeedtestRequest,
 };
-use trainwright_records::Limits;
+use trainwright_records::{Limits, ReadSource};
 use trainwright_report::figure;
 
 use super::report::{now, write_page};
@@ -20,6 +20,7 @@ pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
     let request = SpeedtestRequest {
         pictures: &arguments.source,
         records: arguments.records.as_deref(),
+        sources: each_once(&arguments.format).into_iter().map(ReadSource::from).collect(),
         size: arguments.size,
         batch_sizes: each_once(&arguments.batch_size),
         batch_numbers: each_once(&arguments.batch_number),

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::program::Lab;
+use crate::program::{End, Lab};
+use crate::speedtest::write_pictures;
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
@@ -47,7 +48,14 @@ fn every_example_has_a_test_here() {
     names.sort();
     assert_eq!(
         names,
-        ["field-report-c", "field-report-d", "one-factor", "own-script", "quickstart"]
+        [
+            "field-report-c",
+            "field-report-d",
+            "one-factor",
+            "own-script",
+            "quickstart",
+            "read-speed"
+        ]
     );
 }
 
@@ -84,6 +92,26 @@ fn the_starter_study_is_the_quick_start() {
     let quick_start = fs::read_to_string(examples().join("quickstart/study.toml")).unwrap();
     let expected = quick_start.replace("name = \"quickstart\"", "name = \"first-study\"");
     assert_eq!(lab.read("study.toml"), expected);
+}
+
+#[test]
+fn the_read_speed_study_finds_that_the_format_matters() {
+    let lab = lab("read-speed");
+    write_pictures(&lab, (240, 320));
+    lab.expect(0, &["data", "prepare", "photos", "--out", "shards", "--size", "32"]);
+    // The study calls the program by its name, as a user would.
+    let program = Path::new(env!("CARGO_BIN_EXE_trainwright"));
+    let paths = std::env::var("PATH").unwrap();
+    let path = format!("{}:{paths}", program.parent().unwrap().display());
+    let mut command = lab.command(&["run", "study.toml", "--json"]);
+    command.env("PATH", path);
+    let found: Value = serde_json::from_str(&End::of(command).stdout).unwrap();
+    assert_eq!((&found["end"], &found["trials"]["finished"]), (&"complete".into(), &54.into()));
+    // Pictures of a hundredth of the pixels: no noise of a busy machine hides that.
+    assert_eq!(found["analysis"]["best"]["configuration"]["format"], "records");
+    let effects = found["analysis"]["effects"].as_array().unwrap();
+    let format = effects.iter().find(|effect| effect["term"] == "format").unwrap();
+    assert!(format["p"].as_f64().unwrap() < 0.05, "{format}");
 }
 
 #[test]

@@ -8,16 +8,19 @@ use crate::program::Lab;
 
 fn with_pictures() -> Lab {
     let lab = Lab::new();
+    write_pictures(&lab, (90, 120));
+    lab
+}
+
+/// Twelve pictures of two classes in `photos`.
+pub(crate) fn write_pictures(lab: &Lab, (rows, columns): (usize, usize)) {
     let mut encoder = JpegWriter::new(90).unwrap();
     for number in 0..12_usize {
-        let pixels = (0..90 * 120 * 3).map(|at| (at * (number + 3) / 50) as u8).collect();
+        let pixels = (0..rows * columns * 3).map(|at| (at * (number + 3) / 50) as u8).collect();
         let mut file = Vec::new();
-        encoder
-            .encode(&Picture { rows: 90, columns: 120, channels: 3, pixels }, &mut file)
-            .unwrap();
+        encoder.encode(&Picture { rows, columns, channels: 3, pixels }, &mut file).unwrap();
         lab.write(&format!("photos/{}/{number}.jpg", ["rose", "tulip"][number % 2]), file);
     }
-    lab
 }
 
 const SMALL: [&str; 9] = [

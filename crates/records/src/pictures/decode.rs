@@ -1,8 +1,8 @@
 //! Pixels out of JPEG and PNG files.
 //!
-//! JPEG is decoded by zune-jpeg, or by libjpeg-turbo with the cargo feature `turbojpeg`. Both are
-//! held to the same rule: a file that ends too early or breaks in the middle is an error, never a
-//! picture with grey parts.
+//! JPEG is decoded by zune-jpeg. With the cargo feature `turbojpeg` libjpeg-turbo comes first, and
+//! zune-jpeg gets what that refuses. Either way a file that ends too early or breaks in the middle
+//! is an error, never a picture with grey parts.
 
 use std::io::Cursor;
 
@@ -65,24 +65,25 @@ impl Decoder {
         header: &PictureHeader,
         picture: &mut Picture,
     ) -> Result<(), RecordsError> {
-        #[cfg(feature = "turbojpeg")]
-        // Pictures for print have four channels, which libjpeg-turbo does not turn into three.
-        if header.channels != 4 {
-            return self.turbo(bytes, header, picture);
-        }
         picture.reshape(header.rows, header.columns, 3);
+        #[cfg(feature = "turbojpeg")]
+        if self.turbo(bytes, header, picture) {
+            return Ok(());
+        }
         let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), self.options);
         decoder.decode_into(&mut picture.pixels).map_err(|e| damaged(PictureFormat::Jpeg, e))
     }
 
+    /// Whether libjpeg-turbo decodes the picture without a remark.
+    ///
+    /// It remarks on oddities that harm nothing (bytes between segments) just as on lost pixels,
+    /// so the other decoder, which tells them apart, has the last word on such pictures. Pictures
+    /// for print have four channels, which libjpeg-turbo does not turn into three.
     #[cfg(feature = "turbojpeg")]
-    fn turbo(
-        &mut self,
-        bytes: &[u8],
-        header: &PictureHeader,
-        picture: &mut Picture,
-    ) -> Result<(), RecordsError> {
-        picture.reshape(header.rows, header.columns, 3);
+    fn turbo(&mut self, bytes: &[u8], header: &PictureHeader, picture: &mut Picture) -> bool {
+        if header.channels == 4 {
+            return false;
+        }
         let image = turbojpeg::Image {
             pixels: &mut picture.pixels[..],
             width: header.columns,
@@ -90,8 +91,7 @@ impl Decoder {
             height: header.rows,
             format: turbojpeg::PixelFormat::RGB,
         };
-        self.turbo.read_header(bytes).map_err(|e| damaged(PictureFormat::Jpeg, e))?;
-        self.turbo.decompress(bytes, image).map_err(|e| damaged(PictureFormat::Jpeg, e))
+        self.turbo.decompress(bytes, image).is_ok()
     }
 
     fn png(&mut self, bytes: &[u8], picture: &mut Picture) -> Result<(), RecordsError> {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Batch, Images, PixelKind, Shared};
+use super::origin::PictureReader;
+use super::{Batch, Images, PictureUse, PixelKind, Shared};
 use crate::error::RecordsError;
 use crate::example_view::ExampleView;
 use crate::pictures::{Decoder, Picture};
@@ -14,16 +15,16 @@ const AUGMENT: u64 = 3;
 /// One thread's tools.
 pub(super) struct Filler {
     shared: Arc<Shared>,
-    epoch: u64,
-    decoder: Decoder,
+    wanted: PictureUse,
+    reader: PictureReader,
     picture: Picture,
     changed: Picture,
 }
 
 impl Filler {
-    pub(super) fn new(shared: Arc<Shared>, epoch: u64) -> Result<Self, RecordsError> {
+    pub(super) fn new(shared: Arc<Shared>, wanted: PictureUse) -> Result<Self, RecordsError> {
         let (picture, changed) = (Picture::default(), Picture::default());
-        Ok(Self { shared, epoch, decoder: Decoder::new()?, picture, changed })
+        Ok(Self { shared, wanted, reader: PictureReader::new()?, picture, changed })
     }
 
     pub(super) fn fill(&mut self, records: &[u32]) -> Result<Batch, RecordsError> {
@@ -32,10 +33,8 @@ impl Filler {
         let mut batch = emptied(spare, shared.options.pixels);
         for &record in records {
             let record = record as usize;
-            self.add(record, records.len(), &mut batch).map_err(|error| match error {
-                placed @ RecordsError::InFile { .. } => placed,
-                other => shared.placed(record, other),
-            })?;
+            self.add(record, records.len(), &mut batch)
+                .map_err(|error| shared.origin.placed(record, error))?;
         }
         Ok(batch)
     }
@@ -43,12 +42,13 @@ impl Filler {
     fn add(&mut self, record: usize, count: usize, batch: &mut Batch) -> Result<(), RecordsError> {
         let label = self.decoded(record)?;
         let options = &self.shared.options;
-        let picture = if options.augment.is_nothing() {
-            &self.picture
-        } else {
-            let mut stream = Stream::new(options.seed, &[self.epoch, AUGMENT, record as u64]);
-            options.augment.apply(&self.picture, &mut stream, &mut self.changed)?;
-            &self.changed
+        let picture = match self.wanted {
+            PictureUse::Learning { epoch } if !options.augment.is_nothing() => {
+                let mut stream = Stream::new(options.seed, &[epoch, AUGMENT, record as u64]);
+                options.augment.apply(&self.picture, &mut stream, &mut self.changed)?;
+                &self.changed
+            }
+            PictureUse::Learning { .. } | PictureUse::Judging => &self.picture,
         };
         let shape = [picture.rows, picture.columns, picture.channels];
         if batch.labels.is_empty() {
@@ -68,9 +68,7 @@ impl Filler {
         if let Some(label) = cache.get(record, &mut self.picture)? {
             return Ok(label);
         }
-        let example = ExampleView::new(self.shared.record(record)?);
-        let label = example.int("label")?;
-        picture_of(&example, &mut self.decoder, &mut self.picture)?;
+        let label = self.reader.read(&self.shared.origin, record, &mut self.picture)?;
         cache.put(record, label, &self.picture)?;
         Ok(label)
     }

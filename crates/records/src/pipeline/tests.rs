@@ -6,7 +6,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::compression::Compression;
 use crate::example::{Example, Feature};
+use crate::index::index_path;
+use crate::pictures::{Framing, Picture, encode_png};
 use crate::shard_writer::{IndexFile, ShardWriter};
+use crate::sources::PictureFolder;
 
 /// Shards of 2 x 3 grey pictures; record `n` has label `n` and pixels that follow from it.
 fn shards(sizes: &[usize], compression: Compression) -> (tempfile::TempDir, Vec<PathBuf>) {
@@ -134,6 +137,42 @@ fn a_damaged_record_is_an_error_with_its_place_and_ends_the_epoch() {
     let message = errors[0].to_string();
     assert!(message.contains("0.tfrecord: record 2 (counting from 0) at byte"), "{message}");
     assert!(results.last().unwrap().is_err());
+}
+
+#[test]
+fn chosen_records_come_in_their_order() {
+    let (_folder, paths) = shards(&[3, 4], Compression::None);
+    let augment = Augment { crop: Some(1), ..Augment::default() };
+    let pipeline = Pipeline::open(&paths, PipelineOptions { augment, ..options() }).unwrap();
+    let read = |wanted| -> Vec<Batch> {
+        pipeline.batches(&[6, 0, 5, 3, 3], wanted).unwrap().map(Result::unwrap).collect()
+    };
+    let judged = read(PictureUse::Judging);
+    assert_eq!(labels(&judged), [6, 0, 5, 3, 3]);
+    assert_eq!((judged[0].shape, judged[1].labels.len()), ([2, 3, 1], 1));
+    let learned = read(PictureUse::Learning { epoch: 1 });
+    assert_eq!((labels(&learned), learned[0].shape), (labels(&judged), [1, 1, 1]));
+    assert_eq!(pipeline.label(6).unwrap(), 6);
+}
+
+#[test]
+fn files_of_a_folder_become_squares_of_their_class() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, shade) in [("rose/1.png", 10), ("rose/2.png", 20), ("tulip/1.png", 30)] {
+        let picture = Picture { rows: 4, columns: 6, channels: 3, pixels: vec![shade; 72] };
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, encode_png(&picture).unwrap()).unwrap();
+    }
+    let opened = Arc::new(PictureFolder::open(folder.path()).unwrap());
+    let part = FolderPart { folder: opened, items: vec![0, 2], size: 2, framing: Framing::Crop };
+    let pipeline = Pipeline::open_folder(part, options()).unwrap();
+    let batch = pipeline.batches(&[1, 0], PictureUse::Judging).unwrap().next().unwrap().unwrap();
+    assert_eq!((&batch.labels[..], batch.shape), (&[1, 0][..], [2, 2, 3]));
+    assert_eq!(batch.images, Images::U8([[30; 12], [10; 12]].concat()));
+    fs::write(folder.path().join("rose/1.png"), "damaged").unwrap();
+    let error = pipeline.epoch(0).unwrap().find_map(Result::err).unwrap().to_string();
+    assert!(error.contains("rose/1.png: "), "{error}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl PartShares {
 
     /// The part of an item: it depends on seed and name alone, so that an item stays in its part
     /// when others come or go.
-    fn part(&self, seed: u64, name: &str) -> &'static str {
+    pub(crate) fn part(&self, seed: u64, name: &str) -> &'static str {
         let at = (hash_name(seed, name.as_bytes()) >> 11) as f64 / (1_u64 << 53) as f64;
         let [train, validation, _] = self.0;
         if at < train {

@@ -192,8 +192,8 @@ fn sparse(file: &LibsvmFile, item: usize, out: &mut Vec<u8>) -> Result<(), Recor
         None => Feature::Floats(vec![row.label as f32]),
     };
     let example = Example::from([
-        ("indices", Feature::Ints(row.indices)),
-        ("values", Feature::Floats(row.values)),
+        ("indices", Feature::Ints(row.features.iter().map(|it| it.0.into()).collect())),
+        ("values", Feature::Floats(row.features.iter().map(|it| it.1).collect())),
         ("label", label),
     ]);
     out.extend_from_slice(&example.encode());

@@ -18,7 +18,7 @@ pub struct IdxSet {
 
 impl IdxSet {
     /// Whether a folder holds the images of such a set.
-    pub(super) fn is_at(folder: &Path) -> bool {
+    pub(crate) fn is_at(folder: &Path) -> bool {
         find_file(folder, TRAIN_IMAGES).is_ok()
     }
 

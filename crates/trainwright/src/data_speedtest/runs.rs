@@ -47,7 +47,7 @@ pub struct SpeedRow {
     pub megabytes_per_s: f64,
 }
 
-/// Every combination for both sources, repetition after repetition, each in an order of its own:
+/// Every combination for each source, repetition after repetition, each in an order of its own:
 /// what changes slowly while the test runs (another program, a warming processor) then falls on
 /// all combinations alike, and shows as an effect of the repetition.
 pub(super) fn plan(request: &SpeedtestRequest<'_>) -> Vec<(usize, ReadRun)> {
@@ -55,7 +55,7 @@ pub(super) fn plan(request: &SpeedtestRequest<'_>) -> Vec<(usize, ReadRun)> {
     let mut runs = Vec::new();
     for repetition in 1..=request.repetitions.get() {
         let mut block = Vec::new();
-        for source in ReadSource::ALL {
+        for &source in &request.sources {
             for &batch_size in &request.batch_sizes {
                 for &batch_number in &request.batch_numbers {
                     for &threads in &request.threads {

@@ -153,6 +153,7 @@ proptest! {
             numbers.iter().map(|&number| NonZeroUsize::new(number).unwrap()).collect()
         };
         let request = SpeedtestRequest {
+            sources: ReadSource::ALL.to_vec(),
             pictures: Path::new("x"),
             records: None,
             size: NonZeroUsize::MIN,

@@ -71,6 +71,18 @@ fn a_cut_picture_is_an_error() {
 }
 
 #[test]
+fn bytes_between_segments_change_nothing() {
+    let bytes = jpeg(&smooth(64, 96));
+    let expected = decoded(&bytes).unwrap();
+    let end = bytes.len() - 2;
+    let with_more = [&bytes[..end], &[1, 2, 3], &bytes[end..], &[4, 5]].concat();
+    let found = decoded(&with_more).unwrap();
+    // Another decoder may have done it, which rounds otherwise.
+    let off = expected.pixels.iter().zip(&found.pixels).map(|(a, b)| a.abs_diff(*b)).max();
+    assert!(off.unwrap() <= 4, "{off:?}");
+}
+
+#[test]
 fn one_decoder_takes_picture_after_picture() {
     let mut decoder = Decoder::new().unwrap();
     let mut picture = Picture::default();
