@@ -7,9 +7,10 @@ use crate::assemble::analyze;
 use crate::balance::is_balanced;
 use crate::error::AnalysisError;
 use crate::findings::{sort, training, warning};
-use crate::formula::{Formula, Transform};
+use crate::formula::Formula;
 use crate::model_matrix::{Coding, Contrasts};
 use crate::problem::{Grouping, Order, Problem};
+use crate::response::Response;
 use crate::table::{Column, Table};
 use crate::variable::Variable;
 use crate::wording::count;
@@ -94,7 +95,7 @@ pub(crate) fn problem_of(
     let groupings = formula.strata.iter().map(grouping).collect();
     Ok(Problem {
         response: formula.response_name(),
-        logarithmic: formula.transform == Transform::Log,
+        logarithmic: formula.is_logarithmic(),
         formula: formula.text.clone(),
         y,
         variables,
@@ -138,16 +139,11 @@ pub(crate) fn response(
         Column::Numeric(cells) => cells,
         Column::Categorical(cells) => return Err(text_response(table, name, cells)),
     };
+    let entering = Response::of(formula);
     let (mut rows, mut y) = (Vec::new(), Vec::new());
     for (row, value) in cells.iter().enumerate().filter_map(|(row, c)| Some((row, (*c)?))) {
         rows.push(row);
-        y.push(match formula.transform {
-            Transform::Identity => value,
-            Transform::Log if value > 0.0 => value.ln(),
-            Transform::Log => {
-                return Err(AnalysisError::LogOfNonPositive { name, line: table.line(row), value });
-            }
-        });
+        y.push(entering.enter(value, || table.line(row))?);
     }
     if y.len() < 2 {
         return Err(AnalysisError::TooFewRows { response: name, found: y.len() });
@@ -155,7 +151,11 @@ pub(crate) fn response(
     Ok((rows, y))
 }
 
-fn text_response(table: &Table, name: String, cells: &[Option<String>]) -> AnalysisError {
+pub(crate) fn text_response(
+    table: &Table,
+    name: String,
+    cells: &[Option<String>],
+) -> AnalysisError {
     let mut texts = cells.iter().enumerate().filter_map(|(row, c)| Some((row, c.as_ref()?)));
     let bad = texts.find(|(_, c)| c.parse::<f64>().is_err());
     match bad {

@@ -6,6 +6,7 @@ use crate::assemble::check_alpha;
 use crate::error::AnalysisError;
 use crate::fitted::tables_alone;
 use crate::formula::Formula;
+use crate::large::{FEW_ROWS, anova_of_long_table};
 use crate::table::Table;
 
 /// Fits a formula to a table and gives the analysis-of-variance tables asked for, nothing else.
@@ -29,5 +30,8 @@ pub fn anova_of_table(
     options: &TableOptions,
 ) -> Result<Vec<AnovaTable>, AnalysisError> {
     check_alpha(options.alpha)?;
+    if table.rows() > FEW_ROWS && formula.strata.is_empty() {
+        return anova_of_long_table(table, formula, options);
+    }
     tables_alone(&problem_of(table, formula, options)?)
 }

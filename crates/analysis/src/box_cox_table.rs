@@ -5,7 +5,7 @@ use trainwright_stats::{BoxCox, StatsError, box_cox};
 use crate::analysis::BoxCoxSummary;
 use crate::analyze_table::response;
 use crate::error::AnalysisError;
-use crate::formula::{Formula, Transform};
+use crate::formula::Formula;
 use crate::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
 use crate::table::Table;
 use crate::variable::Variable;
@@ -20,7 +20,7 @@ pub fn box_cox_of_table(
     table: &Table,
     formula: &Formula,
 ) -> Result<(BoxCoxSummary, usize), AnalysisError> {
-    if formula.transform == Transform::Log {
+    if formula.is_logarithmic() {
         return Err(AnalysisError::Formula {
             formula: formula.text.clone(),
             position: 1,

@@ -1,13 +1,17 @@
-//! Columns that a formula computes: `I(x^2)`, `log(x)`, `sqrt(x)`, `exp(x)`, `abs(x)`, and the
-//! variables `poly(x, 3)` and `factor(x)`.
+//! Columns that a formula computes: `I(x^2)`, `log(x)`, `log10(x)`, `log2(x)`, `sqrt(x)`, `exp(x)`,
+//! `abs(x)`, and the variables `poly(x, 3)` and `factor(x)`.
 
-use trainwright_study::{EvaluateError, Expression, Value};
+use std::collections::BTreeSet;
+use std::fmt;
+
+use trainwright_study::{EvaluateError, Expression, Scope, Value};
 
 use crate::error::AnalysisError;
 use crate::table::{Column, Table};
 
 /// Functions that may stand in a formula; `I` only protects what is inside.
-pub(crate) const FUNCTIONS: [&str; 7] = ["I", "log", "sqrt", "exp", "abs", POLYNOMIAL, CATEGORY];
+pub(crate) const FUNCTIONS: [&str; 9] =
+    ["I", "log", "log10", "log2", "sqrt", "exp", "abs", POLYNOMIAL, CATEGORY];
 
 /// Orthogonal polynomials of a column.
 pub(crate) const POLYNOMIAL: &str = "poly";
@@ -26,7 +30,71 @@ pub(crate) enum Derived {
     /// A column taken as categories.
     Category { column: String },
     /// One computed column.
-    Computed(Expression),
+    Computed(Computed),
+}
+
+/// A column computed from others.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Computed {
+    expression: Expression,
+    last: Last,
+}
+
+/// What is done to the value of an expression at the end, beyond what expressions know.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Last {
+    Nothing,
+    Log10,
+    Log2,
+}
+
+impl Computed {
+    /// Reads what a formula spells; `None` for the name of a plain column.
+    pub(crate) fn parse(name: &str) -> Option<Result<Self, String>> {
+        let (function, _) = name.split_once('(')?;
+        let special = [POLYNOMIAL, CATEGORY].contains(&function);
+        if special || !FUNCTIONS.contains(&function) || !name.ends_with(')') {
+            return None;
+        }
+        let inside = &name[function.len() + 1..name.len() - 1];
+        let (source, last) = match function {
+            "I" => (inside, Last::Nothing),
+            "log10" => (inside, Last::Log10),
+            "log2" => (inside, Last::Log2),
+            _ => (name, Last::Nothing),
+        };
+        let expression = Expression::parse(source).map_err(|error| error.message);
+        Some(expression.map(|expression| Self { expression, last }))
+    }
+
+    /// The columns it needs.
+    pub(crate) fn names(&self) -> BTreeSet<&str> {
+        self.expression.names()
+    }
+
+    /// Its value, or why there is none.
+    pub(crate) fn number(&self, scope: &Scope<'_>) -> Result<f64, String> {
+        let inner = self.expression.number(scope).map_err(|error| match error {
+            EvaluateError::MissingName { name, .. } => format!("column `{name}` is empty"),
+            error => error.to_string(),
+        })?;
+        let value = match self.last {
+            Last::Nothing => inner,
+            Last::Log10 => inner.log10(),
+            Last::Log2 => inner.log2(),
+        };
+        if value.is_finite() { Ok(value) } else { Err(format!("it is {value}")) }
+    }
+}
+
+impl fmt::Display for Computed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.last {
+            Last::Nothing => self.expression.fmt(f),
+            Last::Log10 => write!(f, "log10({})", self.expression),
+            Last::Log2 => write!(f, "log2({})", self.expression),
+        }
+    }
 }
 
 impl Derived {
@@ -42,7 +110,7 @@ impl Derived {
         if let Some(column) = inside(CATEGORY) {
             return Some(Self::Category { column: column.to_owned() });
         }
-        expression(name)?.ok().map(Self::Computed)
+        Computed::parse(name)?.ok().map(Self::Computed)
     }
 }
 
@@ -68,54 +136,32 @@ fn polynomial(inside: &str) -> Result<(String, usize), String> {
     }
 }
 
-/// The expression that a variable's name is, if it is one rather than a column's name.
-pub(crate) fn expression(name: &str) -> Option<Result<Expression, String>> {
-    let (function, _) = name.split_once('(')?;
-    let special = [POLYNOMIAL, CATEGORY].contains(&function);
-    if special || !FUNCTIONS.contains(&function) || !name.ends_with(')') {
-        return None;
-    }
-    let source = match function {
-        "I" => &name[2..name.len() - 1],
-        _ => name,
-    };
-    Some(Expression::parse(source).map_err(|error| error.message))
-}
-
 /// The values of a computed column in the chosen rows.
 pub(crate) fn values(
     table: &Table,
-    expression: &Expression,
-    rows: &[usize],
+    computed: &Computed,
+    rows: impl Iterator<Item = usize>,
 ) -> Result<Vec<f64>, AnalysisError> {
-    for name in expression.names() {
-        if let Column::Categorical(_) = table.column(name)? {
-            return Err(AnalysisError::NotComputable {
-                expression: expression.to_string(),
-                line: 1,
-                reason: format!("column `{name}` holds texts"),
-            });
-        }
-    }
-    rows.iter().map(|&row| value(table, expression, row)).collect()
-}
-
-fn value(table: &Table, expression: &Expression, row: usize) -> Result<f64, AnalysisError> {
-    let scope = |name: &str| match table.column(name) {
-        Ok(Column::Numeric(cells)) => cells[row].map(Value::Number),
-        _ => None,
-    };
-    let refused = |reason: String| AnalysisError::NotComputable {
-        expression: expression.to_string(),
-        line: table.line(row),
+    let refused = |line: u64, reason: String| AnalysisError::NotComputable {
+        expression: computed.to_string(),
+        line,
         reason,
     };
-    match expression.number(&scope) {
-        Ok(value) if value.is_finite() => Ok(value),
-        Ok(value) => Err(refused(format!("it is {value}"))),
-        Err(EvaluateError::MissingName { name, .. }) => {
-            Err(refused(format!("column `{name}` is empty")))
+    let mut columns = Vec::new();
+    for name in computed.names() {
+        match table.column(name)? {
+            Column::Numeric(cells) => columns.push((name, cells)),
+            Column::Categorical(_) => {
+                return Err(refused(1, format!("column `{name}` holds texts")));
+            }
         }
-        Err(error) => Err(refused(error.to_string())),
     }
+    let value = |row: usize| {
+        let scope = |name: &str| {
+            let (_, cells) = columns.iter().find(|(own, _)| *own == name)?;
+            cells[row].map(Value::Number)
+        };
+        computed.number(&scope).map_err(|reason| refused(table.line(row), reason))
+    };
+    rows.map(value).collect()
 }

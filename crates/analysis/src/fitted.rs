@@ -75,18 +75,17 @@ impl Equated {
         Ok(Self { names: matrix.names.clone(), structure: matrix.structure.clone(), fit })
     }
 
-    fn table(&self, kind: SumOfSquares) -> Result<Vec<AnovaRow>, StatsError> {
+    pub(crate) fn table(&self, kind: SumOfSquares) -> Result<Vec<AnovaRow>, StatsError> {
         self.fit.anova(&self.structure, kind)
     }
 }
 
 /// The schemes in which an equation is fitted: as asked for, coded, and with sum contrasts.
-pub(crate) fn schemes(problem: &Problem) -> [Scheme; 3] {
+pub(crate) fn schemes(coding: Coding, contrasts: Contrasts) -> [Scheme; 3] {
     let coded = Scheme { coding: Coding::Coded, contrasts: Contrasts::Sum };
-    match problem.coding {
+    match coding {
         Coding::Coded => [coded; 3],
         coding => {
-            let contrasts = problem.contrasts;
             [Scheme { coding, contrasts }, coded, Scheme { coding, contrasts: Contrasts::Sum }]
         }
     }
@@ -102,7 +101,7 @@ impl Fitted {
             let own = Equated::new(&matrix, y, problem.intercept)?;
             Ok((own, matrix))
         };
-        let [asked, coded, summed] = schemes(problem);
+        let [asked, coded, summed] = schemes(problem.coding, problem.contrasts);
         let (own, matrix) = build(asked).map_err(stats)?;
         let numbers_only = problem.variables.iter().all(|v| v.raw.is_some());
         let coded = if coded == asked { own.clone() } else { build(coded).map_err(stats)?.0 };
@@ -281,7 +280,7 @@ fn power_profile(matrix: &ModelMatrix, y: &[f64], best: &BoxCox) -> Vec<PowerLik
 /// The tables asked for, without the fits that only findings need.
 pub(crate) fn tables_alone(problem: &Problem) -> Result<Vec<AnovaTable>, AnalysisError> {
     let stats = |source| AnalysisError::Stats { response: problem.response.clone(), source };
-    let [asked, _, summed] = schemes(problem);
+    let [asked, _, summed] = schemes(problem.coding, problem.contrasts);
     let table = |&kind: &AnovaType| {
         let (scheme, squares) = match kind {
             AnovaType::One => (asked, SumOfSquares::Sequential),

@@ -3,7 +3,9 @@
 //! `a*b` stands for `a + b + a:b`, `a/b` for `a + a:b`, `a %in% b` for `a:b` and `(a + b)^2` for
 //! all products of up to two of its terms; `- a:b` takes a term away, `0 +` or `- 1` the
 //! intercept. `I(x^2)`, `log(x)`, `poly(x, 3)` and `factor(x)` make variables of columns,
-//! `Error(block/a)` names groups of observations that share a source of error.
+//! `Error(block/a)` names groups of observations that share a source of error. On the left,
+//! `log(y)`, `log10(y)`, `log2(y)`, `sqrt(y)`, `exp(y)`, `abs(y)` and `I(1/y)` transform the
+//! response.
 
 mod parser;
 
@@ -43,12 +45,14 @@ pub struct Formula {
 }
 
 /// How the response enters the fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transform {
     /// As it is.
     Identity,
     /// As its natural logarithm.
     Log,
+    /// As another function of it, as the formula spells it: `sqrt(y)`, `log10(y)`, `I(1/y)`.
+    Computed(String),
 }
 
 impl Formula {
@@ -129,11 +133,21 @@ impl Formula {
         term.iter().map(|&v| self.variables[v].as_str()).collect::<Vec<_>>().join(":")
     }
 
+    /// Whether the response enters as a logarithm of any base.
+    pub(crate) fn is_logarithmic(&self) -> bool {
+        match &self.transform {
+            Transform::Identity => false,
+            Transform::Log => true,
+            Transform::Computed(text) => text.starts_with("log"),
+        }
+    }
+
     /// The response as it enters the fit.
     pub fn response_name(&self) -> String {
-        match self.transform {
+        match &self.transform {
             Transform::Identity => self.response.clone(),
             Transform::Log => format!("log({})", self.response),
+            Transform::Computed(text) => text.clone(),
         }
     }
 }
@@ -239,10 +253,15 @@ mod tests {
     }
 
     #[test]
-    fn a_logarithm_may_wrap_the_response() {
+    fn a_function_may_wrap_the_response() {
         let formula = Formula::parse("log(cost) ~ a", TermOrder::Formula).unwrap();
-        assert_eq!((formula.response.as_str(), formula.transform), ("cost", Transform::Log));
+        assert_eq!((formula.response.as_str(), &formula.transform), ("cost", &Transform::Log));
         assert_eq!(formula.response_name(), "log(cost)");
+        for text in ["log10(y)", "log2(y)", "sqrt(y)", "I(1/y)", "I(y^2)", "log(1 + y)"] {
+            let formula = Formula::parse(&format!("{text} ~ a"), TermOrder::Formula).unwrap();
+            assert_eq!((formula.response.as_str(), formula.response_name().as_str()), ("y", text));
+            assert_eq!(formula.transform, Transform::Computed(text.to_owned()));
+        }
     }
 
     #[track_caller]
@@ -255,13 +274,16 @@ mod tests {
     fn what_is_not_supported_is_said_with_its_place() {
         refused("y ~ 0", "neither a term nor the intercept is left");
         refused("y ~ poly(x, 0)", "the degree `0` of `poly` must be a whole number from 1 to 25");
-        refused("y ~ sin(x)", "`sin(...)` is not supported on the right");
+        refused("y ~ sin(x)", "`sin(...)` is not supported");
         refused("y ~ a %of% b", "only `%in%` is known");
         refused("y ~ a + Error(b) + Error(c)", "`Error(...)` may stand once");
         refused("y ~ a + (b + Error(c))", "`Error(...)` may stand once");
         refused("y ~ I(x^)", "a value is missing at the end");
         refused("y ~ I(x^2", "`)` is expected at the end of this function");
-        refused("sqrt(y) ~ x", "only `log` may wrap the response");
+        refused("poly(y, 2) ~ x", "`poly(...)` cannot wrap the response");
+        refused("sin(y) ~ x", "`sin(...)` is not supported");
+        refused("I(y/z) ~ x", "`I(y/z)` must use one column, but it uses 2 at character 2");
+        refused("sqrt(2) ~ x", "`sqrt(2)` must use one column, but it uses 0");
         refused("y ~ ", "a column name is expected at character 5");
         refused("y a", "`~` is expected");
         refused("y ~ a b", "`b` is not understood");

@@ -1,8 +1,8 @@
 //! Tables of any length: one pass, a block of rows at a time, in bounded memory.
 //!
-//! Up to [`FEW_ROWS`] rows a table is held whole and everything is computed. A longer one is read
-//! in blocks by all processors: each block is reduced to a small triangular matrix
-//! (`gather.rs`), the triangles are merged in the order of the file (`whole.rs`), and any coding
+//! Up to [`FEW_ROWS`] rows a table is held whole and everything is computed. A longer one is taken
+//! in blocks by all processors, from a file (`gather.rs`) or from memory (`in_memory.rs`): each
+//! block is reduced to a small triangular matrix (`rows.rs`), the triangles are merged in the order of the file (`whole.rs`), and any coding
 //! of the equation is then a linear change of the merged columns (`equate.rs`). Coefficients and
 //! tables use every row. What needs single residuals comes from a random sample of rows or is
 //! left out, and the checks and a finding say which.
@@ -10,13 +10,16 @@
 mod blocks;
 mod equate;
 mod gather;
+mod in_memory;
 mod plan;
 mod records;
+mod rows;
 mod whole;
 
 use std::io::{Cursor, Read};
 use std::num::NonZero;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::analysis::Analysis;
@@ -31,7 +34,9 @@ use crate::verdict::{checks_of_sample, checks_without_sample};
 use blocks::BlockReader;
 use equate::equate;
 use gather::gather;
+pub(crate) use in_memory::anova_of_long_table;
 use plan::Plan;
+use rows::Gathered;
 use whole::Whole;
 
 /// Rows up to which a table is held whole, with figures for every row.
@@ -66,7 +71,9 @@ pub fn analyze_csv(
         return Err(AnalysisError::LongStrata { most: FEW_ROWS });
     }
     let plan = Plan::new(&head, categorical, formula)?;
-    let whole = read_all(Cursor::new(head).chain(source), &plan)?;
+    let source = Cursor::new(head).chain(source);
+    let blocks = BlockReader::new(source, plan.first_row, plan.first_line);
+    let whole = read_all(blocks, &plan, |block, keep| gather(block, &plan, keep))?;
     conclude(&whole, &plan, formula, options)
 }
 
@@ -93,21 +100,26 @@ fn read_head(source: &mut impl Read, head: &mut Vec<u8>) -> Result<Extent, Analy
     }
 }
 
-/// Gathers all blocks with all processors; the result does not depend on their number.
-fn read_all(source: impl Read + Send, plan: &Plan) -> Result<Whole, AnalysisError> {
-    let reader = Mutex::new(BlockReader::new(source, plan.first_row, plan.first_line));
+/// Gathers all blocks with all processors; the result does not depend on their number. `gather`
+/// is told the rank below which a row may enter the sample.
+fn read_all<B: Send>(
+    blocks: impl Iterator<Item = Result<B, AnalysisError>> + Send,
+    plan: &Plan,
+    gather: impl Fn(&B, u64) -> Result<Gathered, AnalysisError> + Sync,
+) -> Result<Whole, AnalysisError> {
+    let (blocks, failed) = (Mutex::new(blocks), AtomicBool::new(false));
     let whole = Mutex::new(Whole::new(plan));
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_WORKERS);
     thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                loop {
-                    let block = reader.lock().expect("no worker panics").next();
+                while !failed.load(Ordering::Relaxed) {
+                    let block = blocks.lock().expect("no worker panics").next();
                     let Some(block) = block else { return };
                     let keep = whole.lock().expect("no worker panics").sample_limit();
-                    let gathered = block.and_then(|block| gather(&block, plan, keep));
+                    let gathered = block.and_then(|block| gather(&block, keep));
                     if !whole.lock().expect("no worker panics").take(gathered) {
-                        reader.lock().expect("no worker panics").stop();
+                        failed.store(true, Ordering::Relaxed);
                     }
                 }
             });
@@ -127,16 +139,16 @@ fn conclude(
     whole.set_ends(&mut problem.variables);
     let sampled = Fitted::new(&problem).ok();
     let stats = |source| AnalysisError::Stats { response: problem.response.clone(), source };
-    let [asked, coded, summed] = schemes(&problem);
-    let own = equate(whole, plan, &problem, asked).map_err(stats)?;
+    let [asked, coded, summed] = schemes(problem.coding, problem.contrasts);
+    let own = equate(whole, plan, problem.equation(), asked).map_err(stats)?;
     let in_codes = if coded == asked {
         own.clone()
     } else {
-        equate(whole, plan, &problem, coded).map_err(stats)?
+        equate(whole, plan, problem.equation(), coded).map_err(stats)?
     };
     let in_sums = match summed == asked {
         true => None,
-        false => Some(equate(whole, plan, &problem, summed).map_err(stats)?),
+        false => Some(equate(whole, plan, problem.equation(), summed).map_err(stats)?),
     };
     let of_residuals = OfResiduals {
         lack_of_fit: None,

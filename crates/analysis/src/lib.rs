@@ -33,6 +33,7 @@ mod overhead;
 mod planned_power;
 mod problem;
 mod residuals;
+mod response;
 mod scaling;
 mod split_plot;
 mod surface;

@@ -51,14 +51,14 @@ impl Equation<'_> {
     /// span. Without an intercept, only the first category has the whole span to itself.
     pub(crate) fn contrasts(
         &self,
-        variables: &[Variable],
+        is_category: impl Fn(usize) -> bool,
         term: &[usize],
         index: usize,
         usual: Contrasts,
     ) -> Contrasts {
         let margin: Vec<usize> = term.iter().copied().filter(|&v| v != index).collect();
         let spanned = if margin.is_empty() {
-            let category = |t: &&Vec<usize>| t.len() == 1 && variables[t[0]].raw.is_none();
+            let category = |t: &&Vec<usize>| t.len() == 1 && is_category(t[0]);
             let first = self.terms.iter().find(category).map(|t| t[0]);
             self.intercept == Intercept::First || first != Some(index)
         } else {
@@ -116,7 +116,8 @@ fn term_columns(
 ) -> Vec<Named> {
     let mut found: Vec<Named> = Vec::new();
     for (place, &index) in term.iter().enumerate() {
-        let contrasts = equation.contrasts(variables, term, index, scheme.contrasts);
+        let is_category = |variable: usize| variables[variable].raw.is_none();
+        let contrasts = equation.contrasts(is_category, term, index, scheme.contrasts);
         let own = variable_columns(&variables[index], Scheme { contrasts, ..scheme });
         if place == 0 {
             found = own;

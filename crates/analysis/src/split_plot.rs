@@ -18,7 +18,7 @@ pub(crate) fn strata_of(problem: &Problem) -> Result<Vec<Stratum>, AnalysisError
     }
     let stats = |source| AnalysisError::Stats { response: problem.response.clone(), source };
     let (variables, equation) = (&problem.variables, problem.equation());
-    let [_, _, summed] = schemes(problem);
+    let [_, _, summed] = schemes(problem.coding, problem.contrasts);
     let matrix = ModelMatrix::new(variables, equation, summed, problem.y.len()).map_err(stats)?;
     let groups: Vec<Vec<usize>> = problem.groupings.iter().map(|g| g.groups.clone()).collect();
     strata(&matrix.columns, &problem.y, &matrix.structure, &groups).map_err(stats)

@@ -50,8 +50,9 @@ impl Variable {
         };
         // A column may bear such a name itself.
         match Derived::of(name).filter(|_| table.names().all(|own| own != name)) {
-            Some(Derived::Computed(expression)) => {
-                return Ok(Self::numeric(name, derived::values(table, &expression, rows)?));
+            Some(Derived::Computed(computed)) => {
+                let values = derived::values(table, &computed, rows.iter().copied())?;
+                return Ok(Self::numeric(name, values));
             }
             Some(Derived::Polynomial { column, degree }) => {
                 let variable = Self::from_table(table, &column, rows)?;

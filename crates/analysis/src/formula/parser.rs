@@ -3,7 +3,7 @@
 use trainwright_stats::Intercept;
 
 use super::Transform;
-use crate::derived::{CATEGORY, FUNCTIONS, POLYNOMIAL, expression, polynomial_name};
+use crate::derived::{CATEGORY, Computed, FUNCTIONS, POLYNOMIAL, polynomial_name};
 use crate::error::AnalysisError;
 
 /// Pairs of terms that one operator may join; beyond that a formula is a mistake.
@@ -57,18 +57,34 @@ impl<'a> Parser<'a> {
 
     fn left_side(&mut self) -> Result<(String, Transform), AnalysisError> {
         let name = self.name()?;
-        let side = if self.accept('(') {
-            if name != "log" {
-                return Err(self.refuse(format!("`{name}(...)`: only `log` may wrap the response")));
-            }
-            let inner = self.name()?;
-            self.require(')')?;
-            (inner, Transform::Log)
+        let side = if self.peek() == Some('(') {
+            self.transformed(&name)?
         } else {
             (name, Transform::Identity)
         };
         self.require('~')?;
         Ok(side)
+    }
+
+    /// A function of the response, whose name has just been read.
+    fn transformed(&mut self, function: &str) -> Result<(String, Transform), AnalysisError> {
+        if [POLYNOMIAL, CATEGORY].contains(&function) {
+            return Err(self.refuse(format!("`{function}(...)` cannot wrap the response")));
+        }
+        let start = self.at;
+        let text = self.computed(function)?;
+        let Some(Ok(computed)) = Computed::parse(&text) else {
+            unreachable!("the function was read just now");
+        };
+        let names: Vec<String> = computed.names().into_iter().map(str::to_owned).collect();
+        let [column] = names.as_slice() else {
+            self.at = start;
+            let problem = format!("`{text}` must use one column, but it uses {}", names.len());
+            return Err(self.refuse(problem));
+        };
+        let plain = text == format!("log({column})");
+        let transform = if plain { Transform::Log } else { Transform::Computed(text) };
+        Ok((column.clone(), transform))
     }
 
     fn sum(&mut self) -> Result<Terms, AnalysisError> {
@@ -213,8 +229,7 @@ impl<'a> Parser<'a> {
         if !FUNCTIONS.contains(&function) {
             let known = FUNCTIONS.join(", ");
             return Err(self.refuse(format!(
-                "`{function}(...)` is not supported on the right, only {known} are; put the values \
-                 into a column"
+                "`{function}(...)` is not supported, only {known} are; put the values into a column"
             )));
         }
         let start = self.at;
@@ -232,7 +247,7 @@ impl<'a> Parser<'a> {
             CATEGORY => format!("{CATEGORY}({})", inside.trim()),
             _ => format!("{function}({inside})"),
         };
-        if let Some(Err(problem)) = expression(&name) {
+        if let Some(Err(problem)) = Computed::parse(&name) {
             return Err(self.refuse(problem));
         }
         self.at = start + length + 1;

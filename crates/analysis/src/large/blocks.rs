@@ -37,11 +37,6 @@ impl<R: Read> BlockReader<R> {
         Self { source, left: Vec::new(), skip: start, index: 0, line, ended: false }
     }
 
-    /// Hands out no more blocks.
-    pub(super) fn stop(&mut self) {
-        self.ended = true;
-    }
-
     fn block(&mut self) -> Result<Option<Block>, AnalysisError> {
         let mut bytes = std::mem::take(&mut self.left);
         let mut wanted = BLOCK + self.skip;

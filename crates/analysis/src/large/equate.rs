@@ -7,12 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trainwright_stats::{Intercept, Reduced, StatsError, TermStructure};
 
-use super::gather::Key;
 use super::plan::{Plan, Source};
+use super::rows::Key;
 use super::whole::Whole;
 use crate::fitted::Equated;
-use crate::model_matrix::{Coding, Contrasts, Scheme};
-use crate::problem::Problem;
+use crate::model_matrix::{Coding, Contrasts, Equation, Scheme};
 use crate::variable::sort_levels;
 
 /// A column as a sum: choice of each variable to its weight.
@@ -21,22 +20,22 @@ type Sum = BTreeMap<Key, f64>;
 /// Columns of one variable: name, and weights of its powers (0 for none) or levels.
 type Own = Vec<(String, Vec<(usize, f64)>)>;
 
-/// Fits the problem's equation to the whole table.
+/// Fits an equation to the whole table.
 pub(super) fn equate(
     whole: &Whole,
     plan: &Plan,
-    problem: &Problem,
+    equation: Equation<'_>,
     scheme: Scheme,
 ) -> Result<Equated, StatsError> {
     let merged = whole.tall.columns();
     let (mut names, mut term_of_column, mut columns) = (vec![], vec![], vec![]);
-    if problem.intercept == Intercept::First {
+    if equation.intercept == Intercept::First {
         names.push("(Intercept)".to_owned());
         term_of_column.push(0);
         columns.push(merged[0].clone());
     }
-    for (index, term) in problem.terms.iter().enumerate() {
-        for (name, sum) in products(whole, plan, problem, term, scheme) {
+    for (index, term) in equation.terms.iter().enumerate() {
+        for (name, sum) in products(whole, plan, equation, term, scheme) {
             let mut column = vec![0.0; merged[0].len()];
             for (key, weight) in sum {
                 let place = if key.is_empty() { Some(0) } else { whole.places.get(&key).copied() };
@@ -52,8 +51,8 @@ pub(super) fn equate(
         }
     }
     let factors: Vec<BTreeSet<usize>> =
-        problem.terms.iter().map(|t| t.iter().copied().collect()).collect();
-    let fit = Reduced::new(&columns, &merged[1], whole.observations, problem.intercept)?
+        equation.terms.iter().map(|t| t.iter().copied().collect()).collect();
+    let fit = Reduced::new(&columns, &merged[1], whole.observations, equation.intercept)?
         .least_squares()?;
     Ok(Equated { names, structure: TermStructure { term_of_column, factors }, fit })
 }
@@ -62,14 +61,14 @@ pub(super) fn equate(
 fn products(
     whole: &Whole,
     plan: &Plan,
-    problem: &Problem,
+    equation: Equation<'_>,
     term: &[usize],
     scheme: Scheme,
 ) -> Vec<(String, Sum)> {
     let mut found: Vec<(String, Sum)> = vec![];
     for (place, &variable) in term.iter().enumerate() {
-        let equation = problem.equation();
-        let contrasts = equation.contrasts(&problem.variables, term, variable, scheme.contrasts);
+        let is_category = |own: usize| matches!(plan.variables[own].source, Source::Text(_));
+        let contrasts = equation.contrasts(is_category, term, variable, scheme.contrasts);
         let own = own_columns(whole, plan, variable, Scheme { contrasts, ..scheme });
         if place == 0 {
             found = own

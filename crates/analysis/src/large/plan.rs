@@ -1,10 +1,10 @@
 //! What is to be read from each row of a long table.
 
-use crate::derived::Derived;
+use crate::derived::{Computed, Derived};
 use crate::error::AnalysisError;
-use crate::formula::{Formula, Transform};
+use crate::formula::Formula;
+use crate::response::Response;
 use crate::table::{Column, Table};
-use trainwright_study::Expression;
 
 /// Columns to read, variables to make of them, and products to accumulate.
 pub(super) struct Plan {
@@ -14,7 +14,7 @@ pub(super) struct Plan {
     pub(super) first_row: usize,
     pub(super) first_line: u64,
     pub(super) response: usize,
-    pub(super) transform: Transform,
+    pub(super) entering: Response,
     pub(super) variables: Vec<Planned>,
     /// Every term and all its parts, so that any coding is a linear change of the columns; the
     /// empty part is the intercept.
@@ -40,7 +40,7 @@ pub(super) enum Source {
     /// Texts of a column.
     Text(usize),
     /// Computed from columns of numbers.
-    Computed { expression: Expression, columns: Vec<(String, usize)> },
+    Computed { computed: Computed, columns: Vec<(String, usize)> },
 }
 
 impl Plan {
@@ -51,26 +51,32 @@ impl Plan {
         formula: &Formula,
     ) -> Result<Self, AnalysisError> {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(head);
-        let names: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
+        reader.headers()?;
         let (first_row, first_line) = (reader.position().byte() as usize, reader.position().line());
         let end = memchr::memrchr(b'\n', head).map_or(head.len(), |at| at + 1);
         let table = Table::from_csv(&head[..end], categorical)?;
+        Ok(Self { first_row, first_line, ..Self::of_table(&table, formula)? })
+    }
+
+    /// The same from the columns of a table, which is taken from its start.
+    pub(super) fn of_table(table: &Table, formula: &Formula) -> Result<Self, AnalysisError> {
+        let names: Vec<String> = table.names().map(str::to_owned).collect();
         let place = |name: &str| names.iter().position(|own| own == name);
         table.column(&formula.response)?;
         let response = place(&formula.response).expect("the table has the column");
         let variables = formula
             .variables
             .iter()
-            .map(|name| planned(&table, name, &place))
+            .map(|name| planned(table, name, &place))
             .collect::<Result<Vec<_>, _>>()?;
         let texts = names.iter().filter(|name| {
             matches!(table.column(name), Ok(Column::Categorical(_))) && **name != formula.response
         });
         Ok(Self {
-            first_row,
-            first_line,
+            first_row: 0,
+            first_line: 1,
             response,
-            transform: formula.transform,
+            entering: Response::of(formula),
             variables,
             parts: parts(&formula.terms),
             categorical: texts.cloned().collect(),
@@ -111,15 +117,15 @@ fn planned(
             }
             _ => Err(texts(&column)),
         },
-        Some(Derived::Computed(expression)) => {
+        Some(Derived::Computed(computed)) => {
             let mut columns = Vec::new();
-            for name in expression.names() {
+            for name in computed.names() {
                 match at(name)? {
                     (place, Column::Numeric(_)) => columns.push((name.to_owned(), place)),
                     _ => return Err(texts(name)),
                 }
             }
-            Ok(plain(Source::Computed { expression, columns }))
+            Ok(plain(Source::Computed { computed, columns }))
         }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use trainwright_stats::{StatsError, Tall};
 use trainwright_study::Level;
 
-use super::gather::{Gathered, Key, MOST_COLUMNS};
 use super::plan::Plan;
+use super::rows::{Gathered, Key, MOST_COLUMNS};
 use crate::error::AnalysisError;
 use crate::table::Table;
 use crate::variable::Variable;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use trainwright_analysis::{
     Analysis, Coding, Contrasts, FEW_ROWS, Formula, Table, TableOptions, TermOrder, analyze_csv,
-    analyze_table,
+    analyze_table, anova_of_table,
 };
 
 use crate::support::finding;
@@ -82,6 +82,27 @@ fn a_table_in_blocks_has_the_fit_of_the_whole() {
         assert!(finding(&parts, "missing-response").unwrap().contains("29 rows of 29000"));
         assert!(parts.checks.iter().all(|c| c.verdict.contains("rows")), "{:?}", parts.checks);
     }
+}
+
+#[test]
+fn tables_of_a_long_table_in_memory_are_those_of_its_parts() {
+    let text = rows(FEW_ROWS + 9000);
+    let categorical = ["h".to_owned()];
+    let table = Table::from_csv(text.as_bytes(), &categorical).unwrap();
+    for equation in ["y ~ g*x + I(x^2) + h", "log10(y) ~ 0 + g + poly(x, 3)", "sqrt(y) ~ factor(x)"]
+    {
+        let options = TableOptions::default();
+        let expected = analyze_table(&table, &formula(equation), &options).unwrap();
+        let parts =
+            analyze_csv(text.as_bytes(), &categorical, &formula(equation), &options).unwrap();
+        same(&expected, &parts);
+        let found = anova_of_table(&table, &formula(equation), &options).unwrap();
+        same(&expected, &Analysis { anova: found, ..expected.clone() });
+    }
+    let late = text.replacen("\nb,", "\n,", 20_000);
+    let table = Table::from_csv(late.as_bytes(), &categorical).unwrap();
+    let error = anova_of_table(&table, &formula("y ~ g"), &TableOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "line 2, column `g`: the cell is empty");
 }
 
 #[test]
