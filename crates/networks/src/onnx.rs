@@ -49,12 +49,13 @@ impl Network {
         for (index, named) in description.layers.iter().enumerate() {
             graph.add(&named.name_at(index), &named.layer, &self.tensors)?;
         }
+        initializers.extend(graph.constants());
         let mut nodes = graph.into_nodes(LOGITS);
         nodes.push(probabilities(description.loss));
         let graph = Message::default()
             .messages(1, &nodes)
             .bytes(2, &description.name)
-            .messages(5, initializers.iter().chain(&graph::constants()))
+            .messages(5, &initializers)
             .message(11, &value(INPUT, &channels_first(description)))
             .message(12, &value(LOGITS, &[self.outputs()]))
             .message(12, &value(PROBABILITIES, &[self.outputs()]));

@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::program::{Lab, until};
 
 /// A job with everything that a checkpoint must keep: moments, a rate that changes with every
-/// step, a batch that follows the noise in one of them, a held-out part in the other.
+/// step, a batch that follows the noise in one of them, a held-out part and changed pictures in
+/// the other.
 const JOBS: [&[&str]; 2] = [
     &[
         "train",
@@ -48,6 +49,8 @@ const JOBS: [&[&str]; 2] = [
         "cosine",
         "--early-stopping",
         "3",
+        "--augment",
+        "flip,crop:20,zoom:0.5",
         "--json",
     ],
 ];

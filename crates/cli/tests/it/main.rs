@@ -4,6 +4,7 @@
 
 mod architecture;
 mod bad_tables;
+mod boards;
 mod changes;
 mod checkpoints;
 mod commands;
@@ -17,6 +18,7 @@ mod loads;
 mod metrics;
 mod networks;
 mod outcomes;
+mod predictions;
 mod program;
 mod questions;
 mod queue_fits;

@@ -110,6 +110,14 @@ impl Graph {
         Ok(())
     }
 
+    /// Tensors that operators take beside those of the network.
+    pub(super) fn constants(&self) -> Vec<Message> {
+        match self.nodes.iter().any(|node| node.operator == "Clip") {
+            true => vec![tensor(ZERO, &[], &[0.0]), tensor(SIX, &[], &[6.0])],
+            false => Vec::new(),
+        }
+    }
+
     /// The operators, the last of which gives the value `output`.
     pub(super) fn into_nodes(mut self, output: &str) -> Vec<Message> {
         let last = self.nodes.last_mut().expect("a network computes something");
@@ -167,11 +175,6 @@ impl Graph {
         inputs.extend_from_slice(others);
         self.nodes.push(Node { operator, inputs, output: output.to_owned(), attributes });
     }
-}
-
-/// Tensors that operators take beside those of the network.
-pub(super) fn constants() -> [Message; 2] {
-    [tensor(ZERO, &[], &[0.0]), tensor(SIX, &[], &[6.0])]
 }
 
 /// A `NodeProto`.
