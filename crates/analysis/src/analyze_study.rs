@@ -3,11 +3,12 @@
 use trainwright_design::Design;
 use trainwright_study::{DesignKind, Factor, Observation, Study, TrialState};
 
-use crate::analysis::{Analysis, AnovaType};
+use crate::analysis::{Analysis, AnovaType, Finding};
 use crate::assemble::analyze;
 use crate::comparison::comparisons_so_far;
+use crate::curvature::curvature;
 use crate::error::AnalysisError;
-use crate::findings::{in_natural_units, sort, training, trials};
+use crate::findings::{in_natural_units, info, sort, training, trials, warning};
 use crate::fitted::Fitted;
 use crate::formula::Formula;
 use crate::model_matrix::{Coding, Contrasts};
@@ -59,14 +60,10 @@ pub fn analyze_study(
     let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
     let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
     let mut variables = variables(study, design, &finished)?;
-    let mut names = factors;
-    if let Some(block) = blocks(&finished) {
-        names.push(block.name.clone());
-        variables.push(block);
-    }
-    let mut terms = place_terms(&formula, &names, &spec.terms)?;
+    variables.extend(blocks(&finished));
+    let mut terms = place_terms(&formula, &mut variables, &spec.terms)?;
     let mut term_names = formula.term_names();
-    add_blocks(design, &variables, &mut terms, &mut term_names);
+    add_blocks(&variables, &mut terms, &mut term_names);
     let problem = Problem {
         response: formula.response_name(),
         logarithmic: false,
@@ -87,6 +84,15 @@ pub fn analyze_study(
         balanced: Some(trials::rows_equally_observed(design, &finished)),
     };
     let mut analysis = analyze(&problem)?;
+    analysis.findings.extend(blocks_taken_out(&problem));
+    let centre: Vec<bool> =
+        finished.iter().map(|o| o.row.is_some_and(|row| design.is_centre(row))).collect();
+    if let Some(check) = curvature(&problem, &centre) {
+        if check.holds == Some(false) {
+            analysis.findings.push(warning("curvature", check.verdict.clone()));
+        }
+        analysis.checks.push(check);
+    }
     if options.coding == Coding::Coded {
         let raw = Fitted::new(&Problem { coding: Coding::Raw, ..problem })?;
         analysis.findings.extend(in_natural_units(&raw, spec.alpha));
@@ -134,15 +140,25 @@ pub(crate) fn blocks(finished: &[&Observation]) -> Option<Variable> {
     several.then(|| Variable::from_blocks(&blocks))
 }
 
-/// Puts the blocks of a design first, unless the terms name them: they take up differences that
-/// would else count as noise.
+/// Says that the blocks are a term, which the study did not ask for in so many words.
+fn blocks_taken_out(problem: &Problem) -> Option<Finding> {
+    let block = problem.variables.iter().position(Variable::is_block)?;
+    let count = problem.variables[block].levels.len();
+    let text = format!(
+        "the runs were made in {count} blocks, and the block is a term of the equation: what differs \
+         between blocks is taken out of the noise, and its line in the tables tells of no factor"
+    );
+    problem.terms.contains(&vec![block]).then(|| info("blocks", text))
+}
+
+/// Puts the blocks first, unless the terms name them: they take up differences that would else
+/// count as noise.
 pub(crate) fn add_blocks(
-    design: &Design,
     variables: &[Variable],
     terms: &mut Vec<Vec<usize>>,
     names: &mut Vec<String>,
 ) {
-    let block = variables.iter().position(Variable::is_block).filter(|_| design.blocks().is_some());
+    let block = variables.iter().position(Variable::is_block);
     if let Some(index) = block.filter(|&index| !terms.contains(&vec![index])) {
         terms.insert(0, vec![index]);
         names.insert(0, variables[index].name.clone());
@@ -162,24 +178,34 @@ pub(crate) fn variables(
     study.factors.iter().map(of_factor).collect()
 }
 
-/// Terms as positions in the study's list of factors.
+/// Terms as positions among the variables, to which the squares that they name are added.
 pub(crate) fn place_terms(
     formula: &Formula,
-    factors: &[String],
+    variables: &mut Vec<Variable>,
     terms: &str,
 ) -> Result<Vec<Vec<usize>>, AnalysisError> {
-    let places = formula
-        .variables
-        .iter()
-        .map(|name| {
-            factors.iter().position(|f| f == name).ok_or_else(|| AnalysisError::UnknownFactor {
-                terms: terms.to_owned(),
-                name: name.clone(),
-                known: factors.join(", "),
-            })
-        })
-        .collect::<Result<Vec<usize>, _>>()?;
+    let known: Vec<String> = variables.iter().map(|own| own.name.clone()).collect();
+    let mut places = Vec::with_capacity(formula.variables.len());
+    for name in &formula.variables {
+        let place = variables.iter().position(|own| own.name == *name).or_else(|| {
+            let factor = squared(name)?;
+            let square = variables.iter().find(|own| own.name == factor)?.square(name)?;
+            variables.push(square);
+            Some(variables.len() - 1)
+        });
+        places.push(place.ok_or_else(|| AnalysisError::UnknownFactor {
+            terms: terms.to_owned(),
+            name: name.clone(),
+            known: known.join(", "),
+        })?);
+    }
     Ok(formula.terms.iter().map(|term| term.iter().map(|&v| places[v]).collect()).collect())
+}
+
+/// The factor whose square a name such as `I(lr^2)` is.
+fn squared(name: &str) -> Option<&str> {
+    let (factor, power) = name.strip_prefix("I(")?.strip_suffix(')')?.split_once('^')?;
+    (power.trim() == "2").then(|| factor.trim())
 }
 
 fn label(observation: &Observation) -> String {

@@ -15,12 +15,14 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
         .map(|term| {
             let column = fitted.single_coded_column(term).filter(|_| comparable);
             let coefficient = column.and_then(|c| fitted.coded_fit.coefficients[c]);
+            // A square is the same at both ends, so nothing goes from low to high.
+            let straight = !problem.has_square(&problem.terms[term]);
             let range = column
-                .filter(|_| fitted.has_common_error(term))
+                .filter(|_| straight && fitted.has_common_error(term))
                 .and_then(|c| interval(&fitted.coded_fit, c, problem.alpha));
             Effect {
                 term: problem.term_names[term].clone(),
-                effect: coefficient.map(|c| 2.0 * c.estimate),
+                effect: coefficient.filter(|_| straight).map(|c| 2.0 * c.estimate),
                 ci_low: range.map(|r| 2.0 * r[0]),
                 ci_high: range.map(|r| 2.0 * r[1]),
                 p: row_of(&fitted.averaged, term)

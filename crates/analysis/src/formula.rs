@@ -87,8 +87,8 @@ impl Formula {
     }
 
     /// Builds a formula from a study's `terms`: a shorthand (`main`, `main + 2fi`,
-    /// `main + 2fi + 3fi`) over its factors, or the right side of a formula. A degree above the
-    /// number of factors adds nothing.
+    /// `main + 2fi + 3fi`) over its factors, `quadratic` for `main + 2fi` and the squares, or the
+    /// right side of a formula. A degree above the number of factors adds nothing.
     ///
     /// # Errors
     /// Terms that are neither.
@@ -97,6 +97,14 @@ impl Formula {
         terms: &str,
         factors: &[String],
     ) -> Result<Self, AnalysisError> {
+        if terms.trim() == "quadratic" {
+            let mut formula = Self::from_terms(response, "main + 2fi", factors)?;
+            for factor in factors {
+                formula.terms.push(vec![formula.variables.len()]);
+                formula.variables.push(format!("I({factor}^2)"));
+            }
+            return Ok(Self { text: format!("{response} ~ {terms}"), ..formula });
+        }
         let words: Vec<&str> = terms.split('+').map(str::trim).collect();
         let degrees: Option<Vec<usize>> = words.iter().map(|w| shorthand_degree(w)).collect();
         let Some(degrees) = degrees else {
@@ -314,6 +322,7 @@ mod tests {
         assert_eq!(names("main + 2fi + 3fi").len(), 7);
         assert_eq!(names("a*c").join(" "), "a c a:c");
         assert_eq!(names("main + 4fi").join(" "), "a b c");
+        assert_eq!(names("quadratic").join(" "), "a b c a:b a:c b:c I(a^2) I(b^2) I(c^2)");
         assert!(Formula::from_terms("y", "main + quadratic(a)", &factors).is_err());
     }
 }

@@ -18,6 +18,7 @@ mod box_cox_table;
 mod columns;
 mod comparison;
 mod correlations;
+mod curvature;
 mod curve;
 mod derived;
 mod effects;

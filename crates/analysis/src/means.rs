@@ -84,7 +84,8 @@ pub(crate) fn best(problem: &Problem, fitted: &Fitted) -> Option<Best> {
 pub(crate) fn configuration_of(problem: &Problem, row: usize) -> Configuration {
     let level =
         |v: &Variable| -> (String, Level) { (v.name.clone(), v.levels[v.codes[row]].clone()) };
-    Configuration::new(problem.variables.iter().filter(|v| !v.is_block()).map(level).collect())
+    let factors = problem.variables.iter().filter(|v| !v.is_block() && !v.is_square());
+    Configuration::new(factors.map(level).collect())
 }
 
 fn chosen(problem: &Problem, keep: impl Fn(usize) -> bool) -> Vec<f64> {

@@ -56,14 +56,10 @@ pub fn planned_power(study: &Study, design: &Design) -> Result<PlannedPower, Ana
     let scheme = Scheme { coding: Coding::Coded, contrasts: Contrasts::Sum };
     let n = planned.len();
     let mut variables = variables(study, design, &planned)?;
-    let mut names = factors;
-    if let Some(block) = blocks(&planned) {
-        names.push(block.name.clone());
-        variables.push(block);
-    }
-    let mut terms = place_terms(&formula, &names, &spec.terms)?;
+    variables.extend(blocks(&planned));
+    let mut terms = place_terms(&formula, &mut variables, &spec.terms)?;
     let mut term_names = formula.term_names();
-    add_blocks(design, &variables, &mut terms, &mut term_names);
+    add_blocks(&variables, &mut terms, &mut term_names);
     let equation = Equation { terms: &terms, intercept: formula.intercept };
     let matrix = ModelMatrix::new(&variables, equation, scheme, n)
         .map_err(|source| AnalysisError::Stats { response: spec.response.clone(), source })?;

@@ -115,6 +115,11 @@ impl Problem {
         term.iter().any(|&index| self.variables[index].is_block())
     }
 
+    /// Whether a term has the square of a factor in it.
+    pub(crate) fn has_square(&self, term: &[usize]) -> bool {
+        term.iter().any(|&index| self.variables[index].is_square())
+    }
+
     /// Number of different configurations, whatever block they ran in.
     pub(crate) fn configurations(&self) -> usize {
         let factors = self.variables.iter().filter(|v| !v.is_block());

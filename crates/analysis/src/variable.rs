@@ -35,6 +35,8 @@ enum Origin {
     Observed,
     /// They number the blocks that trials ran in, which nobody chose to compare.
     Block,
+    /// They are those of the factor whose square it is.
+    Square,
 }
 
 impl Variable {
@@ -152,6 +154,16 @@ impl Variable {
         Self { origin: Origin::Block, ..Self::categorical("block", &texts) }
     }
 
+    /// The square of a numeric factor under a name, in raw and in coded units.
+    pub(crate) fn square(&self, name: &str) -> Option<Self> {
+        let squared =
+            |values: &Option<Vec<f64>>| Some(values.as_ref()?.iter().map(|v| v * v).collect());
+        let (raw, coded) = (squared(&self.raw), squared(&self.coded));
+        let own =
+            Self { name: name.to_owned(), raw, coded, origin: Origin::Square, ..self.clone() };
+        self.raw.is_some().then_some(own)
+    }
+
     /// A numeric variable whose levels are its distinct values.
     fn numeric(name: &str, values: Vec<f64>) -> Self {
         let mut distinct = values.clone();
@@ -185,12 +197,19 @@ impl Variable {
     /// Whether the levels are those of a factor rather than readings, which hardly repeat.
     pub(crate) fn is_factor(&self) -> bool {
         let few = self.levels.len() <= 12 && 2 * self.levels.len() <= self.codes.len();
-        !self.is_block() && (self.origin == Origin::Declared || self.raw.is_none() || few)
+        !self.is_block()
+            && !self.is_square()
+            && (self.origin == Origin::Declared || self.raw.is_none() || few)
     }
 
     /// Whether it tells in which block an observation was made.
     pub(crate) fn is_block(&self) -> bool {
         self.origin == Origin::Block
+    }
+
+    /// Whether it is the square of another variable.
+    pub(crate) fn is_square(&self) -> bool {
+        self.origin == Origin::Square
     }
 
     /// Whether the levels are numbers.

@@ -31,7 +31,8 @@ pub fn jarque_bera(values: &[f64]) -> Result<ShapeTest, StatsError> {
 }
 
 /// D'Agostino and Pearson's K² in the form of D'Agostino, Belanger and D'Agostino (The American
-/// Statistician 44, 1990).
+/// Statistician 44, 1990). A skewness of exactly 0 is scored as if it were about one standard
+/// error, as SciPy's `normaltest` does, so that the two agree on symmetric samples too.
 ///
 /// # Errors
 /// A sample of fewer than eight values, constant or not finite, or a kurtosis at the pole of
@@ -50,7 +51,11 @@ fn two_df_tail(x: f64) -> f64 {
 
 /// Skewness as a nearly normal score (D'Agostino, Biometrika 57, 1970).
 fn skewness_score(skewness: f64, n: f64) -> f64 {
-    let y = skewness * ((n + 1.0) * (n + 3.0) / (6.0 * (n - 2.0))).sqrt();
+    let y = match skewness {
+        // SciPy puts 1 in place of 0 here.
+        0.0 => 1.0,
+        skewness => skewness * ((n + 1.0) * (n + 3.0) / (6.0 * (n - 2.0))).sqrt(),
+    };
     let beta = 3.0 * (n * n + 27.0 * n - 70.0) * (n + 1.0) * (n + 3.0)
         / ((n - 2.0) * (n + 5.0) * (n + 7.0) * (n + 9.0));
     let w2 = (2.0 * (beta - 1.0)).sqrt() - 1.0;

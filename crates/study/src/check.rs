@@ -22,8 +22,8 @@ use crate::locate::{Step, inside, locate};
 use crate::problem::Problem;
 use crate::schema::nearest;
 use crate::{
-    AnalysisSpec, Budget, EvaluateError, Factor, Metric, RunOptions, Seed, SourceFile, Study,
-    Template, Value, is_identifier,
+    AnalysisSpec, Budget, DesignKind, DesignSpec, EvaluateError, Factor, Metric, RunOptions, Seed,
+    SourceFile, Study, Template, Value, is_identifier,
 };
 
 /// Reads files that the study names, relative to its folder.
@@ -82,7 +82,7 @@ impl Checker<'_> {
         // Faulty metrics would only bring more faults in their wake.
         let metrics = self.metrics(draft.metrics, &factors)?;
         self.shared_files(&metrics, slots);
-        let analysis = self.analysis(draft.analysis, &metrics);
+        let analysis = self.analysis(draft.analysis, &metrics, design.as_ref());
         Some(Study {
             name,
             description: draft.study.description,
@@ -238,7 +238,12 @@ impl Checker<'_> {
         duration
     }
 
-    fn analysis(&mut self, draft: AnalysisDraft, metrics: &[Metric]) -> Option<AnalysisSpec> {
+    fn analysis(
+        &mut self,
+        draft: AnalysisDraft,
+        metrics: &[Metric],
+        design: Option<&DesignSpec>,
+    ) -> Option<AnalysisSpec> {
         let names = || metrics.iter().map(|metric| metric.name.as_str());
         let wanted = metrics.iter().filter(|metric| metric.objective.is_some());
         let response = match (draft.response, wanted.count(), metrics) {
@@ -262,7 +267,7 @@ impl Checker<'_> {
             let message = format!("alpha is {alpha}");
             self.fault(at!["analysis", "alpha"], message, Some("choose between 0 and 0.5"));
         }
-        let terms = draft.terms.unwrap_or_else(|| "main + 2fi".to_owned());
+        let terms = draft.terms.unwrap_or_else(|| default_terms(design).to_owned());
         Some(AnalysisSpec { response, terms, alpha })
     }
 
@@ -274,5 +279,13 @@ impl Checker<'_> {
             }
         }
         Budget { max_hours: draft.max_hours, price_per_hour: draft.price_per_hour }
+    }
+}
+
+/// Terms of an equation that the study does not give: designs for surfaces are made to see squares.
+fn default_terms(design: Option<&DesignSpec>) -> &'static str {
+    match design.map(|design| &design.kind) {
+        Some(DesignKind::CentralComposite { .. } | DesignKind::BoxBehnken { .. }) => "quadratic",
+        _ => "main + 2fi",
     }
 }

@@ -387,7 +387,8 @@ pub(crate) struct EchoDraft {
 pub(crate) struct AnalysisDraft {
     /// The metric to explain; the one with an objective where absent.
     pub response: Option<String>,
-    /// `main`, `main + 2fi`, or a formula such as `lr*batch + neurons`.
+    /// `main`, `main + 2fi`, `quadratic` (with squares), or a formula such as `lr*batch + neurons`;
+    /// where absent `quadratic` for central composite and Box-Behnken designs, else `main + 2fi`.
     pub terms: Option<String>,
     /// Largest p-value called evidence.
     pub alpha: Option<f64>,

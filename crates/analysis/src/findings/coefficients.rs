@@ -25,7 +25,10 @@ pub(crate) fn opposite_signs(raw: &Fitted, problem: &Problem) -> Option<Finding>
         .terms
         .iter()
         .enumerate()
-        .filter(|(_, term)| matches!(term.as_slice(), [own] if problem.variables[*own].is_numeric()))
+        .filter(|(_, term)| {
+            matches!(term.as_slice(), [own] if problem.variables[*own].is_numeric())
+                && !problem.has_square(term)
+        })
         .filter_map(|(term, _)| {
             let name = &problem.term_names[term];
             let raw_slope = rows.iter().find(|row| row.name == *name)?.estimate?;

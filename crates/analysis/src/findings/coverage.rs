@@ -48,7 +48,7 @@ fn unbalanced(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn no_replication(evidence: &Evidence<'_>) -> Option<Finding> {
     let problem = evidence.problem;
-    let factors = problem.variables.iter().all(|v| v.is_factor() || v.is_block());
+    let factors = problem.variables.iter().all(|v| v.is_factor() || v.is_block() || v.is_square());
     if problem.configurations() < problem.y.len() || problem.variables.is_empty() || !factors {
         return None;
     }

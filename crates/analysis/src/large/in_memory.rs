@@ -58,7 +58,7 @@ fn gather(
     range: Range<usize>,
 ) -> Result<Gathered, AnalysisError> {
     let mut rows = Rows::new(plan);
-    let present = take_response(table, plan, &mut rows, range)?;
+    let present = take_response(table, plan, &mut rows, range.clone())?;
     let empty = |row: usize, column: usize| AnalysisError::EmptyFactor {
         line: table.line(row),
         column: plan.names[column].clone(),
@@ -79,10 +79,15 @@ fn gather(
                 let Column::Numeric(cells) = table.column(&plan.names[*column])? else {
                     unreachable!("the plan knows the kinds of the columns");
                 };
-                let mut values = Vec::with_capacity(present.len());
-                for &row in &present {
-                    values.push(cells[row].ok_or_else(|| empty(row, *column))?);
+                if let Some(&row) = present.iter().find(|row| cells[**row].is_none()) {
+                    return Err(empty(row, *column));
                 }
+                let value = |cell: &Option<f64>| cell.expect("looked at just now");
+                let mut values: Vec<f64> = if present.len() == range.len() {
+                    cells[range.clone()].iter().map(value).collect()
+                } else {
+                    present.iter().map(|&row| value(&cells[row])).collect()
+                };
                 if planned.scale != (0.0, 1.0) {
                     values.iter_mut().for_each(|v| *v = (*v - centre) / reach);
                 }

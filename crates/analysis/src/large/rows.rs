@@ -177,7 +177,15 @@ impl Rows {
     }
 }
 
+/// Smallest and largest value, in strands that a processor compares side by side.
 fn ends_of(values: &[f64]) -> (f64, f64) {
-    let start = (f64::INFINITY, f64::NEG_INFINITY);
-    values.iter().fold(start, |(low, high), v| (low.min(*v), high.max(*v)))
+    const STRANDS: usize = 8;
+    let (mut low, mut high) = ([f64::INFINITY; STRANDS], [f64::NEG_INFINITY; STRANDS]);
+    for chunk in values.chunks(STRANDS) {
+        for ((v, low), high) in chunk.iter().zip(&mut low).zip(&mut high) {
+            *low = if v < low { *v } else { *low };
+            *high = if v > high { *v } else { *high };
+        }
+    }
+    (low.into_iter().fold(low[0], f64::min), high.into_iter().fold(high[0], f64::max))
 }

@@ -102,7 +102,7 @@ fn tables_of_a_long_table_in_memory_are_those_of_its_parts() {
     let late = text.replacen("\nb,", "\n,", 20_000);
     let table = Table::from_csv(late.as_bytes(), &categorical).unwrap();
     let error = anova_of_table(&table, &formula("y ~ g"), &TableOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "line 2, column `g`: the cell is empty");
+    assert!(error.to_string().starts_with("line 2, column `g`: the cell is empty"), "{error}");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod catalogue;
 mod comparisons;
 mod correlations;
+mod curvature;
 mod findings;
 mod finite;
 mod invariance;

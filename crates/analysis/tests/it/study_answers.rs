@@ -20,7 +20,10 @@ fn study(factors: &str, design: &str) -> Study {
 }
 
 /// Every planned trial, its time made from the configuration with a small wobble.
-fn run(study: &Study, time: impl Fn(&Configuration) -> f64) -> (Design, Vec<Observation>) {
+pub(crate) fn run(
+    study: &Study,
+    time: impl Fn(&Configuration) -> f64,
+) -> (Design, Vec<Observation>) {
     let design = Design::of(study).unwrap();
     let trials = trainwright_design::plan(study, &design);
     let count = trials.len();
@@ -34,7 +37,7 @@ fn run(study: &Study, time: impl Fn(&Configuration) -> f64) -> (Design, Vec<Obse
     (design, trials.into_iter().map(observe).collect())
 }
 
-fn number(configuration: &Configuration, factor: &str) -> f64 {
+pub(crate) fn number(configuration: &Configuration, factor: &str) -> f64 {
     configuration.get(factor).unwrap().number().unwrap()
 }
 

@@ -25,6 +25,7 @@ mod queue_fits;
 mod queues;
 mod regressions;
 mod speedtest;
+mod split_plots;
 mod statistics;
 mod stopping;
 mod study_designs;

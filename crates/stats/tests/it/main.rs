@@ -5,5 +5,6 @@
 mod distributions;
 mod least_squares;
 mod odd_samples;
+mod simulations;
 mod tests_of_samples;
 mod vectors;

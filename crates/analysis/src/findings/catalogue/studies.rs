@@ -1,7 +1,7 @@
 //! Findings about designs and trials.
 
 use super::{CatalogueEntry, entry};
-use crate::analysis::Severity::{Serious, Warning};
+use crate::analysis::Severity::{Info, Serious, Warning};
 
 pub(super) const ENTRIES: &[CatalogueEntry] = &[
     entry(
@@ -27,6 +27,22 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
          difference.",
         "Repeat every setting at least 3 times; without repeats only Lenth's margins help.",
         "Lenth, Quick and easy analysis of unreplicated factorials, Technometrics 31, 1989",
+    ),
+    entry(
+        "curvature",
+        Warning,
+        "The centre points of a two-level design lie off the equation of its corners: some effect is \
+         no straight line between its levels.",
+        "Add runs on the axes (a central composite design) and fit squares before trusting values \
+         between the levels.",
+        "Montgomery, Design and Analysis of Experiments, 8th edition, section 6.8",
+    ),
+    entry(
+        "blocks",
+        Info,
+        "Runs were made in blocks, and the block is a term of the equation.",
+        "Read the factors' lines; the block's line only tells how much the blocks differed.",
+        "Montgomery, Design and Analysis of Experiments, 8th edition, section 4.1",
     ),
     entry(
         "not-in-design",
