@@ -20,10 +20,10 @@ full: test
     cargo test --release -p trainwright --features parquet
     bash bench/bookkeeping/run.sh
     bash bench/stores/run.sh
-    cargo test --release -p trainwright-records --features turbojpeg
+    cargo test --release -p trainwright-records --features turbojpeg,object-stores
     bash bench/interop/run.sh
     bash bench/datapath/run.sh
-    bash fuzz/run.sh
+    bash fuzz/run.sh 30
 
 # Where the build time goes.
 timings:

@@ -129,7 +129,7 @@ pub enum PictureUse {
         /// The epoch.
         epoch: u64,
     },
-    /// To judge by: as they are.
+    /// To judge by: as they are, or what a crop would leave of them in the middle.
     Judging,
 }
 

@@ -8,11 +8,16 @@ use std::io::Read;
 use std::ops::Deref;
 use std::path::Path;
 
-use memmap2::Mmap;
+use memmap2::{Advice, Mmap};
 
 use crate::bucket::{bucket_of, is_remote};
 use crate::compression::{Compression, unpacked_records};
 use crate::error::RecordsError;
+use crate::tfrecord::RecordSlices;
+
+/// Bytes that are asked for at a time, and how near their end the next are.
+const AHEAD: usize = 4 << 20;
+const MARGIN: usize = 1 << 20;
 
 /// The unpacked bytes of a whole shard: mapped when it is local and not compressed, else in
 /// memory.
@@ -57,6 +62,26 @@ impl ShardBytes {
         unpack(&map).map_err(|error| error.in_file(path))
     }
 
+    /// The checked payloads from the first to the last.
+    ///
+    /// Pages of a mapped file are asked for some ahead, many at a time, which costs less than to
+    /// come upon them one by one. Where the system does not know the request, nothing is lost.
+    pub fn records(&self) -> impl Iterator<Item = Result<&[u8], RecordsError>> {
+        let mut asked = 0;
+        let mut records = RecordSlices::new(self);
+        std::iter::from_fn(move || {
+            if let Self::Mapped(map) = self
+                && records.offset() + MARGIN > asked
+                && asked < map.len()
+            {
+                let count = AHEAD.min(map.len() - asked);
+                let _ = map.advise_range(Advice::PopulateRead, asked, count);
+                asked += count;
+            }
+            records.next()
+        })
+    }
+
     /// Maps a text file, or unpacks one that is GZIP-compressed into memory.
     pub(crate) fn open_text(path: &Path) -> Result<Self, RecordsError> {
         let map = map(path)?;
@@ -95,7 +120,6 @@ pub fn open_shard(path: &Path) -> Result<(Box<dyn Read + Send>, Compression), Re
 mod tests {
     use super::*;
     use crate::shard_writer::{IndexFile, ShardWriter};
-    use crate::tfrecord::RecordSlices;
 
     #[test]
     fn the_whole_is_the_same_however_the_shard_is_compressed() {
@@ -107,7 +131,7 @@ mod tests {
             writer.write(&[2; 100_000]).unwrap();
             writer.finish().unwrap();
             let bytes = ShardBytes::open(&path).unwrap();
-            let sizes: Vec<_> = RecordSlices::new(&bytes).map(|it| it.unwrap().len()).collect();
+            let sizes: Vec<_> = bytes.records().map(|it| it.unwrap().len()).collect();
             assert_eq!(sizes, [3, 100_000]);
             assert_eq!(matches!(bytes, ShardBytes::Mapped(_)), compression == Compression::None);
         }
@@ -116,6 +140,21 @@ mod tests {
     #[test]
     fn an_empty_shard_has_no_records() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        assert_eq!(RecordSlices::new(&ShardBytes::open(file.path()).unwrap()).count(), 0);
+        assert_eq!(ShardBytes::open(file.path()).unwrap().records().count(), 0);
+    }
+
+    #[test]
+    fn many_stretches_of_pages_are_the_records_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tfrecord");
+        let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::None).unwrap();
+        let sizes: Vec<usize> = (0..90).map(|number| number * number * 17).collect();
+        sizes.iter().for_each(|&size| writer.write(&vec![size as u8; size]).unwrap());
+        writer.write(&vec![7; 2 * AHEAD + MARGIN]).unwrap();
+        writer.write(b"last").unwrap();
+        writer.finish().unwrap();
+        let found = ShardBytes::open(&path).unwrap();
+        let found: Vec<usize> = found.records().map(|it| it.unwrap().len()).collect();
+        assert_eq!(found, [&sizes[..], &[2 * AHEAD + MARGIN, 4]].concat());
     }
 }

@@ -223,6 +223,8 @@ pub(crate) struct JobDraft {
     /// Random changes of the pictures to learn from: `none`, or some of `flip`, `crop:64`,
     /// `zoom:0.5` and `contrast:0.8-1.2` with commas between them.
     pub augment: Option<Level>,
+    /// Side in pixels of the squares that the files of a picture folder are made.
+    pub size: Option<Level>,
     /// Epochs without improvement after which a job stops.
     pub early_stopping: Option<Level>,
     /// Seconds of training after which a job ends with what it has.
@@ -270,6 +272,7 @@ impl JobDraft {
             ("clip_norm", self.clip_norm),
             ("label_smoothing", self.label_smoothing),
             ("augment", self.augment),
+            ("size", self.size),
             ("early_stopping", self.early_stopping),
             ("time_limit_s", self.time_limit_s),
             ("test_data", self.test_data),

@@ -66,6 +66,9 @@ pub struct JobSpec {
     /// Random changes of the pictures to learn from.
     #[serde(default, skip_serializing_if = "Augmentation::is_none")]
     pub augment: Augmentation,
+    /// Side in pixels of the squares that the files of a picture folder are made; 64 without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u32>,
     /// Stop after this many epochs without a lower loss on a tenth of the training part that is
     /// held out for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -185,6 +188,7 @@ pub const JOB_KEYS: [&str; 29] = [
     "clip_norm",
     "label_smoothing",
     "augment",
+    "size",
     "early_stopping",
     "time_limit_s",
     "test_data",
@@ -253,6 +257,7 @@ impl JobSpec {
             ("epochs", self.epochs),
             ("threads", self.threads),
             ("reference_batch", self.reference_batch.unwrap_or(1)),
+            ("size", self.size.unwrap_or(1)),
             ("early_stopping", self.early_stopping.unwrap_or(1)),
         ];
         for (key, value) in counts {

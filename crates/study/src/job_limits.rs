@@ -67,6 +67,7 @@ impl JobSpec {
                 sparse && self.early_stopping.is_some(),
                 "network `logistic` does not stop early yet: give the epochs",
             ),
+            ("size", sparse && self.size.is_some(), "network `logistic` sees no pictures"),
             ("augment", sparse && !self.augment.is_none(), "network `logistic` sees no pictures"),
             ("update", !sparse && free, "hogwild trains network `logistic` alone"),
             ("weights", sparse && self.weights.is_some(), "network `logistic` starts from zero"),

@@ -11,10 +11,13 @@ use crate::error::TrainError;
 /// Scales a pixel to [0, 1].
 const PIXEL_SCALE: f32 = 1.0 / 255.0;
 
-/// Rows, columns and channels of the pictures once they are changed.
-pub(crate) fn input_shape(images: &LabelledImages, augmentation: Augmentation) -> [usize; 3] {
+/// Rows, columns and channels of pictures once they are changed.
+pub(crate) fn changed_shape(
+    [rows, columns, channels]: [usize; 3],
+    augmentation: Augmentation,
+) -> [usize; 3] {
     let side = |whole| augmentation.crop.map_or(whole, |side| side as usize);
-    [side(images.rows()), side(images.columns()), images.channels()]
+    [side(rows), side(columns), channels]
 }
 
 /// Whether pictures can be changed so.
@@ -22,10 +25,13 @@ pub(crate) fn input_shape(images: &LabelledImages, augmentation: Augmentation) -
 /// # Errors
 /// When they cannot.
 pub(crate) fn check_changes(
-    images: &LabelledImages,
+    [rows, columns, channels]: [usize; 3],
     augmentation: Augmentation,
 ) -> Result<(), TrainError> {
-    Changer::new(images, augmentation).map(drop)
+    let augment = changes(augmentation);
+    augment.check()?;
+    let picture = Picture { rows, columns, channels, pixels: vec![0; rows * columns * channels] };
+    Ok(augment.centre(&picture, &mut Picture::default())?)
 }
 
 /// Room for one batch, filled again and again.
@@ -51,7 +57,8 @@ impl<'a> BatchBuffer<'a> {
     ) -> Result<Self, TrainError> {
         let scale = if network.input_rows().is_some() { 1.0 } else { PIXEL_SCALE };
         let changer = Changer::new(images, augmentation)?;
-        let size: usize = input_shape(images, augmentation).iter().product();
+        let shape = [images.rows(), images.columns(), images.channels()];
+        let size: usize = changed_shape(shape, augmentation).iter().product();
         let (inputs, labels) = (Vec::with_capacity(capacity * size), Vec::with_capacity(capacity));
         Ok(Self { images, changer, scale, inputs, labels })
     }
@@ -119,7 +126,8 @@ impl Changer {
     }
 }
 
-fn changes(augmentation: Augmentation) -> Augment {
+/// The changes as the pipeline makes them.
+pub(crate) fn changes(augmentation: Augmentation) -> Augment {
     Augment {
         flip: augmentation.flip,
         crop: augmentation.crop.map(|side| side as usize),

@@ -2,18 +2,20 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::time::Duration;
 
 use trainwright_networks::{
     Batch, BatchScore, GradientNorms, Network, Optimizer, SafeTensors, StepOptions, StepSize,
     TensorInfo, Trained, Workspace, clip_by_global_norm, squared_norm,
 };
 use trainwright_records::pictures::Picture;
-use trainwright_records::{LabelledImages, Splits};
-use trainwright_study::{Augmentation, JobSpec, Seed};
+use trainwright_records::pipeline::PictureUse;
+use trainwright_study::{JobSpec, Seed};
 
-use crate::batches::{BatchBuffer, View, input_shape};
+use crate::batches::View;
 use crate::described::{evaluation_batch, network_of};
 use crate::error::TrainError;
+use crate::input::{Feed, Pictures, SetPart};
 use crate::learner::{Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted};
 use crate::optimizers::optimizer;
 use crate::predict::Predicted;
@@ -30,7 +32,7 @@ const SAMPLES: usize = 8;
 
 /// A network, its pictures and its optimiser.
 pub(crate) struct DenseLearner<'a> {
-    splits: &'a Splits,
+    pictures: &'a Pictures,
     network: Network,
     parameters: Vec<f32>,
     state: Vec<f32>,
@@ -39,13 +41,12 @@ pub(crate) struct DenseLearner<'a> {
     half_gradients: Vec<f32>,
     optimizer: Box<dyn Optimizer>,
     workspace: Workspace,
-    buffer: BatchBuffer<'a>,
+    feed: Feed<'a>,
     /// Pictures that are scored at once.
     evaluation_batch: usize,
     clip_norm: Option<f64>,
     label_smoothing: f32,
     dropout: Seed,
-    augmentation: Augmentation,
     changes: Seed,
 }
 
@@ -56,14 +57,14 @@ impl<'a> DenseLearner<'a> {
     /// When the network cannot be built.
     pub(crate) fn new(
         job: &JobSpec,
-        splits: &'a Splits,
+        pictures: &'a Pictures,
         largest_batch: usize,
     ) -> Result<Self, TrainError> {
-        let images = splits.train();
-        let mut network = network_of(job, images)?;
-        for part in [images, splits.test()] {
-            let highest = part.pixels().iter().max().copied().unwrap_or(0);
-            network.check_inputs(&[highest.into()])?;
+        let mut network = network_of(job, pictures)?;
+        for part in [SetPart::Train, SetPart::Test] {
+            if let Some(highest) = pictures.highest_pixel(part) {
+                network.check_inputs(&[highest.into()])?;
+            }
         }
         if let Some(prefix) = &job.freeze {
             network.freeze(prefix)?;
@@ -71,8 +72,9 @@ impl<'a> DenseLearner<'a> {
         let count = network.parameter_count();
         let seed = Seed::new(job.seed);
         let evaluation_batch = evaluation_batch(&network);
-        let capacity = largest_batch.min(images.len()).max(evaluation_batch);
-        let buffer = BatchBuffer::new(images, job.augment, capacity.min(images.len()), &network)?;
+        let examples = pictures.len(SetPart::Train);
+        let capacity = largest_batch.min(examples).max(evaluation_batch);
+        let feed = pictures.feed(SetPart::Train, capacity.min(examples), &network)?;
         let mut parameters = network.initial_parameters(seed.derive(WEIGHTS).value());
         let mut state = network.initial_state();
         if let Some(path) = &job.weights {
@@ -80,20 +82,19 @@ impl<'a> DenseLearner<'a> {
             network.load_weights(&file, &mut parameters, &mut state)?;
         }
         Ok(Self {
-            splits,
+            pictures,
             parameters,
             state,
             gradients: vec![0.0; count],
             half_gradients: Vec::new(),
             optimizer: optimizer(job, Trained::ranges(count, &trained_ranges(network.tensors()))),
             workspace: network.workspace(capacity, job.threads as usize)?,
-            buffer,
+            feed,
             network,
             evaluation_batch,
             clip_norm: job.clip_norm,
             label_smoothing: job.label_smoothing as f32,
             dropout: seed.derive(DROPOUT),
-            augmentation: job.augment,
             changes: seed.derive(CHANGES),
         })
     }
@@ -107,68 +108,85 @@ impl<'a> DenseLearner<'a> {
     }
 
     /// Gradients of a batch, and their noise from its two halves.
-    fn look(&mut self, step: u64, chosen: &[u32]) -> StepResult {
+    fn look(&mut self, step: u64, chosen: &[u32]) -> Result<StepResult, TrainError> {
         let half_batch = chosen.len() / 2;
         let (first, second) = chosen.split_at(half_batch);
         let dropout = self.dropout.derive(step);
-        let mut score = self.gradients(step, first, dropout);
+        let mut score = self.gradients(step, first, dropout)?;
         let team = self.workspace.team();
         let mut of_halves = 0.5 * squared_norm(&self.gradients, team);
         self.half_gradients.clone_from(&self.gradients);
-        score.add(self.gradients(step, second, dropout.derive(1)));
+        score.add(self.gradients(step, second, dropout.derive(1))?);
         let team = self.workspace.team();
         of_halves += 0.5 * squared_norm(&self.gradients, team);
         for (gradient, half) in self.gradients.iter_mut().zip(&self.half_gradients) {
             *gradient = 0.5 * (*gradient + half);
         }
         let of_whole = squared_norm(&self.gradients, team);
-        StepResult { score, norms: Some(GradientNorms { half_batch, of_halves, of_whole }) }
+        Ok(StepResult { score, norms: Some(GradientNorms { half_batch, of_halves, of_whole }) })
     }
 
-    fn gradients(&mut self, step: u64, chosen: &[u32], dropout: Seed) -> BatchScore {
+    fn gradients(
+        &mut self,
+        step: u64,
+        chosen: &[u32],
+        dropout: Seed,
+    ) -> Result<BatchScore, TrainError> {
         let view = View::Learned(self.changes.derive(step));
-        let Self { network, parameters, state, gradients, buffer, workspace, .. } = self;
+        let Self { network, parameters, state, gradients, feed, workspace, .. } = self;
         let options =
             StepOptions { label_smoothing: self.label_smoothing, dropout_seed: dropout.value() };
-        let batch = buffer.gather(chosen.iter().map(|&index| index as usize), view);
-        network.gradients(parameters, state, batch, options, gradients, workspace)
+        let batch = feed.batch(chosen, view)?;
+        network.check_inputs(batch.inputs)?;
+        Ok(network.gradients(parameters, state, batch, options, gradients, workspace))
     }
 
-    /// Room for pictures that are scored; both parts have one size.
-    fn evaluation_buffer<'b>(&self, images: &'b LabelledImages) -> BatchBuffer<'b> {
-        let capacity = self.evaluation_batch.min(images.len());
-        BatchBuffer::new(images, self.augmentation, capacity, &self.network)
-            .expect("the training pictures, of the same size, could be changed so")
-    }
-
-    fn score_all(
+    /// Hands over each batch of pictures to judge by, with the network and its parameters.
+    fn judge(
         &mut self,
-        images: &LabelledImages,
-        chosen: impl Iterator<Item = usize>,
-    ) -> BatchScore {
-        let mut buffer = self.evaluation_buffer(images);
-        let (mut score, mut chosen) = (BatchScore::default(), chosen.peekable());
-        while chosen.peek().is_some() {
-            let batch: Batch<'_> =
-                buffer.gather(chosen.by_ref().take(self.evaluation_batch), View::Judged);
-            let Self { network, parameters, state, workspace, .. } = self;
-            score.add(network.score(parameters, state, batch, workspace));
+        part: SetPart,
+        chosen: &[u32],
+        mut judge: impl FnMut(&mut Self, Batch<'_>),
+    ) -> Result<(), TrainError> {
+        let size = self.evaluation_batch;
+        let mut feed = self.pictures.feed(part, size.min(chosen.len()), &self.network)?;
+        feed.foretell(chosen, &[], PictureUse::Judging)?;
+        for chosen in chosen.chunks(size) {
+            let batch = feed.batch(chosen, View::Judged)?;
+            self.network.check_inputs(batch.inputs)?;
+            judge(self, batch);
         }
-        score
+        Ok(())
+    }
+
+    /// Numbers of all pictures to judge by.
+    fn all_of_test(&self) -> Vec<u32> {
+        (0..).take(self.pictures.len(SetPart::Test)).collect()
     }
 }
 
 impl Learner for DenseLearner<'_> {
     fn examples(&self) -> usize {
-        self.splits.train().len()
+        self.pictures.len(SetPart::Train)
     }
 
-    fn step(&mut self, chosen: Chosen<'_>, size: StepSize, look: Look) -> StepResult {
+    fn order(&self, epoch: u32, seed: Seed, pool: &[u32]) -> Vec<u32> {
+        self.pictures.order(epoch, seed, pool)
+    }
+
+    fn step(
+        &mut self,
+        chosen: Chosen<'_>,
+        size: StepSize,
+        look: Look,
+    ) -> Result<StepResult, TrainError> {
+        let wanted = PictureUse::Learning { epoch: chosen.epoch.into() };
+        self.feed.foretell(chosen.now, chosen.next, wanted)?;
         let result = match look {
-            Look::AtNoise => self.look(chosen.step, chosen.now),
+            Look::AtNoise => self.look(chosen.step, chosen.now)?,
             Look::No => {
                 let dropout = self.dropout.derive(chosen.step);
-                let score = self.gradients(chosen.step, chosen.now, dropout);
+                let score = self.gradients(chosen.step, chosen.now, dropout)?;
                 StepResult { score, norms: None }
             }
         };
@@ -179,35 +197,40 @@ impl Learner for DenseLearner<'_> {
             }
             self.optimizer.step(&mut self.parameters, &self.gradients, size.rate, team);
         }
-        result
+        Ok(result)
     }
 
-    fn evaluate(&mut self, part: Part<'_>) -> Evaluation {
-        let score = match part {
-            Part::Test => self.score_all(self.splits.test(), 0..self.splits.test().len()),
-            Part::Training(chosen) => {
-                self.score_all(self.splits.train(), chosen.iter().map(|&index| index as usize))
-            }
+    fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
+        let all = self.all_of_test();
+        let (part, chosen) = match part {
+            Part::Test => (SetPart::Test, &all[..]),
+            Part::Training(chosen) => (SetPart::Train, chosen),
         };
-        Evaluation { score, auc: None }
+        let mut score = BatchScore::default();
+        self.judge(part, chosen, |own, batch| {
+            let Self { network, parameters, state, workspace, .. } = own;
+            score.add(network.score(parameters, state, batch, workspace));
+        })?;
+        Ok(Evaluation { score, auc: None })
     }
 
-    fn predictions(&mut self) -> Vec<Predicted> {
-        let images = self.splits.test();
-        let mut buffer = self.evaluation_buffer(images);
-        let mut all = Vec::with_capacity(images.len());
-        for start in (0..images.len()).step_by(self.evaluation_batch) {
-            let end = images.len().min(start + self.evaluation_batch);
-            let batch = buffer.gather(start..end, View::Judged);
-            let Self { network, parameters, state, workspace, .. } = self;
+    fn predictions(&mut self) -> Result<Vec<Predicted>, TrainError> {
+        let all = self.all_of_test();
+        let mut predictions = Vec::with_capacity(all.len());
+        self.judge(SetPart::Test, &all, |own, batch| {
+            let Self { network, parameters, state, workspace, .. } = own;
             let rows = network.probabilities(parameters, state, batch.inputs, workspace);
             let rows = rows.chunks_exact(rows.len() / batch.labels.len());
-            all.extend(
+            predictions.extend(
                 rows.zip(batch.labels)
                     .map(|(row, &class)| Predicted::most_probable(row, Some(class))),
             );
-        }
-        all
+        })?;
+        Ok(predictions)
+    }
+
+    fn waited(&self) -> Option<Duration> {
+        Some(self.feed.waited())
     }
 
     fn parameters(&self) -> Vec<f32> {
@@ -277,22 +300,22 @@ impl Learner for DenseLearner<'_> {
         Some(AboutNetwork { description, pictures })
     }
 
-    fn samples(&mut self) -> Vec<Picture> {
-        let images = self.splits.train();
-        let [rows, columns, channels] = input_shape(images, self.augmentation);
-        let chosen = 0..images.len().min(SAMPLES);
+    fn samples(&mut self) -> Result<Vec<Picture>, TrainError> {
+        if self.network.input_rows().is_some() {
+            return Ok(Vec::new());
+        }
+        let [rows, columns, channels] = self.pictures.input_shape();
+        let chosen: Vec<u32> = (0..).take(self.examples().min(SAMPLES)).collect();
         let view = View::Learned(self.changes.derive(1));
-        let batch = self.buffer.gather(chosen, view);
+        let mut feed = self.pictures.feed(SetPart::Train, chosen.len(), &self.network)?;
+        feed.foretell(&chosen, &[], PictureUse::Learning { epoch: 1 })?;
+        let batch = feed.batch(&chosen, view)?;
         let pictures = batch.inputs.chunks_exact(rows * columns * channels);
         let picture = |inputs: &[f32]| {
             let pixels = inputs.iter().map(|&input| (input * 255.0).round() as u8).collect();
             Picture { rows, columns, channels, pixels }
         };
-        if self.network.input_rows().is_some() {
-            Vec::new()
-        } else {
-            pictures.map(picture).collect()
-        }
+        Ok(pictures.map(picture).collect())
     }
 }
 

@@ -3,21 +3,20 @@
 use std::path::Path;
 
 use trainwright_networks::{Network, NetworkDescription, NetworksError};
-use trainwright_records::LabelledImages;
 use trainwright_study::{JobSpec, NetworkName};
 
-use crate::batches::{check_changes, input_shape};
 use crate::error::TrainError;
+use crate::input::Pictures;
 
 /// Most bytes that the examples of one evaluation step may keep, and most examples.
 const EVALUATION_BYTES: u64 = 1 << 26;
 const EVALUATION_BATCH: u64 = 256;
 
 /// Builds the network that a job names, with the inputs and outputs that the pictures need.
-pub(crate) fn network_of(job: &JobSpec, images: &LabelledImages) -> Result<Network, TrainError> {
+pub(crate) fn network_of(job: &JobSpec, images: &Pictures) -> Result<Network, TrainError> {
     // Changes that the pictures do not allow are told before what follows from them.
-    check_changes(images, job.augment)?;
-    let [rows, columns, channels] = input_shape(images, job.augment);
+    images.check_changes()?;
+    let [rows, columns, channels] = images.input_shape();
     let description = match &job.network {
         NetworkName::Mlp | NetworkName::Logistic => {
             let hidden = vec![job.neurons as usize; job.hidden_layers as usize];

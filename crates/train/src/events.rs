@@ -125,6 +125,12 @@ pub struct Done {
     pub bytes_sent: u64,
     /// SHA-256 of the final parameters as little-endian `f32`, in hexadecimal.
     pub parameters_hash: String,
+    /// Time of `time_s` in which steps waited for their pictures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_wait_s: Option<f64>,
+    /// Share of `time_s` in which they did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_wait_share: Option<f64>,
     /// Time of all evaluations.
     pub evaluation_s: f64,
     /// Time to load the data.

@@ -1,7 +1,11 @@
 //! What the training loop needs of a network: steps, scores, and everything it remembers.
 
+use std::time::Duration;
+
 use trainwright_networks::{BatchScore, GradientNorms, NamedTensor, SafeTensors, StepSize};
 use trainwright_records::pictures::Picture;
+
+use trainwright_study::Seed;
 
 use crate::error::TrainError;
 use crate::predict::Predicted;
@@ -12,15 +16,39 @@ pub(crate) trait Learner {
     /// How many examples there are to learn from.
     fn examples(&self) -> usize;
 
+    /// The order in which the examples of `pool` come in an epoch.
+    fn order(&self, _epoch: u32, seed: Seed, pool: &[u32]) -> Vec<u32> {
+        seed.shuffled(pool.to_vec())
+    }
+
     /// Learns from the chosen examples; a score that is not finite may leave the parameters as
     /// they were.
-    fn step(&mut self, chosen: Chosen<'_>, size: StepSize, look: Look) -> StepResult;
+    ///
+    /// # Errors
+    /// When an example cannot be read.
+    fn step(
+        &mut self,
+        chosen: Chosen<'_>,
+        size: StepSize,
+        look: Look,
+    ) -> Result<StepResult, TrainError>;
 
     /// Scores examples without learning.
-    fn evaluate(&mut self, part: Part<'_>) -> Evaluation;
+    ///
+    /// # Errors
+    /// When an example cannot be read.
+    fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError>;
 
     /// What each example of the test part is taken for.
-    fn predictions(&mut self) -> Vec<Predicted>;
+    ///
+    /// # Errors
+    /// When an example cannot be read.
+    fn predictions(&mut self) -> Result<Vec<Predicted>, TrainError>;
+
+    /// How long steps have waited for their examples so far; `None` where they never wait.
+    fn waited(&self) -> Option<Duration> {
+        None
+    }
 
     /// The parameters, one after another.
     fn parameters(&self) -> Vec<f32>;
@@ -49,7 +77,10 @@ pub(crate) trait Learner {
     }
 
     /// Some pictures as they are learned from.
-    fn samples(&mut self) -> Vec<Picture> {
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    fn samples(&mut self) -> Result<Vec<Picture>, TrainError> {
         Vec::new()
     }
 
@@ -67,6 +98,8 @@ pub(crate) trait Learner {
 /// Examples of a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chosen<'a> {
+    /// Epoch of the step, from 1.
+    pub(crate) epoch: u32,
     /// Number of the step.
     pub(crate) step: u64,
     /// Those to learn from now.

@@ -16,6 +16,7 @@ mod error;
 mod events;
 mod export;
 mod fingerprint;
+mod input;
 mod learner;
 mod optimizers;
 mod pace;

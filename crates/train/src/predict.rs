@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use trainwright_networks::SafeTensors;
-use trainwright_records::{LabelledImages, is_data_set, load, load_pictures};
+use trainwright_records::{LabelledImages, is_data_set, load_pictures};
 use trainwright_study::{JobSpec, NetworkName};
 
 use crate::checkpoint::{kept_job, last_checkpoint};
 use crate::dense::DenseLearner;
 use crate::error::TrainError;
+use crate::input::Pictures;
 use crate::learner::{Learner, Part};
 use crate::sparse::{SparseLearner, SparseSplits};
 use crate::trained::{TrainedNetwork, about_network};
@@ -136,8 +137,8 @@ pub fn predict(request: &PredictRequest) -> Result<Predictions, TrainError> {
     }
     match job.network {
         NetworkName::Mlp | NetworkName::Described(_) => {
-            let splits = load(&job.data, job.data_dir.as_deref())?;
-            let mut learner = DenseLearner::new(&job, &splits, 1)?;
+            let pictures = Pictures::open(&job)?;
+            let mut learner = DenseLearner::new(&job, &pictures, 1)?;
             apply(&job, Checkpoint { path: &path, file: &file }, &mut learner, &names)
         }
         NetworkName::Logistic => {
@@ -165,8 +166,8 @@ fn apply(
         path: checkpoint.path.to_owned(),
         problem: format!("its network does not fit data `{}`: {error}", job.data),
     })?;
-    let evaluation = learner.evaluate(Part::Test);
-    let each = learner.predictions();
+    let evaluation = learner.evaluate(Part::Test)?;
+    let each = learner.predictions()?;
     let examples = evaluation.score.examples;
     let confusion = confusion(&each, names.len());
     Ok(Predictions {

@@ -26,6 +26,9 @@ pub(crate) struct Progress {
     pub(crate) earlier_s: f64,
     /// Training time in all.
     pub(crate) training_s: f64,
+    /// Time of it in which steps waited for their examples.
+    #[serde(default)]
+    pub(crate) input_wait_s: Option<f64>,
     /// Evaluation time in all.
     pub(crate) evaluation_s: f64,
     /// Time for checkpoints in all.
@@ -54,6 +57,7 @@ impl Progress {
             correct: 0,
             earlier_s: 0.0,
             training_s: 0.0,
+            input_wait_s: None,
             evaluation_s: 0.0,
             checkpoint_s: 0.0,
             watch: LossWatch::default(),

@@ -124,22 +124,27 @@ impl Learner for SparseLearner<'_> {
         self.splits.train.len()
     }
 
-    fn step(&mut self, chosen: Chosen<'_>, size: StepSize, _: Look) -> StepResult {
+    fn step(
+        &mut self,
+        chosen: Chosen<'_>,
+        size: StepSize,
+        _: Look,
+    ) -> Result<StepResult, TrainError> {
         let Chosen { now, next, .. } = chosen;
         let batch = SparseBatch { set: &self.splits.train, chosen: now, next };
         let score = self.model.train(batch, size.rate, self.mode, &mut self.team);
-        StepResult { score, norms: None }
+        Ok(StepResult { score, norms: None })
     }
 
-    fn evaluate(&mut self, part: Part<'_>) -> Evaluation {
+    fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
         let Part::Test = part else {
             unreachable!("a checked job of this network does not stop early");
         };
         let found = self.model.evaluate(&self.splits.test, &mut self.team);
-        Evaluation { score: found.score, auc: found.auc }
+        Ok(Evaluation { score: found.score, auc: found.auc })
     }
 
-    fn predictions(&mut self) -> Vec<Predicted> {
+    fn predictions(&mut self) -> Result<Vec<Predicted>, TrainError> {
         let set = &self.splits.test;
         let margins = self.model.margins(set, &mut self.team).into_iter();
         let predicted = |(example, margin): (usize, f32)| Predicted {
@@ -147,7 +152,7 @@ impl Learner for SparseLearner<'_> {
             predicted: u32::from(margin > 0.0),
             probability: (1.0 / (1.0 + f64::from(-margin.abs()).exp())) as f32,
         };
-        margins.enumerate().map(predicted).collect()
+        Ok(margins.enumerate().map(predicted).collect())
     }
 
     fn onnx(&self) -> Result<Vec<u8>, TrainError> {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use trainwright_networks::{BatchScore, StepSize};
-use trainwright_records::load;
 use trainwright_study::{JobSpec, NetworkName, Schedule, Seed, Strategy};
 
 use crate::board::Board;
@@ -18,6 +17,7 @@ use crate::events::{
 };
 use crate::export::{check_export, export};
 use crate::fingerprint::parameters_hash;
+use crate::input::{Pictures, SetPart};
 use crate::learner::{Chosen, Learner, Part};
 use crate::pace::Pace;
 use crate::progress::Progress;
@@ -64,12 +64,12 @@ pub fn train_with(
     let start = Instant::now();
     match job.network {
         NetworkName::Mlp | NetworkName::Described(_) => {
-            let splits = load(&job.data, job.data_dir.as_deref())?;
+            let pictures = Pictures::open(job)?;
             let load_s = start.elapsed().as_secs_f64();
-            let examples = splits.train().len();
+            let examples = pictures.len(SetPart::Train);
             let grows = matches!(job.schedule, Schedule::GrowBatch { .. } | Schedule::NoiseScale);
             let largest = (job.batch as usize).max(if grows { examples / 10 } else { 1 });
-            let mut learner = DenseLearner::new(job, &splits, largest)?;
+            let mut learner = DenseLearner::new(job, &pictures, largest)?;
             run(job, options, &mut learner, load_s, on_event)
         }
         NetworkName::Logistic => {
@@ -153,7 +153,7 @@ impl<'a> Course<'a> {
             None => None,
         };
         if let Some(board) = &mut board {
-            board.pictures(&learner.samples())?;
+            board.pictures(&learner.samples()?)?;
         }
         Ok(Self { job, learner, keeper, board, pace, pool, held_out, progress, load_s })
     }
@@ -165,7 +165,7 @@ impl<'a> Course<'a> {
                 return Ok(outcome);
             }
             let epoch = self.progress.epoch;
-            let end = match self.end_of_epoch() {
+            let end = match self.end_of_epoch()? {
                 Ok(end) => end,
                 Err(by) => return Ok(self.diverged(by)),
             };
@@ -192,15 +192,15 @@ impl<'a> Course<'a> {
     fn run_steps(&mut self, on_event: Listener<'_>) -> Result<StepsEnd, TrainError> {
         let epoch = self.progress.epoch;
         let seed = Seed::new(self.job.seed).derive(SHUFFLE).derive(epoch.into());
-        let pool = self.pool.clone();
-        let order = timed(&mut self.progress.training_s, || seed.shuffled(pool));
+        let Self { learner, progress, pool, .. } = self;
+        let order = timed(&mut progress.training_s, || learner.order(epoch, seed, pool));
         while self.progress.consumed < order.len() {
             let size = self.pace.size(epoch, self.progress.consumed);
             let rest = &order[self.progress.consumed..];
             let (now, next) = rest.split_at(rest.len().min(self.learner.stride(size.batch)));
             let made = self.learner.updates(now.len());
-            let chosen = Chosen { step: self.progress.steps + made, now, next };
-            let score = match self.step(chosen, size) {
+            let chosen = Chosen { epoch, step: self.progress.steps + made, now, next };
+            let score = match self.step(chosen, size)? {
                 Ok(score) => score,
                 Err(by) => return Ok(StepsEnd::Over(self.diverged(by))),
             };
@@ -229,13 +229,21 @@ impl<'a> Course<'a> {
     }
 
     /// Makes one step.
-    fn step(&mut self, chosen: Chosen<'_>, size: StepSize) -> Result<BatchScore, DivergedBy> {
+    fn step(
+        &mut self,
+        chosen: Chosen<'_>,
+        size: StepSize,
+    ) -> Result<Result<BatchScore, DivergedBy>, TrainError> {
         self.progress.steps = chosen.step;
         let look = self.pace.look(chosen.step, chosen.now.len());
         let Self { learner, progress, .. } = self;
-        let result = timed(&mut progress.training_s, || learner.step(chosen, size, look));
+        let waited = learner.waited();
+        let result = timed(&mut progress.training_s, || learner.step(chosen, size, look))?;
+        if let (Some(before), Some(now)) = (waited, learner.waited()) {
+            *progress.input_wait_s.get_or_insert(0.0) += (now - before).as_secs_f64();
+        }
         let loss = result.score.loss_sum / result.score.examples as f64;
-        match progress.watch.step(loss) {
+        Ok(match progress.watch.step(loss) {
             Some(by) => Err(by),
             None => {
                 progress.add(result.score);
@@ -244,23 +252,25 @@ impl<'a> Course<'a> {
                 }
                 Ok(result.score)
             }
-        }
+        })
     }
 
     /// Scores the test part, and what is held out.
-    fn end_of_epoch(&mut self) -> Result<EpochEnd, DivergedBy> {
+    fn end_of_epoch(&mut self) -> Result<Result<EpochEnd, DivergedBy>, TrainError> {
         let Self { learner, progress, held_out, pace, .. } = self;
         let evaluation = &mut progress.evaluation_s;
-        let test = timed(evaluation, || learner.evaluate(Part::Test));
-        let validation = (!held_out.is_empty())
-            .then(|| timed(evaluation, || learner.evaluate(Part::Training(held_out)).score));
+        let test = timed(evaluation, || learner.evaluate(Part::Test))?;
+        let validation = match held_out.is_empty() {
+            true => None,
+            false => Some(timed(evaluation, || learner.evaluate(Part::Training(held_out)))?.score),
+        };
         let mean = |score: BatchScore| score.loss_sum / score.examples as f64;
         let share = |score: BatchScore| score.correct as f64 / score.examples as f64;
         if let Some(by) = progress.watch.evaluation(mean(test.score)) {
-            return Err(by);
+            return Ok(Err(by));
         }
         let size = pace.size(progress.epoch, 0);
-        Ok(EpochEnd {
+        Ok(Ok(EpochEnd {
             epoch: progress.epoch,
             step: progress.steps,
             train_loss: mean(progress.score()),
@@ -273,7 +283,7 @@ impl<'a> Course<'a> {
             test_auc: test.auc,
             validation_loss: validation.map(mean),
             noise_scale: pace.noise_scale(),
-        })
+        }))
     }
 
     /// Whether and why the job is over after an epoch.
@@ -301,6 +311,7 @@ impl<'a> Course<'a> {
     fn done(&self) -> Done {
         let Progress { steps, examples, training_s, evaluation_s, checkpoint_s, .. } =
             self.progress;
+        let input_wait_s = self.progress.input_wait_s;
         let end = self.progress.last.as_ref().expect("a job is done after an epoch");
         Done {
             time_s: training_s,
@@ -316,6 +327,8 @@ impl<'a> Course<'a> {
                 Strategy::OneDevice => 0,
             },
             parameters_hash: parameters_hash(&self.learner.parameters()),
+            input_wait_s,
+            input_wait_share: input_wait_s.map(|waited| waited / training_s),
             evaluation_s,
             load_s: self.load_s,
             checkpoint_s,

@@ -11,9 +11,13 @@ pub(crate) struct TrainArguments {
     /// `trainwright network`.
     #[arg(long, default_value = "mlp")]
     pub network: String,
-    /// Data set's name, a folder of IDX files or of prepared shards, or a libsvm file for the network `logistic`.
+    /// Data set's name, a folder of IDX files, of prepared shards or of pictures (a folder a
+    /// class), or a libsvm file for the network `logistic`.
     #[arg(long, default_value = "fashion-mnist-sample")]
     pub data: String,
+    /// Side of the squares that the files of a picture folder are made [default: 64].
+    #[arg(long, value_name = "PIXELS")]
+    pub size: Option<i64>,
     /// Folder to look for named data sets in.
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,

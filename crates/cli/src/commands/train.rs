@@ -80,9 +80,16 @@ fn tell(event: &TrainEvent, json: bool) -> anyhow::Result<()> {
                 Ended::EarlyStopping => format!(" (stopped early after {} epochs)", done.epochs),
                 Ended::TimeLimit => format!(" (time was up in epoch {})", done.epochs),
             };
+            let waited = done
+                .input_wait_share
+                .map(|share| format!("; waited for pictures {:.1} % of the time", 100.0 * share));
             format!(
-                "done: test accuracy {:.4} after {} steps in {:.2} s, {:.0} examples/s{why}",
-                done.test_accuracy, done.steps, done.time_s, done.examples_per_s
+                "done: test accuracy {:.4} after {} steps in {:.2} s, {:.0} examples/s{}{why}",
+                done.test_accuracy,
+                done.steps,
+                done.time_s,
+                done.examples_per_s,
+                waited.unwrap_or_default()
             )
         }
         TrainEvent::Diverged(at) => {
@@ -141,6 +148,7 @@ fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
         ("augment", learning.augment.as_deref().map(text)),
         ("weights", learning.weights.as_deref().map(text)),
         ("freeze", learning.freeze.as_deref().map(text)),
+        ("size", integer(arguments.size)),
         ("early_stopping", integer(learning.early_stopping)),
         ("time_limit_s", number(learning.time_limit)),
         ("test_data", sparse.test_data.as_deref().map(text)),

@@ -10,6 +10,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::program::{Lab, until};
+use crate::speedtest::write_pictures;
 
 const INSTALLED: &str = trainwright_records::DEBIAN_FASHION_MNIST;
 
@@ -193,4 +194,19 @@ fn the_first_study_checks_and_runs() {
     assert!(end.stdout.contains("16 finished"), "{end:?}");
     assert!(lab.read("report.html").contains("</html>"));
     assert_eq!(lab.states(), [("finished".to_owned(), 16)].into());
+}
+
+#[test]
+fn a_folder_of_pictures_is_trained_on_and_the_wait_for_them_is_told() {
+    let lab = Lab::new();
+    write_pictures(&lab, (30, 40));
+    let words = ["train", "--data", "photos", "--size", "12", "--batch", "4", "--epochs", "3"];
+    let end = lab.expect(0, &words);
+    assert!(end.stdout.contains("waited for pictures "), "{}", end.stdout);
+    let end = lab.expect(0, &[&words[..], &["--json"]].concat());
+    let done: Value = serde_json::from_str(end.stdout.lines().last().unwrap()).unwrap();
+    let number = |key: &str| done[key].as_f64().unwrap();
+    assert!(number("input_wait_s") > 0.0 && number("input_wait_share") < 1.0, "{done}");
+    let end = lab.expect(2, &["train", "--data", "photos", "--size", "0"]);
+    assert!(end.stderr.contains("--size: must be at least 1"), "{}", end.stderr);
 }

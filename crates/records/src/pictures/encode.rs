@@ -13,6 +13,9 @@ pub struct JpegWriter {
     quality: u8,
     #[cfg(feature = "turbojpeg")]
     turbo: turbojpeg::Compressor,
+    /// Room for the largest file so far; clearing it each time would cost more than a copy.
+    #[cfg(feature = "turbojpeg")]
+    room: Vec<u8>,
 }
 
 #[cfg(not(feature = "turbojpeg"))]
@@ -52,7 +55,7 @@ impl JpegWriter {
     pub fn new(quality: u8) -> Result<Self, RecordsError> {
         let mut turbo = turbojpeg::Compressor::new().map_err(unencodable)?;
         turbo.set_quality(quality.into()).map_err(unencodable)?;
-        Ok(Self { turbo })
+        Ok(Self { turbo, room: Vec::new() })
     }
 
     /// Appends the file to `out`.
@@ -66,8 +69,9 @@ impl JpegWriter {
         let subsampling = if grey { Subsamp::Gray } else { Subsamp::Sub2x2 };
         self.turbo.set_subsamp(subsampling).map_err(unencodable)?;
         let bound = self.turbo.buf_len(picture.columns, picture.rows).map_err(unencodable)?;
-        let start = out.len();
-        out.resize(start + bound, 0);
+        if self.room.len() < bound {
+            self.room.resize(bound, 0);
+        }
         let image = turbojpeg::Image {
             pixels: &picture.pixels[..],
             width: picture.columns,
@@ -75,8 +79,8 @@ impl JpegWriter {
             height: picture.rows,
             format: if grey { PixelFormat::GRAY } else { PixelFormat::RGB },
         };
-        let size = self.turbo.compress_to_slice(image, &mut out[start..]).map_err(unencodable)?;
-        out.truncate(start + size);
+        let size = self.turbo.compress_to_slice(image, &mut self.room).map_err(unencodable)?;
+        out.extend_from_slice(&self.room[..size]);
         Ok(())
     }
 }

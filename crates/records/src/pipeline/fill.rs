@@ -48,6 +48,10 @@ impl Filler {
                 options.augment.apply(&self.picture, &mut stream, &mut self.changed)?;
                 &self.changed
             }
+            PictureUse::Judging if options.augment.crop.is_some() => {
+                options.augment.centre(&self.picture, &mut self.changed)?;
+                &self.changed
+            }
             PictureUse::Learning { .. } | PictureUse::Judging => &self.picture,
         };
         let shape = [picture.rows, picture.columns, picture.channels];

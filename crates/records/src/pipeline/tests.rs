@@ -149,7 +149,8 @@ fn chosen_records_come_in_their_order() {
     };
     let judged = read(PictureUse::Judging);
     assert_eq!(labels(&judged), [6, 0, 5, 3, 3]);
-    assert_eq!((judged[0].shape, judged[1].labels.len()), ([2, 3, 1], 1));
+    assert_eq!((judged[0].shape, judged[1].labels.len()), ([1, 1, 1], 1));
+    assert_eq!(judged[0].images, Images::U8(vec![1; 4]));
     let learned = read(PictureUse::Learning { epoch: 1 });
     assert_eq!((labels(&learned), learned[0].shape), (labels(&judged), [1, 1, 1]));
     assert_eq!(pipeline.label(6).unwrap(), 6);

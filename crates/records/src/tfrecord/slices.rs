@@ -27,6 +27,11 @@ impl<'a> RecordSlices<'a> {
         Self { bytes, place: Place::default(), failed: false }
     }
 
+    /// Where the next record begins.
+    pub(crate) fn offset(&self) -> usize {
+        self.place.offset as usize
+    }
+
     /// Where the records lie, by their lengths alone: payloads are not touched or checked.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Whole jobs on the embedded sample, and on the full set where it is installed.
 
+mod streamed;
+
 use std::fs;
 use std::path::Path;
 
@@ -216,6 +218,8 @@ fn done_has_the_fields_of_the_contract() {
         "replicas",
         "bytes_sent",
         "parameters_hash",
+        "input_wait_s",
+        "input_wait_share",
         "evaluation_s",
         "load_s",
         "checkpoint_s",

@@ -130,7 +130,7 @@ mod tests {
         prepare(Source::open(&table).unwrap(), &whole, &options(1), &mut |_| ()).unwrap();
         for cut_after in 0..4 {
             let bucket = Failing { left: cut_after.into() };
-            let places = (&table[..], &out[..]);
+            let places = (table.as_path(), out.as_path());
             let error = prepare_into(&bucket, places, &work, &options(1), &mut |_| ()).unwrap_err();
             assert!(error.to_string().contains("the line is cut"), "{error}");
             assert!(!out.join("dataset.json").exists());
