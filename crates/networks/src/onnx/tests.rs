@@ -51,7 +51,7 @@ fn fields(mut bytes: &[u8]) -> Vec<(u64, Field<'_>)> {
 }
 
 /// The sub-messages, texts or bytes under a field.
-fn bytes_of<'a>(message: &'a [u8], number: u64) -> Vec<&'a [u8]> {
+fn bytes_of(message: &[u8], number: u64) -> Vec<&[u8]> {
     let under = fields(message).into_iter().filter(|(found, _)| *found == number);
     under.map(|(_, field)| if let Field::Bytes(own) = field { own } else { panic!() }).collect()
 }
