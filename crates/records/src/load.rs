@@ -64,6 +64,7 @@ pub fn is_data_set(name_or_path: &str) -> bool {
     let path = Path::new(name_or_path);
     [FASHION_SAMPLE, FASHION, MNIST].contains(&name_or_path)
         || is_prepared(path)
+        || ["train", "test"].iter().all(|part| path.join(part).is_dir())
         || find_file(path, TRAIN_IMAGES).is_ok()
 }
 

@@ -170,7 +170,7 @@ fn default_momentum() -> f64 {
 }
 
 /// Keys that `[job]` and factors of a job may have.
-pub const JOB_KEYS: [&str; 29] = [
+pub const JOB_KEYS: [&str; 30] = [
     "network",
     "data",
     "hidden_layers",

@@ -29,9 +29,9 @@ pub(crate) fn check_changes(
     augmentation: Augmentation,
 ) -> Result<(), TrainError> {
     let augment = changes(augmentation);
-    augment.check()?;
+    augment.check().map_err(TrainError::Pictures)?;
     let picture = Picture { rows, columns, channels, pixels: vec![0; rows * columns * channels] };
-    Ok(augment.centre(&picture, &mut Picture::default())?)
+    augment.centre(&picture, &mut Picture::default()).map_err(TrainError::Pictures)
 }
 
 /// Room for one batch, filled again and again.
@@ -177,8 +177,7 @@ mod tests {
 
     #[test]
     fn a_crop_larger_than_the_pictures_is_refused() {
-        let images = LabelledImages::new(vec![0; 16], (4, 4), vec![0], 1).unwrap();
-        let error = check_changes(&images, "crop:5".parse().unwrap()).unwrap_err();
+        let error = check_changes([4, 4, 1], "crop:5".parse().unwrap()).unwrap_err();
         assert_eq!(error.to_string(), "crop 5 of 4 x 4 pixels is not a side within the pictures");
     }
 }

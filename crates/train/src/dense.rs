@@ -294,10 +294,8 @@ impl Learner for DenseLearner<'_> {
     }
 
     fn about(&self) -> Option<AboutNetwork> {
-        let images = self.splits.train();
         let description = self.network.description().clone();
-        let pictures = [images.rows(), images.columns(), images.channels()];
-        Some(AboutNetwork { description, pictures })
+        Some(AboutNetwork { description, pictures: self.pictures.shape() })
     }
 
     fn samples(&mut self) -> Result<Vec<Picture>, TrainError> {

@@ -15,6 +15,9 @@ pub enum TrainError {
     Job(#[from] JobError),
     #[error(transparent)]
     Data(#[from] RecordsError),
+    /// Pictures that do not suit what is asked of them.
+    #[error(transparent)]
+    Pictures(RecordsError),
     #[error(transparent)]
     Network(#[from] NetworksError),
     #[error("cannot read network {}: {source}", path.display())]

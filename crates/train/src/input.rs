@@ -86,7 +86,8 @@ impl Pictures {
         check_changes(self.shape(), self.augmentation)
     }
 
-    fn shape(&self) -> [usize; 3] {
+    /// Rows, columns and channels of each picture before it is changed.
+    pub(crate) fn shape(&self) -> [usize; 3] {
         match &self.data {
             PictureData::Memory(splits) => {
                 let images = splits.train();

@@ -81,7 +81,7 @@ pub(crate) trait Learner {
     /// # Errors
     /// When one cannot be read.
     fn samples(&mut self) -> Result<Vec<Picture>, TrainError> {
-        Vec::new()
+        Ok(Vec::new())
     }
 
     /// How many examples one step takes when the schedule says `batch`.

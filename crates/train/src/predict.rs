@@ -1,11 +1,13 @@
-//! A trained network applied to the test part of a data set, or to pictures that belong to none.
+//! A trained network applied to the test part of a data set, or to pictures that belong to none
+//! (`pictures.rs`).
 
-use std::fs;
+mod pictures;
+
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use trainwright_networks::SafeTensors;
-use trainwright_records::{LabelledImages, is_data_set, load_pictures};
+use trainwright_records::is_data_set;
 use trainwright_study::{JobSpec, NetworkName};
 
 use crate::checkpoint::{kept_job, last_checkpoint};
@@ -14,7 +16,7 @@ use crate::error::TrainError;
 use crate::input::Pictures;
 use crate::learner::{Learner, Part};
 use crate::sparse::{SparseLearner, SparseSplits};
-use crate::trained::{TrainedNetwork, about_network};
+use pictures::{apply_to_pictures, class_names};
 
 /// What to apply, and to what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,10 +120,7 @@ pub fn predict(request: &PredictRequest) -> Result<Predictions, TrainError> {
     let mut job = kept_job(&path, &file)?;
     job.threads = request.threads.max(1);
     job.data_dir.clone_from(&request.data_dir);
-    // Prepared sets name their classes.
-    let names = Path::new(&job.data).join("classes.txt");
-    let names: Vec<String> = fs::read_to_string(names)
-        .map_or(Vec::new(), |text| text.lines().map(str::to_owned).collect());
+    let names = class_names(Path::new(&job.data));
     if let Some(data) = &request.data
         && job.network != NetworkName::Logistic
         && !is_data_set(data)
@@ -183,72 +182,6 @@ fn apply(
     })
 }
 
-fn apply_to_pictures(
-    job: &JobSpec,
-    checkpoint: Checkpoint<'_>,
-    data: &str,
-    names: &[String],
-) -> Result<Predictions, TrainError> {
-    let Checkpoint { path, file } = checkpoint;
-    let about = about_network(path, file)?.ok_or_else(|| TrainError::Checkpoint {
-        path: path.to_owned(),
-        problem: "it does not say what pictures its network takes; train it again".to_owned(),
-    })?;
-    let mut network = TrainedNetwork::open(job, &about, file)?;
-    let known = (!names.is_empty()).then_some(names);
-    let pictures = load_pictures(Path::new(data), about.pictures, known)?;
-    let classes = network.classes();
-    let labels: Vec<Option<u32>> = match &pictures.labels {
-        Some(labels) => labels.iter().copied().map(Some).collect(),
-        None => vec![None; pictures.names.len()],
-    };
-    for (label, picture) in labels.iter().zip(&pictures.names) {
-        if let Some(class) = *label
-            && class as usize >= classes
-        {
-            return Err(TrainError::NoSuchClass { picture: picture.clone(), class, classes });
-        }
-    }
-    let unlabelled = vec![0; labels.len()];
-    let images =
-        LabelledImages::with_channels(pictures.pixels, about.pictures, unlabelled, classes)?;
-    let rows = network.probabilities(&images)?;
-    let each: Vec<Predicted> = rows
-        .iter()
-        .zip(&labels)
-        .map(|(row, &class)| Predicted::most_probable(row, class))
-        .collect();
-    let known: Option<Vec<u32>> = labels.iter().copied().collect();
-    let share = |count: f64| count / labels.len() as f64;
-    let right = each.iter().filter(|one| one.class == Some(one.predicted)).count();
-    let losses =
-        |known: &Vec<u32>| rows.iter().zip(known).map(|(row, &class)| loss(row, class)).sum();
-    let names = pictures.classes.as_deref().unwrap_or(names);
-    let confusion = if known.is_some() { confusion(&each, classes) } else { Vec::new() };
-    Ok(Predictions {
-        data: data.to_owned(),
-        examples: labels.len(),
-        accuracy: known.is_some().then(|| share(right as f64)),
-        loss: known.as_ref().map(losses).map(share),
-        auc: None,
-        classes: class_scores(&confusion, &each, names),
-        confusion,
-        each,
-        names: pictures.names,
-    })
-}
-
-/// The cross-entropy of one example in nats; a probability that rounds to zero counts as the
-/// smallest that single precision holds.
-fn loss(row: &[f32], class: u32) -> f64 {
-    let probability = match *row {
-        [second] if class == 0 => 1.0 - second,
-        [second] => second,
-        _ => row[class as usize],
-    };
-    -f64::from(probability.max(f32::MIN_POSITIVE)).ln()
-}
-
 /// Counts by class and by what was predicted, for at least so many classes.
 fn confusion(each: &[Predicted], least: usize) -> Vec<Vec<u64>> {
     let largest = each.iter().map(|one| one.predicted.max(one.class.unwrap_or(0)) as usize + 1);
@@ -306,12 +239,5 @@ mod tests {
         let each = [Predicted { class: None, predicted: 1, probability: 0.5 }; 3];
         let scores = class_scores(&[], &each, &[]);
         assert_eq!((scores.len(), scores[1].taken, scores[1].precision), (2, 3, None));
-    }
-
-    #[test]
-    fn a_loss_is_the_logarithm_of_the_probability() {
-        assert!((loss(&[0.25, 0.75], 0) - 4.0_f64.ln()).abs() < 1e-12);
-        assert!((loss(&[0.25], 0) - (4.0_f64 / 3.0).ln()).abs() < 1e-7);
-        assert!(loss(&[0.0, 1.0], 0).is_finite());
     }
 }

@@ -78,6 +78,7 @@ impl TrainedNetwork {
             let end = images.len().min(start + self.batch);
             let batch = buffer.gather(start..end, View::Judged);
             let Self { network, parameters, state, workspace, .. } = self;
+            network.check_inputs(batch.inputs)?;
             let rows = network.probabilities(parameters, state, batch.inputs, workspace);
             all.extend(rows.chunks_exact(rows.len() / (end - start)).map(<[f32]>::to_vec));
         }

@@ -93,10 +93,16 @@ impl Error {
                 | TrainError::UnknownLabel { .. }
                 | TrainError::HasCheckpoints { .. }
                 | TrainError::NoCheckpoint { .. }
+                | TrainError::NoSuchClass { .. }
+                | TrainError::SparseOnnx
                 | TrainError::Checkpoint { .. },
             )
             | Self::Analysis(_) => 2,
-            Self::Data(error) if error.is_bad_input() => 2,
+            Self::Data(error) | Self::Train(TrainError::Pictures(error))
+                if error.is_bad_input() =>
+            {
+                2
+            }
             Self::Train(TrainError::Network(error)) if error.is_bad_input() => 2,
             Self::AlreadyRunning { .. }
             | Self::NoStoreFolder { .. }

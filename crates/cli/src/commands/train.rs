@@ -1,5 +1,7 @@
 //! `trainwright train` and `trainwright job`.
 
+mod live;
+
 use std::env;
 use std::path::PathBuf;
 
@@ -13,13 +15,17 @@ use trainwright_train::{
 use crate::arguments::{JobArguments, TrainArguments};
 use crate::interrupt::Interrupt;
 use crate::output::print;
+use live::Live;
 
 pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
     let spec = job_spec(arguments)?;
     let interrupt = Interrupt::listen()?;
+    let live = Live::new(arguments.json);
     let outcome = train_with(&spec, &options(arguments), &mut |event| {
-        // A reader that went away is found out by the next event; training needs no answer.
-        let _ = tell(event, arguments.json);
+        live.hear(event, || {
+            // A reader that went away is found out by the next event; training needs no answer.
+            let _ = tell(event, arguments.json);
+        });
         match interrupt.wish() {
             trainwright::Wish::GoOn => Flow::Continue,
             _ => Flow::Stop,
