@@ -46,7 +46,7 @@ def workloads(data, flowers):
         },
         "flowers-cnn": {
             "words": ["--network", "cnn:flowers", "--data", flowers, "--optimizer", "adam",
-                      "--batch", "32", "--epochs", "12", "--schedule", "cosine",
+                      "--batch", "32", "--epochs", "8", "--schedule", "cosine",
                       "--augment", "flip,crop:64,contrast:0.8-1.2"],
             "demands": {"test_accuracy": 0.66},
             "report": {"test_accuracy": 0.6611},

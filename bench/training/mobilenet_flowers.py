@@ -22,7 +22,6 @@ report = {
     "seconds": done["time_s"],
     "test_accuracy_curve": [epoch["test_accuracy"] for epoch in epochs.values()],
     "train_accuracy_curve": [epoch["train_accuracy"] for epoch in epochs.values()],
-    "parameters_hash": done["parameters_hash"],
     "machine": {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()},
 }
 with open(result, "w") as file:
