@@ -89,10 +89,12 @@ pub(crate) fn shape(
     check_varies(values, what)?;
     let n = values.len() as f64;
     let centre = pairwise_sum(values) / n;
-    let largest = values.iter().fold(0.0f64, |m, v| m.max((v - centre).abs()));
-    // A power of two as unit keeps fourth powers in bounds without rounding anything.
-    let unit = largest.log2().floor().exp2();
-    let from_centre: Vec<f64> = values.iter().map(|v| (v - centre) / unit).collect();
+    let mut from_centre: Vec<f64> = values.iter().map(|v| v - centre).collect();
+    let largest = from_centre.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    // What rounding left of the mean. A power of two as unit keeps fourth powers in bounds without
+    // rounding anything.
+    let (rest, unit) = (pairwise_sum(&from_centre) / n, largest.log2().floor().exp2());
+    from_centre.iter_mut().for_each(|v| *v = (*v - rest) / unit);
     let moment = |power: fn(f64) -> f64| {
         pairwise_sum(&from_centre.iter().map(|v| power(*v)).collect::<Vec<f64>>()) / n
     };

@@ -14,16 +14,19 @@ pub struct Spearman {
     pub rho: f64,
     /// Its t statistic; `None` for a perfect correlation.
     pub t: Option<f64>,
-    /// Two-sided p-value.
+    /// Two-sided p-value of `t`, 0 for a perfect correlation of more than two pairs.
     pub p: f64,
+    /// Exact chance of a perfect order or its reverse, for a perfect correlation.
+    pub exact_p: Option<f64>,
 }
 
 /// Spearman's correlation of paired values (American Journal of Psychology 15, 1904): Pearson's
 /// of the ranks, equal values sharing their mean rank.
 ///
 /// The p-value is that of t with two degrees of freedom less than pairs (Kendall, Rank
-/// Correlation Methods, section 5.14), good from about ten pairs. At a perfect correlation, where
-/// t is infinite, it is the exact chance of that order or its reverse.
+/// Correlation Methods, section 5.14), good from about ten pairs. At a perfect correlation t is
+/// infinite and its p-value 0, as R and SciPy say; the exact chance of that order or its reverse
+/// stands beside it.
 ///
 /// # Errors
 /// Fewer than two pairs, lengths that differ, or a constant sample.
@@ -37,10 +40,12 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Result<Spearman, StatsError> {
     let reversed = x.ranks.iter().zip(&y.ranks).all(|(a, b)| a + b == ends);
     if reversed || x.ranks == y.ranks {
         let rho = if reversed { -1.0 } else { 1.0 };
-        return Ok(Spearman { rho, t: None, p: perfect(&x) });
+        let exact = perfect(&x);
+        let p = if x.ranks.len() > 2 { 0.0 } else { exact };
+        return Ok(Spearman { rho, t: None, p, exact_p: Some(exact) });
     }
     match (found.t, found.p) {
-        (Some(t), Some(p)) => Ok(Spearman { rho: found.r, t: Some(t), p }),
+        (Some(t), Some(p)) => Ok(Spearman { rho: found.r, t: Some(t), p, exact_p: None }),
         _ => {
             let reason = "the ranks cannot be told from a perfect order";
             Err(StatsError::Undefined { what, reason })
@@ -66,11 +71,11 @@ mod tests {
     fn a_perfect_order_has_its_exact_chance() {
         let found = spearman(&[1.0, 2.0, 4.0, 8.0], &[8.0, 4.0, 2.0, 1.0]).unwrap();
         assert_eq!((found.rho, found.t), (-1.0, None));
-        assert!((found.p - 2.0 / 24.0).abs() < 1e-12);
+        assert!(found.p == 0.0 && (found.exact_p.unwrap() - 2.0 / 24.0).abs() < 1e-12);
         // With one tie 12 different orders remain.
         let tied = spearman(&[1.0, 2.0, 2.0, 8.0], &[0.0, 5.0, 5.0, 9.0]).unwrap();
         assert_eq!(tied.rho, 1.0);
-        assert!((tied.p - 2.0 / 12.0).abs() < 1e-12);
+        assert!((tied.exact_p.unwrap() - 2.0 / 12.0).abs() < 1e-12);
     }
 
     #[test]

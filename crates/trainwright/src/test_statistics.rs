@@ -168,7 +168,8 @@ fn of_pairs(request: &TestRequest<'_>, table: &Table) -> Result<Outcome, String>
     let unrelated = "had nothing to do with each other";
     let found = match request.test {
         StatsTest::Spearman => spearman(x, y).map(|found| {
-            base(found.rho, Some(found.p), unrelated).with("rho", found.rho).with("t", found.t)
+            let outcome = base(found.rho, Some(found.p), unrelated).with("rho", found.rho);
+            outcome.with("t", found.t).with("exact_p", found.exact_p)
         }),
         StatsTest::Kendall => kendall(x, y).map(|found| {
             let outcome = base(found.tau, Some(found.p), unrelated).with("tau", found.tau);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use trainwright_stats::{StatsError, Tall};
+use trainwright_stats::{Columns, StatsError, Tall};
 use trainwright_study::Level;
 
 use super::plan::Plan;
@@ -93,6 +93,12 @@ impl Whole {
         if value == high {
             let source = StatsError::Constant { what: "the response", count: found, value };
             return Err(AnalysisError::Stats { response, source });
+        }
+        let varying = self.ends.iter().filter(|(low, high)| low <= high);
+        for &(low, high) in varying.chain([&self.response_ends]) {
+            // Refuses what cannot be squared, as a short table does.
+            Columns::new(vec![vec![low, high]])
+                .map_err(|source| AnalysisError::Stats { response: response.clone(), source })?;
         }
         Ok(self)
     }

@@ -132,6 +132,10 @@ fn a_fault_in_a_long_table_is_named_by_its_line() {
     let text = format!("x,y\n{constant}");
     let error = analyze_csv(text.as_bytes(), &[], &formula("y ~ x"), &TableOptions::default());
     assert!(error.unwrap_err().to_string().contains("equal 2, so there is no variation"));
+    let tiny: String = (0..FEW_ROWS + 5).map(|i| format!("{i}e-200,{}\n", i % 9)).collect();
+    let text = format!("x,y\n{tiny}");
+    let error = analyze_csv(text.as_bytes(), &[], &formula("y ~ x"), &TableOptions::default());
+    assert!(error.unwrap_err().to_string().contains("change the unit"));
     let names: String = (0..FEW_ROWS + 5).map(|i| format!("name{i},{}\n", i % 9)).collect();
     let text = format!("x,y\n{names}");
     let error = analyze_csv(text.as_bytes(), &[], &formula("y ~ x"), &TableOptions::default());
