@@ -52,7 +52,10 @@ pub fn bartlett(groups: &[Vec<f64>]) -> Result<Bartlett, StatsError> {
 /// # Errors
 /// As [`one_way`] of the distances.
 pub fn levene(groups: &[Vec<f64>]) -> Result<OneWay, StatsError> {
-    distances(groups, sample::mean_of)
+    for group in groups {
+        sample::check(group, "a group", 1)?;
+    }
+    distances(&sample::about_common_centre(groups), sample::mean_of)
 }
 
 /// Brown and Forsythe's test: one-way analysis of distances from the group medians (Journal of

@@ -33,6 +33,7 @@ pub fn one_way(groups: &[Vec<f64>]) -> Result<OneWay, StatsError> {
     for group in groups {
         sample::check(group, "a group", 1)?;
     }
+    let groups = &sample::about_common_centre(groups);
     let all: Vec<f64> = groups.concat();
     let (df1, df2) = (groups.len() - 1, all.len() - groups.len());
     if df2 == 0 {

@@ -136,6 +136,13 @@ pub(crate) fn squares_about_mean(values: &[f64]) -> f64 {
     lanes::squares_from(values, mean_of(values))
 }
 
+/// Finite groups about a centre common to all: differences of their means keep the digits that a
+/// large offset would take.
+pub(crate) fn about_common_centre(groups: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let centre = mean_of(&groups.concat());
+    groups.iter().map(|group| group.iter().map(|v| v - centre).collect()).collect()
+}
+
 pub(crate) fn median_of(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

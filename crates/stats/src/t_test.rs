@@ -34,7 +34,8 @@ pub fn welch_t(first: &[f64], second: &[f64]) -> Result<TTest, StatsError> {
     // Shares of the variance, so that squares of small variances do not vanish.
     let (u, v) = (a / (a + b), b / (a + b));
     let df = 1.0 / (u * u / (first.len() - 1) as f64 + v * v / (second.len() - 1) as f64);
-    test(sample::mean_of(first) - sample::mean_of(second), (a + b).sqrt(), df)
+    let moved = sample::about_common_centre(&[first.to_vec(), second.to_vec()]);
+    test(sample::mean_of(&moved[0]) - sample::mean_of(&moved[1]), (a + b).sqrt(), df)
 }
 
 /// Compares the means of paired values by their differences (Student, Biometrika 6, 1908).

@@ -47,6 +47,7 @@ pub fn tukey(groups: &[Vec<f64>]) -> Result<Tukey, StatsError> {
     let mean_square = whole.ss_within / whole.df2 as f64;
     let range = StudentisedRange::new(groups.len(), whole.df2 as f64)?;
     let critical = range.quantile(0.95)?;
+    let groups = &sample::about_common_centre(groups);
     let means: Vec<f64> = groups.iter().map(|g| sample::mean_of(g)).collect();
     let mut pairs = Vec::new();
     for first in 0..groups.len() {

@@ -27,9 +27,17 @@ pub fn welch(groups: &[Vec<f64>]) -> Result<Welch, StatsError> {
         let what = "a comparison of groups";
         return Err(StatsError::TooFew { what, needed: 2, found: groups.len() });
     }
+    for group in groups {
+        sample::check(group, "a group", 1)?;
+    }
+    let groups = &sample::about_common_centre(groups);
     let mut weighed = Vec::with_capacity(groups.len());
     for (index, group) in groups.iter().enumerate() {
-        let variance = sample::variance(group)?;
+        if group.len() < 2 {
+            let what = "a variance";
+            return Err(StatsError::TooFew { what, needed: 2, found: group.len() });
+        }
+        let variance = sample::squares_about_mean(group) / (group.len() - 1) as f64;
         if !variance.is_normal() {
             return Err(StatsError::ZeroVariance { group: index + 1 });
         }

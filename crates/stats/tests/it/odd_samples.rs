@@ -87,3 +87,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_large_offset_costs_no_digits() {
+    // Eighths survive an offset of 2^30 exactly, so both must give the same figures.
+    let near: Vec<Vec<f64>> = [[1, 7, 4, 9, 3], [12, 5, 8, 11, 2], [6, 21, 3, 14, 30]]
+        .map(|own| own.map(|v: i32| f64::from(v) / 8.0).to_vec())
+        .into();
+    let far: Vec<Vec<f64>> =
+        near.iter().map(|own| own.iter().map(|v| v + 1_073_741_824.0).collect()).collect();
+    let figures = |groups: &[Vec<f64>]| {
+        [
+            one_way(groups).unwrap().f,
+            welch(groups).unwrap().f,
+            levene(groups).unwrap().f,
+            brown_forsythe(groups).unwrap().f,
+            bartlett(groups).unwrap().statistic,
+            welch_t(&groups[0], &groups[1]).unwrap().t,
+            tukey(groups).unwrap().pairs[0].difference,
+            jarque_bera(&groups.concat()).unwrap().statistic,
+        ]
+    };
+    for (a, b) in figures(&near).into_iter().zip(figures(&far)) {
+        assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
+    }
+}
