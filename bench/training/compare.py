@@ -25,6 +25,7 @@ from pathlib import Path
 PROGRAMS, DATA, RESULT = map(Path, sys.argv[1:4])
 HERE = Path(__file__).parent
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
+THREADS = [1, 2]
 TORCH = ["eager", "eager-fused", "compiled-fused"]
 PICTURES = ["eager", "channels-last", "channels-last-fused", "compiled-channels-last-fused"]
 
@@ -44,11 +45,11 @@ WORKLOADS = {
     },
     "cnn-b32": {
         "job": {"network": "cnn:flowers", "data": "flowers-64", "batch": 32},
-        "name": "cnn", "warmup": 5, "steps": 15, "torch": PICTURES, "others": ["keras", "jax"],
+        "name": "cnn", "warmup": 3, "steps": 8, "torch": PICTURES, "others": ["keras"],
     },
     "mobilenet-b32": {
         "job": {"network": "mobilenet-v2:1.0", "data": "flowers-128", "batch": 32},
-        "name": "mobilenet", "warmup": 2, "steps": 3, "torch": PICTURES, "others": ["keras"],
+        "name": "mobilenet", "warmup": 2, "steps": 2, "torch": PICTURES, "others": ["keras"],
     },
     "sparse-a9a": {"name": "a9a", "passes": 20, "examples": 32_561},
     "sparse-hashed": {"name": "hashed", "passes": 2, "examples": 400_000},
@@ -183,28 +184,31 @@ def spread(values):
     return {"median": statistics.median(values), "low": min(values), "high": max(values)}
 
 
-def measure(workload, threads):
-    """Rounds of all trainers of a workload, interleaved, and of matrix products between them."""
+def measure(workload):
+    """Rounds of all trainers on one thread and on two, interleaved, and of matrix products."""
     running = {}
-    for name, start in trainers(workload, threads):
-        with held("HOLD_START"):
-            running[name] = start()
-            running[name].line()
-        print(f"  {name} is warm", file=sys.stderr)
+    for threads in THREADS:
+        for name, start in trainers(workload, threads):
+            with held("HOLD_START"):
+                running[threads, name] = start()
+                running[threads, name].line()
+            print(f"  {name} on {threads} is warm", file=sys.stderr)
     products = Trainer([PROGRAMS / "examples/product_speed"], 1)
     products.line()
-    rounds, peaks = {name: [] for name in running}, []
+    rounds, peaks = {key: [] for key in running}, []
     with held("HOLD_ROUNDS"):
-        # Threads that still spin come to rest.
-        time.sleep(0.5)
         for _ in range(ROUNDS):
             peaks.append(products.round()["gflops"])
-            for name, trainer in running.items():
-                rounds[name].append(trainer.round())
+            for key, trainer in running.items():
+                # Threads that still spin come to rest.
+                time.sleep(0.1)
+                rounds[key].append(trainer.round())
     for trainer in [*running.values(), products]:
         trainer.end()
-    found = {name: figures(of_one) for name, of_one in rounds.items()}
-    return {"gemm_gflops": spread(peaks), "trainers": found}
+    found = {threads: {} for threads in THREADS}
+    for (threads, name), of_one in rounds.items():
+        found[threads][name] = figures(of_one)
+    return {it: {"gemm_gflops": spread(peaks), "trainers": found[it]} for it in THREADS}
 
 
 def figures(rounds):
@@ -300,10 +304,8 @@ def main():
         "workloads": old.get("workloads", {}),
     }
     for workload in chosen:
-        by_threads = {}
-        for threads in [1, 2]:
-            print(f"{workload}, {threads} threads", file=sys.stderr)
-            by_threads[threads] = measure(workload, threads)
+        print(workload, file=sys.stderr)
+        by_threads = measure(workload)
         found = ratios(workload, by_threads)
         answer["workloads"][workload] = {
             "targets": targets(workload, found),

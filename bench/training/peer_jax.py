@@ -49,38 +49,12 @@ def bilstm(p, x):
     return both @ p[2][0] + p[2][1]
 
 
-def convolution(p, x):
-    out = lax.conv_general_dilated(
-        x, p[0], (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC")
-    )
-    return jax.nn.relu(out + p[1])
-
-
-def pool(x):
-    return lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
-
-
-def cnn(p, x):
-    x = pool(convolution(p[0], x))
-    x = convolution(p[2], pool(convolution(p[1], x)))
-    hidden = jax.nn.relu(x.reshape(len(x), -1) @ p[3][0] + p[3][1])
-    return hidden @ p[4][0] + p[4][1]
-
-
-def filters(inputs, outputs):
-    return uniform(3, 3, inputs, outputs), jnp.zeros(outputs)
-
-
 NETWORKS = {
     "mlp": (mlp, lambda: [dense(784, 128), dense(128, 10)]),
     "bilstm": (
         bilstm,
         lambda: [(uniform(28, 512), uniform(128, 512), jnp.zeros(512)) for _ in range(2)]
         + [dense(256, 10)],
-    ),
-    "cnn": (
-        cnn,
-        lambda: [filters(3, 32), filters(32, 64), filters(64, 64), dense(9216, 64), dense(64, 5)],
     ),
 }
 

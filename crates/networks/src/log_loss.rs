@@ -1,6 +1,7 @@
 //! The logistic loss of single margins, and its sum.
 
 use crate::exponential::exp_of_nonpositive;
+use crate::kernels::kernels;
 use crate::loss::BatchScore;
 
 /// Losses of examples, added up.
@@ -41,6 +42,20 @@ impl LogLoss {
         probability - f32::from(u8::from(positive))
     }
 
+    /// The losses of margins, for 1 where an example is positive and 0 where not.
+    pub(crate) fn of(margins: &[f32], truths: &[f32]) -> BatchScore {
+        let mut total = BatchScore { examples: margins.len(), ..BatchScore::default() };
+        // Up to 512 factors of at most 2 in each of eight products.
+        for (margins, truths) in margins.chunks(4096).zip(truths.chunks(4096)) {
+            let (mut linear, mut products, mut correct) = ([0.0; 8], [1.0; 8], [0; 8]);
+            add_losses(margins, truths, (&mut linear, &mut products), &mut correct);
+            total.loss_sum += linear.iter().sum::<f64>();
+            total.loss_sum += products.iter().map(|product| product.ln()).sum::<f64>();
+            total.correct += correct.iter().sum::<u32>() as usize;
+        }
+        total
+    }
+
     /// The sum so far.
     pub(crate) fn score(mut self) -> BatchScore {
         self.settle();
@@ -51,6 +66,28 @@ impl LogLoss {
     fn settle(&mut self) {
         self.logarithms += self.product.ln();
         self.product = 1.0;
+    }
+}
+
+kernels! {
+    /// Adds the linear parts of losses, and multiplies what logarithms are taken of, into eight
+    /// places in turn.
+    fn add_losses(
+        margins: &[f32],
+        truths: &[f32],
+        sums: (&mut [f64; 8], &mut [f64; 8]),
+        correct: &mut [u32; 8],
+    ) {
+        let (linear, products) = sums;
+        for (margins, truths) in margins.chunks(8).zip(truths.chunks(8)) {
+            for (place, (&margin, &truth)) in margins.iter().zip(truths).enumerate() {
+                let small = exp_of_nonpositive(-margin.abs());
+                let against = if truth > 0.5 { -margin } else { margin };
+                linear[place] += f64::from(if against < 0.0 { 0.0 } else { against });
+                products[place] *= f64::from(1.0 + small);
+                correct[place] += u32::from((margin > 0.0) == (truth > 0.5));
+            }
+        }
     }
 }
 
@@ -74,7 +111,23 @@ mod tests {
                 let expected = probability - f64::from(u8::from(positive));
                 prop_assert!((gradient - expected).abs() < 2e-7, "{gradient} {expected}");
             }
-            let found = loss.score();
+            let margins: Vec<f32> = examples.iter().map(|example| example.0).collect();
+            let truth = |positive: bool| f32::from(u8::from(positive));
+            let truths: Vec<f32> = examples.iter().map(|example| truth(example.1)).collect();
+            let (found, together) = (loss.score(), LogLoss::of(&margins, &truths));
+            prop_assert!((together.loss_sum - expected).abs() < 1e-6 * (1.0 + expected));
+            let counted = |score: BatchScore| (score.correct, score.examples);
+            prop_assert_eq!(counted(found), counted(together));
+            let run = |compiled: bool| {
+                let (mut sums, mut correct) = (([0.5; 8], [1.5; 8]), [0; 8]);
+                let into = (&mut sums.0, &mut sums.1);
+                match compiled {
+                    true => add_losses(&margins, &truths, into, &mut correct),
+                    false => portable::add_losses(&margins, &truths, into, &mut correct),
+                }
+                (sums, correct)
+            };
+            prop_assert_eq!(run(true), run(false));
             // Each loss is rounded to single precision where it is small.
             prop_assert!((found.loss_sum - expected).abs() < 1e-6 * (1.0 + expected));
             prop_assert_eq!(found.examples, examples.len());
@@ -87,6 +140,7 @@ mod tests {
             let mut loss = LogLoss::default();
             loss.add(margin, true);
             assert!(!loss.score().loss_sum.is_finite(), "{margin}");
+            assert!(!LogLoss::of(&[0.0, margin], &[1.0, 1.0]).loss_sum.is_finite(), "{margin}");
         }
     }
 }

@@ -5,6 +5,7 @@ use rand_pcg::rand_core::SeedableRng;
 
 use crate::description::{LayerDescription, NetworkDescription};
 use crate::error::NetworksError;
+use crate::large_pages::zeros;
 use crate::layer::{Layer, Rooms};
 use crate::loss::{BatchScore, Loss};
 use crate::slots::{Lifetime, SlotPlan};
@@ -208,7 +209,7 @@ impl Network {
         Ok(Workspace {
             rooms: Rooms::new(team, self.nodes.iter().map(|node| node.layer.needs())),
             capacity,
-            slots: plan.sizes.iter().map(|size| vec![0.0; size * capacity]).collect(),
+            slots: plan.sizes.iter().map(|size| zeros(size * capacity)).collect(),
             value_slots: values.iter().map(slot).collect(),
             gradient_slots: gradients.iter().map(|buffer| buffer.as_ref().map(slot)).collect(),
             stash_slots: stashes.iter().map(slot).collect(),

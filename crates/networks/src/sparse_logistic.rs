@@ -121,9 +121,8 @@ impl SparseLogistic {
         mode: SparseMode,
         team: &mut Team,
     ) -> BatchScore {
-        let shards = self.order.shards(team.threads());
         with_table!(&mut self.table, table => match mode {
-            SparseMode::Sync => table.train_batch(batch, rate as f32, &shards, team),
+            SparseMode::Sync => table.train_batch(batch, rate as f32, team),
             SparseMode::Async => table.train_freely(batch, rate as f32, team),
         })
     }

@@ -1,9 +1,13 @@
 //! Sparse examples laid out for speed: frequent features first.
 //!
 //! Features are numbered anew by how often they come, so that the weights which are needed most
-//! lie together in the caches, and each example's features are sorted coarsely by the new numbers,
+//! lie together in the caches, and each example's features are sorted by groups of the new numbers,
 //! so that threads find their share of an example without searching. Both depend on the data
 //! alone: the number of threads changes no sum.
+
+use std::ops::Range;
+
+use crate::large_pages::room_for;
 
 /// Examples of which most features are 0, as they were read.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,8 +27,8 @@ pub struct SparseDraft {
 pub struct FeatureOrder {
     /// The new number of each feature.
     ranks: Vec<u32>,
-    /// Where the buckets end, in new numbers; each holds about as many occurrences.
-    bounds: Vec<u32>,
+    /// Where the groups end, in new numbers; each holds about as many occurrences.
+    bounds: [u32; GROUPS],
 }
 
 /// Examples with the new numbers.
@@ -34,10 +38,13 @@ pub struct SparseSet {
     pub(crate) ids: Vec<u32>,
     pub(crate) values: Option<Vec<f32>>,
     pub(crate) positive: Vec<bool>,
+    /// Where each group but the last ends in each example, counted from its start.
+    cuts: Vec<[u32; GROUPS - 1]>,
 }
 
-/// Buckets of equal work, and so the most threads that share a batch.
-const BUCKETS: usize = 16;
+/// Groups of features of equal work, and so the most threads that share a batch. More of them
+/// would cut examples into pieces too short for their loops.
+pub(crate) const GROUPS: usize = 4;
 
 /// The most frequent features, of which asynchronous threads keep copies of their own.
 pub(crate) const HOT: u32 = 1024;
@@ -78,17 +85,24 @@ impl SparseDraft {
     /// # Panics
     /// When an id is beyond the order's features or the lengths do not fit together.
     pub fn ordered(self, order: &FeatureOrder) -> SparseSet {
-        let Self { starts, mut ids, mut values, positive } = self;
+        let Self { starts, ids, values, positive } = self;
         assert_eq!(starts.len(), positive.len() + 1, "one start an example, and the end");
         assert_eq!(starts.last(), Some(&ids.len()), "the last example ends at the end");
         assert!(values.as_ref().is_none_or(|values| values.len() == ids.len()), "one value an id");
-        let mut scratch = Vec::new();
+        let (mut scratch, mut cuts) = (Vec::new(), room_for(positive.len()));
+        let (mut new_ids, mut new_starts) = (room_for(ids.len()), room_for(starts.len()));
+        let mut new_values = values.as_ref().map(|values| room_for(values.len()));
         for bounds in starts.windows(2) {
             let range = bounds[0]..bounds[1];
-            let row_values = values.as_mut().map(|values| &mut values[range.clone()]);
-            order.sort_row(&mut ids[range], row_values, &mut scratch);
+            let row_values = values.as_ref().map(|values| &values[range.clone()]);
+            cuts.push(order.sort_row(&ids[range], row_values, &mut scratch));
+            new_ids.extend(scratch.iter().map(|feature| feature.1));
+            if let Some(values) = &mut new_values {
+                values.extend(scratch.iter().map(|feature| feature.2));
+            }
         }
-        SparseSet { starts, ids, values, positive }
+        new_starts.extend(starts);
+        SparseSet { starts: new_starts, ids: new_ids, values: new_values, positive, cuts }
     }
 }
 
@@ -103,16 +117,16 @@ impl FeatureOrder {
         let mut by_count: Vec<u32> = (0..features).collect();
         by_count.sort_by_key(|&id| (std::cmp::Reverse(counts[id as usize]), id));
         let mut ranks = vec![0; features as usize];
-        let (mut bounds, mut sum) = (Vec::new(), 0);
+        let (mut bounds, mut group, mut sum) = ([features; GROUPS], 0, 0);
         for (rank, &id) in (0..).zip(&by_count) {
             ranks[id as usize] = rank;
-            let due = examples.ids.len() as u64 * (bounds.len() as u64 + 1);
-            if sum * BUCKETS as u64 >= due && bounds.len() + 1 < BUCKETS {
-                bounds.push(rank);
+            let due = examples.ids.len() as u64 * (group as u64 + 1);
+            if sum * GROUPS as u64 >= due && group + 1 < GROUPS {
+                bounds[group] = rank;
+                group += 1;
             }
             sum += counts[id as usize];
         }
-        bounds.push(features);
         Self { ranks, bounds }
     }
 
@@ -126,34 +140,26 @@ impl FeatureOrder {
         self.ranks[feature] as usize
     }
 
-    /// New numbers at which the work of a batch is cut for so many threads; the last is the end.
-    pub(crate) fn shards(&self, threads: usize) -> Vec<u32> {
-        let buckets = self.bounds.len();
-        let count = threads.clamp(1, buckets);
-        (1..=count).map(|shard| self.bounds[(shard * buckets).div_ceil(count) - 1]).collect()
-    }
-
-    /// Renumbers a row and sorts it by buckets, stably; the hot features come first of all.
+    /// Renumbers a row and sorts it by groups, stably, the hot features first of all; tells where
+    /// all groups but the last end.
     fn sort_row(
         &self,
-        ids: &mut [u32],
-        values: Option<&mut [f32]>,
+        ids: &[u32],
+        values: Option<&[f32]>,
         row: &mut Vec<(u32, u32, f32)>,
-    ) {
-        let bucket = |rank: u32| {
+    ) -> [u32; GROUPS - 1] {
+        let key = |rank: u32| {
             2 * self.bounds.partition_point(|&bound| bound <= rank) as u32 + u32::from(rank >= HOT)
         };
         row.clear();
-        let value = |place: usize| values.as_ref().map_or(1.0, |values| values[place]);
+        let value = |place: usize| values.map_or(1.0, |values| values[place]);
         row.extend(ids.iter().enumerate().map(|(place, &id)| {
             let rank = self.ranks[id as usize];
-            (bucket(rank), rank, value(place))
+            (key(rank), rank, value(place))
         }));
         row.sort_by_key(|feature| feature.0);
-        ids.iter_mut().zip(&*row).for_each(|(id, feature)| *id = feature.1);
-        if let Some(values) = values {
-            values.iter_mut().zip(&*row).for_each(|(value, feature)| *value = feature.2);
-        }
+        let end = |group: usize| row.partition_point(|feature| feature.0 / 2 <= group as u32);
+        std::array::from_fn(|group| u32::try_from(end(group)).expect("an example below 2^32 ids"))
     }
 }
 
@@ -181,6 +187,31 @@ impl SparseSet {
     pub(crate) fn row(&self, example: usize) -> (&[u32], Option<&[f32]>) {
         let range = self.starts[example]..self.starts[example + 1];
         (&self.ids[range.clone()], self.values.as_ref().map(|values| &values[range]))
+    }
+
+    /// As [`Self::row`], of some groups.
+    #[inline(always)]
+    pub(crate) fn groups(&self, example: usize, groups: Range<usize>) -> (&[u32], Option<&[f32]>) {
+        let (ids, values) = self.row(example);
+        let cuts = &self.cuts[example];
+        let cut = |group: usize| match group {
+            0 => 0,
+            GROUPS => ids.len(),
+            _ => cuts[group - 1] as usize,
+        };
+        let range = cut(groups.start)..cut(groups.end);
+        (&ids[range.clone()], values.map(|values| &values[range]))
+    }
+
+    /// Where the ends of an example's groups are kept.
+    #[inline(always)]
+    pub(crate) fn cuts(&self, example: usize) -> &[u32; GROUPS - 1] {
+        &self.cuts[example]
+    }
+
+    /// About how many features that many examples have.
+    pub(crate) fn features_of(&self, examples: usize) -> usize {
+        self.ids.len().checked_div(self.len()).unwrap_or(0) * examples
     }
 }
 
@@ -231,20 +262,31 @@ pub(crate) mod tests {
                 }
                 prop_assert_eq!(found, expected);
                 prop_assert!(ids.is_sorted_by_key(|&id| id >= HOT));
-                for threads in 1..5 {
-                    for bound in order.shards(threads) {
-                        prop_assert!(ids.is_sorted_by_key(|&id| id >= bound), "{ids:?} {bound}");
-                    }
+                let mut joined = Vec::new();
+                for (group, &end) in order.bounds.iter().enumerate() {
+                    let start = group.checked_sub(1).map_or(0, |before| order.bounds[before]);
+                    let own = set.groups(example, group..group + 1).0;
+                    prop_assert!(own.iter().all(|id| (start..end).contains(id)), "{ids:?}");
+                    joined.extend_from_slice(own);
                 }
+                prop_assert_eq!(&joined, ids);
             }
         }
 
         #[test]
-        fn shards_rise_to_the_end_and_share_the_work(draft in drafts(3000), threads in 1..40_usize) {
+        fn groups_rise_to_the_end_and_share_the_work(draft in drafts(3000)) {
             let order = FeatureOrder::of(&draft, 3000);
-            let shards = order.shards(threads);
-            prop_assert!(shards.is_sorted() && shards.len() <= threads);
-            prop_assert_eq!(shards.last(), Some(&3000));
+            prop_assert!(order.bounds.is_sorted());
+            prop_assert_eq!(order.bounds.last(), Some(&3000));
+            let mut counts = vec![0_usize; 3000];
+            draft.ids.iter().for_each(|&id| counts[order.rank(id as usize)] += 1);
+            let most_frequent = counts.first().copied().unwrap_or(0);
+            let mut start = 0;
+            for end in order.bounds {
+                let own: usize = counts[start..end as usize].iter().sum();
+                prop_assert!(own <= draft.ids.len().div_ceil(GROUPS) + most_frequent);
+                start = end as usize;
+            }
         }
     }
 

@@ -320,3 +320,24 @@ impl Layer for Convolution {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_compilations_add_the_same_rows() {
+        for columns in [1, 7, 8, 33] {
+            let matrix: Vec<f32> =
+                (0..5 * columns).map(|it| (it * 37 % 101) as f32 / 7.0).collect();
+            let [mut plain, mut dispatched] = [vec![0.25; columns], vec![0.25; columns]];
+            plain::add_rows::<false>(&matrix, &mut plain);
+            add_rows(&matrix, &mut dispatched);
+            assert_eq!(plain, dispatched);
+            for (column, sum) in plain.iter().enumerate() {
+                let rows = matrix.iter().skip(column).step_by(columns);
+                assert_eq!(*sum, rows.fold(0.25, |sum, value| sum + value));
+            }
+        }
+    }
+}

@@ -281,3 +281,70 @@ impl Product for DepthwiseFilters {
         unreachable!("depthwise filters have no pieces")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn numbers(count: usize, salt: usize) -> Vec<f32> {
+        (0..count).map(|it| ((it * 37 + salt * 11) % 101) as f32 / 25.0 - 2.0).collect()
+    }
+
+    /// At most 25 products below 4 each, and for gradients as many as there are places.
+    fn close(found: &[f32], expected: &[f32]) {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-3, "{found} {expected}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_compilations_agree_with_each_other_and_with_the_definition(
+            size in 3..9_usize, kernel in 1..4_usize, stride in 1..3_usize, channels in 1..45_usize,
+            add: bool,
+        ) {
+            let window = Window { height: size, width: size + 1, kernel, stride, padding: kernel / 2 };
+            let filters = DepthwiseFilters::new(window, channels);
+            let into = if add { Into::Add } else { Into::Replace };
+            let sums = Sums {
+                starts: &filters.forward_starts, taps: &filters.forward_taps, channels, into,
+            };
+            let input = numbers(window.height * window.width * channels, 1);
+            let weights = numbers(kernel * kernel * channels, 2);
+            let before = numbers(window.positions() * channels, 3);
+            let [mut plain, mut dispatched] = [before.clone(), before.clone()];
+            plain::weighted_sums::<false>(&sums, &input, &weights, &mut plain);
+            weighted_sums(&sums, &input, &weights, &mut dispatched);
+            close(&dispatched, &plain);
+
+            let at_output = numbers(window.positions() * channels, 4);
+            let [mut plain_gradients, mut gradients] = [numbers(weights.len(), 5), numbers(weights.len(), 5)];
+            plain::weight_gradients::<false>(&window, &input, &at_output, &mut plain_gradients);
+            weight_gradients(&window, &input, &at_output, &mut gradients);
+            close(&gradients, &plain_gradients);
+
+            let mut expected = if add { before } else { vec![0.0; before.len()] };
+            let mut expected_gradients = numbers(weights.len(), 5);
+            for place in 0..window.positions() {
+                let (rows, first_row) = window.rows_at(place / window.output_width());
+                let (columns, first_column) = window.columns_at(place % window.output_width());
+                for (down, row) in rows.enumerate() {
+                    for (across, column) in columns.clone().enumerate() {
+                        let position = (first_row + down) * window.width + first_column + across;
+                        for channel in 0..channels {
+                            let value = input[position * channels + channel];
+                            let weight = (row * kernel + column) * channels + channel;
+                            let output = place * channels + channel;
+                            expected[output] += value * weights[weight];
+                            expected_gradients[weight] += value * at_output[output];
+                        }
+                    }
+                }
+            }
+            close(&plain, &expected);
+            close(&plain_gradients, &expected_gradients);
+        }
+    }
+}

@@ -231,6 +231,16 @@ mod tests {
             normalise_in_place(&mut three, affine, activation);
             prop_assert_eq!(&two, &three);
 
+            let [mut one, mut two] = [x.clone(), x.clone()];
+            plain::add_bias::<false>(&mut one, &each[0], activation);
+            add_bias(&mut two, &each[0], activation);
+            prop_assert_eq!(&one, &two);
+            let (low, high) = ends(activation);
+            for (index, value) in one.iter().enumerate() {
+                let expected = (x[index] + each[0][index % channels]).clamp(low, high);
+                prop_assert!((value - expected).abs() < 1e-6);
+            }
+
             let [mut one, mut two] = [vec![0.5; 2 * channels], vec![0.5; 2 * channels]];
             plain::moments::<false>(&x, &each[0], &mut one);
             moments(&x, &each[0], &mut two);
