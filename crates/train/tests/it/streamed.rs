@@ -101,12 +101,12 @@ fn a_streamed_job_goes_on_in_the_middle_of_an_epoch_with_the_same_bits() {
     for (number, more) in more.into_iter().enumerate() {
         let job = job(&parts, more);
         let whole = done(&job);
-        let mut options = TrainOptions::default();
-        options.checkpoint = Some(CheckpointOptions {
+        let checkpoint = Some(CheckpointOptions {
             folder: folder.path().join(format!("kept-{number}")),
             every: CheckpointEvery::Epochs(9),
             start: CheckpointStart::Resume,
         });
+        let options = TrainOptions { checkpoint, ..TrainOptions::default() };
         for stop_at in [4, 15, 16] {
             let outcome = train_with(&job, &options, &mut |event| match event {
                 TrainEvent::Step(step) if step.step == stop_at => Flow::Stop,
