@@ -122,14 +122,15 @@ def summary():
 
 def report(result):
     rows, speed = summary()
-    ratios, items = [], {(r["who"], r["mode"], r["threads"]): r["rounds"][0] for r in rows if "rounds" in r}
+    ratios, of = [], {(r["who"], r["mode"], r["threads"]): r for r in rows if "rounds" in r}
 
     def ratio(name, ours, theirs, wanted, by):
         if by in speed.get(ours, {}) and by in speed.get(theirs, {}):
             ours_rate, their_rate = speed[ours][by], speed[theirs][by]
             # Peers tell records, we tell bytes of the same records.
-            if (found := items[ours]).get("bytes") and not items[theirs].get("bytes"):
-                ours_rate *= found["items"] / found["bytes"]
+            if of[ours]["unit"] == "bytes" and of[theirs]["unit"] == "items":
+                one = of[ours]["rounds"][0]
+                ours_rate *= one["items"] / one["bytes"]
             met = None if wanted is None else ours_rate / their_rate >= wanted
             ratios.append({"name": name, "by": by, "ratio": ours_rate / their_rate, "wanted": wanted, "met": met})
             print(f"{name}, {by}: {ours_rate / their_rate:.2f}" + ("" if wanted is None else f" (wanted {wanted:.2f}{'' if met else ': MISSED'})"))
