@@ -164,7 +164,7 @@ def trainers(workload, threads):
     if job["data"] == "mnist":
         job["data_dir"] = os.environ["MNIST"]
     yield "trainwright", lambda: ours(job, threads, warmup * batch, steps * batch)
-    # On two threads the frameworks are those that did best on two.
+    # On two threads fewer of them take part, which keeps the machine reserved for less long.
     for variant in plan["torch"] if threads == 1 else plan["torch"][:2]:
         name = f"pytorch {variant}"
         start = lambda variant=variant: peer(
