@@ -7,8 +7,7 @@ slow moment of the machine meets all of them. Figures are medians over rounds: e
 and per CPU second of the trainer's process, and its peak of memory, data included. The loss tells
 that all of them learn.
 
-`HOLD_START` and `HOLD_ROUNDS` may name commands that reserve a shared machine while their arguments
-run; trainers start under the first and measure under the second.
+`HOLD` may name a command that reserves a shared machine while its arguments run.
 """
 
 import json
@@ -25,7 +24,7 @@ from pathlib import Path
 PROGRAMS, DATA, RESULT = map(Path, sys.argv[1:4])
 HERE = Path(__file__).parent
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
-THREADS = [1, 2]
+THREADS = [int(it) for it in os.environ.get("THREADS", "1 2").split()]
 TORCH = ["eager", "eager-fused", "compiled-fused"]
 PICTURES = ["eager", "channels-last", "channels-last-fused", "compiled-channels-last-fused"]
 
@@ -105,9 +104,9 @@ class Trainer:
 
 
 @contextmanager
-def held(variable):
+def held():
     """Reserves the machine, where a command for that is given."""
-    command = os.environ.get(variable, "").split()
+    command = os.environ.get("HOLD", "").split()
     if not command:
         yield
         return
@@ -135,7 +134,7 @@ def peer(script, name, variant, threads, batch, warmup, steps):
 
 
 def trainers(workload, threads):
-    """What trains it, by name; the start of each costs time, so it happens one by one."""
+    """What trains it, by name, and how that is started."""
     plan = WORKLOADS[workload]
     only = os.environ.get("ONLY", "").split()
     wanted = lambda name: not only or any(name.startswith(prefix) for prefix in only)
@@ -156,7 +155,7 @@ def trainers(workload, threads):
                 )
                 if wanted("sklearn"):
                     yield f"sklearn {variant}", start
-        if wanted("vw"):
+        if threads == 1 and wanted("vw"):
             start = lambda: peer("sparse", plan["name"], "vw", threads, 1, 1, max(plan["passes"] // 10, 1))
             yield "vw", start
         return
@@ -165,14 +164,15 @@ def trainers(workload, threads):
     if job["data"] == "mnist":
         job["data_dir"] = os.environ["MNIST"]
     yield "trainwright", lambda: ours(job, threads, warmup * batch, steps * batch)
-    for variant in plan["torch"]:
+    # On two threads fewer of them take part, which keeps the machine reserved for less long.
+    for variant in plan["torch"] if threads == 1 else plan["torch"][:2]:
         name = f"pytorch {variant}"
         start = lambda variant=variant: peer(
             "torch", plan["name"], variant, threads, batch, warmup, steps
         )
         if wanted(name):
             yield name, start
-    for other in plan["others"]:
+    for other in plan["others"] if threads == 1 else []:
         start = lambda other=other: peer(
             other, plan["name"], "default", threads, batch, warmup, steps
         )
@@ -186,17 +186,17 @@ def spread(values):
 
 def measure(workload):
     """Rounds of all trainers on one thread and on two, interleaved, and of matrix products."""
-    running = {}
-    for threads in THREADS:
-        for name, start in trainers(workload, threads):
-            with held("HOLD_START"):
-                running[threads, name] = start()
-                running[threads, name].line()
-            print(f"  {name} on {threads} is warm", file=sys.stderr)
-    products = Trainer([PROGRAMS / "examples/product_speed"], 1)
-    products.line()
-    rounds, peaks = {key: [] for key in running}, []
-    with held("HOLD_ROUNDS"):
+    with held():
+        running = {
+            (threads, name): start()
+            for threads in THREADS
+            for name, start in trainers(workload, threads)
+        }
+        products = Trainer([PROGRAMS / "examples/product_speed"], 1)
+        for trainer in [*running.values(), products]:
+            trainer.line()
+        print(f"  all {len(running)} trainers are warm", file=sys.stderr)
+        rounds, peaks = {key: [] for key in running}, []
         for _ in range(ROUNDS):
             peaks.append(products.round()["gflops"])
             for key, trainer in running.items():

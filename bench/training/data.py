@@ -99,6 +99,7 @@ def hashed(folder):
 def main():
     folder, program, source, adult, mnist = sys.argv[1:]
     folder = Path(folder)
+    # Where Debian's package dataset-fashion-mnist puts it.
     fashion = Path("/usr/share/datasets/fashion-mnist")
     for name, place in [("fashion", fashion), ("mnist", Path(mnist))]:
         pixels = idx(place / "train-images-idx3-ubyte.gz")

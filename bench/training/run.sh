@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Training speed against PyTorch, TensorFlow/Keras, JAX, scikit-learn and Vowpal Wabbit, interleaved.
-# bench/training/run.sh [WORKLOAD...]; ROUNDS=5 rounds a trainer. Needs about 8 GB of memory.
+# bench/training/run.sh [WORKLOAD...]; ROUNDS=5 rounds a trainer. Needs about 8 GB of memory, g++ for
+# torch.compile and the package dataset-fashion-mnist of Debian.
 # Installs the peers into bench/.venv-training unless PYTHON names an interpreter that has them.
 # DATA names a folder to keep the data in, ONLY the peers to run (beginnings of their names).
 set -euo pipefail

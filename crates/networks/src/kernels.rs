@@ -76,12 +76,34 @@ kernels! {
         }
     }
 
+    /// Turns bytes into numbers, each times a factor.
+    fn scale_bytes_into(bytes: &[u8], factor: f32, numbers: &mut [f32]) {
+        for (number, &byte) in numbers.iter_mut().zip(bytes) {
+            *number = f32::from(byte) * factor;
+        }
+    }
+
     /// Multiplies each value.
     fn scale(values: &mut [f32], factor: f32) {
         for value in values {
             *value *= factor;
         }
     }
+}
+
+/// Turns bytes, such as pixels, into numbers, each times a factor.
+///
+/// ```
+/// let mut numbers = [0.0; 3];
+/// trainwright_networks::scale_bytes(&[0, 1, 255], 2.0, &mut numbers);
+/// assert_eq!(numbers, [0.0, 2.0, 510.0]);
+/// ```
+///
+/// # Panics
+/// When there are not as many numbers as bytes.
+pub fn scale_bytes(bytes: &[u8], factor: f32, numbers: &mut [f32]) {
+    assert_eq!(bytes.len(), numbers.len(), "one number a byte");
+    scale_bytes_into(bytes, factor, numbers);
 }
 
 #[cfg(test)]
@@ -129,6 +151,16 @@ mod tests {
             check([values], [
                 &|s| portable::relu_backward(&mut s[0], &outputs),
                 &|s| relu_backward(&mut s[0], &outputs),
+            ]);
+        }
+
+        #[test]
+        fn both_compilations_agree_on_bytes(
+            bytes in prop::collection::vec(any::<u8>(), 0..70), factor in -2.0_f32..2.0,
+        ) {
+            check([vec![1.0; bytes.len()]], [
+                &|s| portable::scale_bytes_into(&bytes, factor, &mut s[0]),
+                &|s| scale_bytes(&bytes, factor, &mut s[0]),
             ]);
         }
 

@@ -1,6 +1,6 @@
 //! Batches of pictures as the rows of numbers that a network takes.
 
-use trainwright_networks::{Batch, Network};
+use trainwright_networks::{Batch, Network, scale_bytes};
 use trainwright_records::LabelledImages;
 use trainwright_records::pictures::Picture;
 use trainwright_records::pipeline::Augment;
@@ -65,13 +65,19 @@ impl<'a> BatchBuffer<'a> {
 
     /// The chosen pictures, with pixels scaled to [0, 1].
     pub(crate) fn gather(&mut self, chosen: impl Iterator<Item = usize>, view: View) -> Batch<'_> {
-        self.inputs.clear();
         self.labels.clear();
+        let mut filled = 0;
         for index in chosen {
             let pixels = self.changer.pixels(self.images, index, view);
-            self.inputs.extend(pixels.iter().map(|&pixel| f32::from(pixel) * self.scale));
+            let end = filled + pixels.len();
+            if self.inputs.len() < end {
+                self.inputs.resize(end, 0.0);
+            }
+            scale_bytes(pixels, self.scale, &mut self.inputs[filled..end]);
+            filled = end;
             self.labels.push(self.images.labels()[index].into());
         }
+        self.inputs.truncate(filled);
         Batch { inputs: &self.inputs, labels: &self.labels }
     }
 }
