@@ -11,9 +11,10 @@ pub struct Correlation {
     pub r: f64,
     /// Its t statistic; `None` for a perfect correlation or two pairs.
     pub t: Option<f64>,
-    /// Two-sided p-value of `t`.
+    /// Two-sided p-value of `t`, 0 for a perfect correlation; `None` for two pairs.
     pub p: Option<f64>,
-    /// Interval by Fisher's transformation; `None` below four pairs or for a perfect correlation.
+    /// Interval by Fisher's transformation, a point for a perfect correlation; `None` below four
+    /// pairs.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -40,10 +41,11 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation, StatsError> {
     let t = (open && x.len() > 2).then(|| r * ((n - 2.0) / ((1.0 - r) * (1.0 + r))).sqrt());
     let p = match t {
         Some(t) => Some(StudentT::new(n - 2.0)?.two_sided(t)),
-        None => None,
+        None => (x.len() > 2).then_some(0.0),
     };
-    let interval = if open && x.len() > 3 {
+    let interval = if x.len() > 3 {
         let half = Normal.quantile(0.975)? / (n - 3.0).sqrt();
+        // The endless transform of a perfect correlation comes back as the correlation.
         Some([(r.atanh() - half).tanh(), (r.atanh() + half).tanh()])
     } else {
         None
@@ -56,9 +58,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_perfect_line_has_no_test() {
-        let found = pearson(&[1.0, 2.0, 3.0, 4.0], &[2.0, 4.0, 6.0, 8.0]).unwrap();
-        assert_eq!((found.r, found.t, found.p, found.interval), (1.0, None, None, None));
+    fn a_perfect_line_leaves_no_doubt() {
+        for sign in [1.0, -1.0] {
+            let y = [2.0, 4.0, 6.0, 8.0].map(|y| sign * y);
+            let found = pearson(&[1.0, 2.0, 3.0, 4.0], &y).unwrap();
+            assert_eq!((found.r, found.t, found.p), (sign, None, Some(0.0)));
+            assert_eq!(found.interval, Some([sign, sign]));
+        }
+        let two = pearson(&[1.0, 2.0], &[2.0, 4.0]).unwrap();
+        assert_eq!((two.p, two.interval), (None, None));
     }
 
     #[test]
