@@ -13,9 +13,7 @@ python=${PYTHON:-bench/.venv/bin/python}
 if [ -z "${PYTHON:-}" ]; then
   [ -x "$python" ] || python3 -m venv bench/.venv
   "$python" -c 'import tensorflow, torchvision, webdataset, nvidia.dali' 2>/dev/null || {
-    bench/.venv/bin/pip install --quiet tensorflow-cpu webdataset nvidia-dali-cuda120
-    bench/.venv/bin/pip install --quiet torch torchvision --index-url https://download.pytorch.org/whl/cpu ||
-      bench/.venv/bin/pip install --quiet torch torchvision
+    bench/.venv/bin/pip install --quiet tensorflow-cpu webdataset nvidia-dali-cuda120 torch torchvision
   }
 fi
 work=$(mktemp -d)
