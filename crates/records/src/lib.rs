@@ -19,7 +19,6 @@ mod inspect;
 mod libsvm;
 mod load;
 mod load_pictures;
-mod load_records;
 mod ordered;
 pub mod pictures;
 pub mod pipeline;

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use crate::error::RecordsError;
 use crate::idx::{IdxBytes, read_idx, unpacked};
 use crate::images::{LabelledImages, Splits};
-use crate::load_records::{is_prepared, load_prepared};
 use crate::published::{FASHION_MNIST, TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS};
 use crate::sample;
 
@@ -23,8 +22,8 @@ const MNIST: &str = "mnist";
 const CLASSES: usize = 10;
 
 /// Loads a data set: `fashion-mnist-sample` (part of the program), `fashion-mnist` or `mnist`
-/// (full sets on disk), a folder with the four IDX files, plain or compressed, or a folder that
-/// `data prepare --split` wrote, with shards in `train` and `test`.
+/// (full sets on disk), or a folder with the four IDX files, plain or compressed. Shards and
+/// folders of pictures are streamed instead; see [`crate::StreamedPictures`].
 ///
 /// With `data_dir` a full set is looked for there only, as `data_dir` itself or the folder of the
 /// set's name in it. The content of `fashion-mnist` is checked against the published one.
@@ -50,7 +49,6 @@ pub fn load(name_or_path: &str, data_dir: Option<&Path>) -> Result<Splits, Recor
             let folder = first_with_set(searched, MNIST, advice)?;
             load_folder(&folder, Some(CLASSES))
         }
-        path if is_prepared(Path::new(path)) => load_prepared(Path::new(path)),
         path if Path::new(path).is_dir() => load_folder(Path::new(path), None),
         name => Err(RecordsError::UnknownData {
             name: name.to_owned(),
@@ -59,11 +57,10 @@ pub fn load(name_or_path: &str, data_dir: Option<&Path>) -> Result<Splits, Recor
     }
 }
 
-/// Whether a name or path is a data set that [`load`] knows, with a training and a test part.
+/// Whether a name or path is a data set with a training and a test part.
 pub fn is_data_set(name_or_path: &str) -> bool {
     let path = Path::new(name_or_path);
     [FASHION_SAMPLE, FASHION, MNIST].contains(&name_or_path)
-        || is_prepared(path)
         || ["train", "test"].iter().all(|part| path.join(part).is_dir())
         || find_file(path, TRAIN_IMAGES).is_ok()
 }
