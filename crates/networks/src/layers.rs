@@ -7,6 +7,7 @@ mod dense;
 mod depthwise;
 mod dropout;
 mod embedding;
+mod few_rows;
 mod filters;
 mod gates;
 mod lstm;

@@ -13,6 +13,7 @@
 mod adagrad;
 mod adam;
 mod auc;
+mod blocks;
 mod build;
 mod clipping;
 mod description;

@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use gemm::Parallelism;
 
+use crate::blocks::Block;
+
 /// A row-major matrix, possibly read as its transpose.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Matrix<'a> {
@@ -54,20 +56,32 @@ impl<'a> Matrix<'a> {
 
 /// Computes `left * right` into the row-major `output`.
 pub(crate) fn multiply(left: Matrix<'_>, right: Matrix<'_>, output: &mut [f32], into: Into) {
+    multiply_into(left, right, &mut Block::whole(output, right.columns), into);
+}
+
+/// Computes `left * right` into a block.
+pub(crate) fn multiply_into(
+    left: Matrix<'_>,
+    right: Matrix<'_>,
+    output: &mut Block<'_>,
+    into: Into,
+) {
     let (m, n, k) = (left.rows, right.columns, left.columns);
     assert_eq!(k, right.rows, "inner dimensions of a product agree");
-    assert_eq!(output.len(), m * n, "the output of a product is {m} x {n}");
-    // SAFETY: `Matrix` and the assertions above keep every index that `gemm` forms from these
-    // sizes and strides inside the three slices, and `output` is borrowed mutably, so that it
-    // overlaps neither operand.
+    let size = (output.rows.len(), output.columns.len());
+    assert_eq!(size, (m, n), "the output of a product is {m} x {n}");
+    let (first, row_stride) = output.address();
+    // SAFETY: `Matrix`, `Block` and the assertions above keep every index that `gemm` forms from
+    // these sizes and strides inside the operands and the block, and the block is borrowed
+    // mutably, so that it overlaps neither operand.
     unsafe {
         gemm::gemm(
             m,
             n,
             k,
-            output.as_mut_ptr(),
+            first,
             1,
-            n as isize,
+            row_stride as isize,
             into == Into::Add,
             left.values.as_ptr(),
             left.column_stride as isize,

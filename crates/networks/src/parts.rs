@@ -12,8 +12,7 @@ pub(crate) struct Parts<'a, T> {
     values: *mut T,
     cut: Cut<'a>,
     length: usize,
-    /// One bit a part that has been taken.
-    taken: [AtomicU64; MOST_PARTS / 64],
+    claims: Claims,
     borrowed: PhantomData<&'a mut [T]>,
 }
 
@@ -42,9 +41,9 @@ impl<'a, T> Parts<'a, T> {
                 places.len()
             }
         };
-        assert!(count <= MOST_PARTS, "a slice is cut into at most {MOST_PARTS} parts");
-        let taken = [const { AtomicU64::new(0) }; MOST_PARTS / 64];
-        Self { values: values.as_mut_ptr(), cut, length, taken, borrowed: PhantomData }
+        Claims::check(count);
+        let claims = Claims::default();
+        Self { values: values.as_mut_ptr(), cut, length, claims, borrowed: PhantomData }
     }
 
     /// Takes a part.
@@ -53,13 +52,11 @@ impl<'a, T> Parts<'a, T> {
     /// When it was taken before or does not exist.
     #[expect(clippy::mut_from_ref, reason = "a part is handed out once")]
     pub(crate) fn take(&self, part: usize) -> &mut [T] {
-        let bit = 1 << (part % 64);
-        let before = self.taken[part / 64].fetch_or(bit, Ordering::Relaxed);
-        assert_eq!(before & bit, 0, "part {part} is taken once");
+        self.claims.claim(part);
         let Range { start, end } = self.range(part);
         assert!(start <= end && end <= self.length, "part {part} exists");
         // SAFETY: the range lies inside the slice that was borrowed for `'a`, it overlaps no
-        // other part because the places of a cut rise, and the bit above lets it out only once.
+        // other part because the places of a cut rise, and the claim above lets it out only once.
         unsafe { std::slice::from_raw_parts_mut(self.values.add(start), end - start) }
     }
 
@@ -68,6 +65,30 @@ impl<'a, T> Parts<'a, T> {
             Cut::Every(length) => part * length..self.length.min((part + 1) * length),
             Cut::At(places) => part.checked_sub(1).map_or(0, |before| places[before])..places[part],
         }
+    }
+}
+
+/// Which of up to 1024 parts have been taken: one bit each.
+#[derive(Default)]
+pub(crate) struct Claims([AtomicU64; MOST_PARTS / 64]);
+
+impl Claims {
+    /// Whether that many parts can be told apart.
+    ///
+    /// # Panics
+    /// When they are too many.
+    pub(crate) fn check(count: usize) {
+        assert!(count <= MOST_PARTS, "at most {MOST_PARTS} parts are cut");
+    }
+
+    /// Takes a part.
+    ///
+    /// # Panics
+    /// When it was taken before.
+    pub(crate) fn claim(&self, part: usize) {
+        let bit = 1 << (part % 64);
+        let before = self.0[part / 64].fetch_or(bit, Ordering::Relaxed);
+        assert_eq!(before & bit, 0, "part {part} is taken once");
     }
 }
 

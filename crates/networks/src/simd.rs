@@ -60,8 +60,22 @@ pub(crate) const LANES: usize = 8;
 pub(crate) type Lanes = [f32; LANES];
 
 /// `a * b + c` for each of the lanes.
+///
+/// The one operation is named, because the compiler does not always find it in a loop over lanes.
 #[inline(always)]
 pub(crate) fn add_products<const FMA: bool>(a: &Lanes, b: &Lanes, c: &mut Lanes) {
+    #[cfg(target_arch = "x86_64")]
+    if FMA {
+        use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_loadu_ps, _mm256_storeu_ps};
+        // SAFETY: `FMA` is true only in what is compiled for processors with AVX2 and FMA, and
+        // each of the arrays is as long as a register.
+        unsafe {
+            let [a, b] = [a, b].map(|lanes| _mm256_loadu_ps(lanes.as_ptr()));
+            let sum = _mm256_fmadd_ps(a, b, _mm256_loadu_ps(c.as_ptr()));
+            _mm256_storeu_ps(c.as_mut_ptr(), sum);
+        }
+        return;
+    }
     for lane in 0..LANES {
         c[lane] = add_product::<FMA>(a[lane], b[lane], c[lane]);
     }

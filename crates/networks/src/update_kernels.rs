@@ -34,6 +34,16 @@ pub(crate) struct AdaGradStep {
     pub(crate) decay: f32,
 }
 
+/// What an optimiser remembers, with 0 in place of what is too small to move a parameter.
+///
+/// A parameter whose gradients have become 0, such as that of a pixel which is always black,
+/// leaves a memory that shrinks from step to step until it is subnormal, and processors compute
+/// with such numbers many times slower.
+#[inline(always)]
+fn without_faded(memory: f32) -> f32 {
+    if memory.abs() < 1e-30 { 0.0 } else { memory }
+}
+
 kernels! {
     /// One pass of Adam over parameters and moments.
     fn adam(
@@ -47,8 +57,8 @@ kernels! {
         let moments = first.iter_mut().zip(second);
         for ((parameter, (m, v)), &g) in parameters.iter_mut().zip(moments).zip(gradients) {
             let g = g + decay * *parameter;
-            *m = beta1 * *m + (1.0 - beta1) * g;
-            *v = beta2 * *v + (1.0 - beta2) * g * g;
+            *m = without_faded(beta1 * *m + (1.0 - beta1) * g);
+            *v = without_faded(beta2 * *v + (1.0 - beta2) * g * g);
             *parameter = shrink * *parameter - rate * *m / (v.sqrt() * second_scale + epsilon);
         }
     }
@@ -70,7 +80,7 @@ kernels! {
     ) {
         let DescentStep { rate, momentum, decay } = step;
         for ((parameter, v), &g) in parameters.iter_mut().zip(velocity).zip(gradients) {
-            *v = momentum * *v + (g + decay * *parameter);
+            *v = without_faded(momentum * *v + (g + decay * *parameter));
             *parameter -= rate * *v;
         }
     }
@@ -85,7 +95,7 @@ kernels! {
         let DescentStep { rate, momentum, decay } = step;
         for ((parameter, v), &g) in parameters.iter_mut().zip(velocity).zip(gradients) {
             let g = g + decay * *parameter;
-            *v = momentum * *v + g;
+            *v = without_faded(momentum * *v + g);
             *parameter -= rate * (g + momentum * *v);
         }
     }
@@ -173,6 +183,21 @@ mod tests {
                 &|[p, n, _]| portable::adagrad(p, n, &g, step),
                 &|[p, n, _]| adagrad(p, n, &g, step),
             ]);
+        }
+
+        #[test]
+        fn memories_fade_to_zero_and_never_become_subnormal(gradient in -1.0_f32..1.0) {
+            let step = AdamStep {
+                beta1: 0.9, beta2: 0.9, rate: 0.01, second_scale: 1.0, epsilon: 1e-8,
+                decay: 0.0, shrink: 1.0,
+            };
+            let (mut p, mut m, mut v) = ([1.0_f32], [0.0_f32], [0.0_f32]);
+            adam(&mut p, [&mut m, &mut v], &[gradient], step);
+            for _ in 0..900 {
+                adam(&mut p, [&mut m, &mut v], &[0.0], step);
+                prop_assert!(!m[0].is_subnormal() && !v[0].is_subnormal());
+            }
+            prop_assert_eq!((m[0], v[0]), (0.0, 0.0));
         }
 
         #[test]

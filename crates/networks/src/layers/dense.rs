@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use rand_pcg::Pcg64;
 
+use crate::blocks::{Block, Blocks};
 use crate::description::Activation;
 use crate::init::{fill_uniform, glorot_limit, he_limit};
 use crate::kernels;
 use crate::layer::{Backward, Forward, Layer, Needs};
-use crate::layers::rectifier;
-use crate::matrix::{Into, Matrix, multiply};
+use crate::layers::{few_rows, rectifier};
+use crate::matrix::{Into, Matrix, multiply, multiply_into};
 use crate::parts::{Cut, Parts};
 use crate::tensors::{Layout, TensorKind};
 
@@ -48,15 +49,20 @@ impl Dense {
         Self { inputs, outputs, start: weights.start, activation, pieces, cuts }
     }
 
-    /// Computes the outputs of a batch of rows.
-    fn rows_forward(&self, parameters: &[f32], input: &[f32], output: &mut [f32]) {
-        let bias = &parameters[self.biases()];
-        for row in output.chunks_exact_mut(self.outputs) {
-            row.copy_from_slice(bias);
+    /// Computes a block of the outputs.
+    fn block_forward(&self, parameters: &[f32], input: &[f32], block: &mut Block<'_>) {
+        let bias = &parameters[self.biases()][block.columns.clone()];
+        block.each_row(|row| row.copy_from_slice(bias));
+        let rows = block.rows.len();
+        let input = &input[block.rows.start * self.inputs..block.rows.end * self.inputs];
+        if few_rows::suits(rows, self.outputs) {
+            let weights = &parameters[self.weights()];
+            few_rows::add_outputs(input, weights, self.outputs, block);
+        } else {
+            let weights = self.weight_matrix(parameters).columns(block.columns.clone());
+            multiply_into(Matrix::new(input, rows, self.inputs), weights, block, Into::Add);
         }
-        let rows = output.len() / self.outputs;
-        let input = Matrix::new(input, rows, self.inputs);
-        multiply(input, self.weight_matrix(parameters), output, Into::Add);
+        block.each_row(|row| rectifier::apply(self.activation, row));
     }
 
     /// Writes the gradients of the weights of some inputs from those of the outputs, and those of
@@ -72,9 +78,13 @@ impl Dense {
         let rows = output_gradients.len() / self.outputs;
         let has_biases = inputs.end == self.inputs;
         let (weights, biases) = gradients.split_at_mut(inputs.len() * self.outputs);
-        let input = Matrix::new(input, rows, self.inputs).columns(inputs).transposed();
-        let output = Matrix::new(output_gradients, rows, self.outputs);
-        multiply(input, output, weights, Into::Replace);
+        if few_rows::suits(rows, self.outputs) {
+            few_rows::weight_gradients(input, output_gradients, self.outputs, inputs, weights);
+        } else {
+            let input = Matrix::new(input, rows, self.inputs).columns(inputs).transposed();
+            let output = Matrix::new(output_gradients, rows, self.outputs);
+            multiply(input, output, weights, Into::Replace);
+        }
         if has_biases {
             kernels::column_sums(output_gradients, biases);
         }
@@ -124,14 +134,10 @@ impl Layer for Dense {
     }
 
     fn forward(&self, pass: Forward<'_>) {
-        let (rows, stretch) = (pass.examples, rows_per_stretch(pass.examples));
-        let output = Parts::new(pass.output, Cut::Every(stretch * self.outputs));
-        pass.rooms.team.run(rows.div_ceil(stretch), &|part| {
-            let range = part * stretch..rows.min((part + 1) * stretch);
-            let input = &pass.input[range.start * self.inputs..range.end * self.inputs];
-            let output = output.take(part);
-            self.rows_forward(pass.parameters, input, output);
-            rectifier::apply(self.activation, output);
+        let size = (MOST_ROWS, outputs_per_block(self.outputs));
+        let blocks = Blocks::new(pass.output, self.outputs, size);
+        pass.rooms.team.run(blocks.count(), &|block| {
+            self.block_forward(pass.parameters, pass.input, &mut blocks.take(block));
         });
     }
 
@@ -170,6 +176,15 @@ impl Layer for Dense {
     }
 }
 
+/// Most rows whose outputs are computed at a time.
+const MOST_ROWS: usize = 512;
+
+/// How many outputs are computed at a time: a quarter, where that keeps the products large. Cutting
+/// a batch by its outputs instead of its rows packs each weight once.
+fn outputs_per_block(outputs: usize) -> usize {
+    outputs.div_ceil(4).next_multiple_of(16).max(32).min(outputs)
+}
+
 /// How many rows of a batch are worked on at a time: a quarter, as long as that keeps the
 /// products large enough for `gemm` to be fast and small enough for the caches.
 fn rows_per_stretch(rows: usize) -> usize {
@@ -196,7 +211,7 @@ mod tests {
         let parameters = [f32::NAN, 1.0, 2.0, 3.0, 4.0, 0.5, -0.5];
         let input = [1.0, 1.0, 2.0, -1.0];
         let mut output = [0.0; 4];
-        layer.rows_forward(&parameters, &input, &mut output);
+        layer.block_forward(&parameters, &input, &mut Block::whole(&mut output, 2));
         assert_eq!(output, [4.5, 5.5, -0.5, -0.5]);
 
         let output_gradients = [1.0, 0.0, 0.0, 2.0];
