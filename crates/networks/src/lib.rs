@@ -59,7 +59,7 @@ pub use description::{
     Activation, LayerDescription, LossName, NamedLayer, NetworkDescription, Returns,
 };
 pub use error::NetworksError;
-pub use kernels::scale_bytes;
+pub use kernels::{prefetch, scale_bytes};
 pub use loss::BatchScore;
 pub use network::{Batch, Network, StepOptions};
 pub use noise_scale::{GradientNorms, NoiseScale};

@@ -1,6 +1,6 @@
 //! Batches of pictures as the rows of numbers that a network takes.
 
-use trainwright_networks::{Batch, Network, scale_bytes};
+use trainwright_networks::{Batch, Network, prefetch, scale_bytes};
 use trainwright_records::LabelledImages;
 use trainwright_records::pictures::Picture;
 use trainwright_records::pipeline::Augment;
@@ -10,6 +10,9 @@ use crate::error::TrainError;
 
 /// Scales a pixel to [0, 1].
 const PIXEL_SCALE: f32 = 1.0 / 255.0;
+
+/// Pictures between the one that is fetched from memory and the one that is scaled.
+const PREFETCHED: usize = 6;
 
 /// Rows, columns and channels of pictures once they are changed.
 pub(crate) fn changed_shape(
@@ -64,10 +67,18 @@ impl<'a> BatchBuffer<'a> {
     }
 
     /// The chosen pictures, with pixels scaled to [0, 1].
-    pub(crate) fn gather(&mut self, chosen: impl Iterator<Item = usize>, view: View) -> Batch<'_> {
+    pub(crate) fn gather(
+        &mut self,
+        chosen: impl Iterator<Item = usize> + Clone,
+        view: View,
+    ) -> Batch<'_> {
         self.labels.clear();
         let mut filled = 0;
+        let mut coming = chosen.clone().skip(PREFETCHED);
         for index in chosen {
+            if let Some(index) = coming.next() {
+                prefetch(self.images.image(index));
+            }
             let pixels = self.changer.pixels(self.images, index, view);
             let end = filled + pixels.len();
             if self.inputs.len() < end {
