@@ -6,7 +6,7 @@ mod make;
 
 use std::collections::BTreeMap;
 
-use crate::description::{LayerDescription, LossName, NetworkDescription};
+use crate::description::{Activation, LayerDescription, LossName, NetworkDescription};
 use crate::error::NetworksError;
 use crate::families;
 use crate::layer::Layer;
@@ -28,7 +28,12 @@ impl Network {
     pub fn new(description: &NetworkDescription) -> Result<Self, NetworksError> {
         let mut builder = Builder::new(description)?;
         for (index, named) in description.layers.iter().enumerate() {
-            builder.add(named.name_at(index), &named.layer)?;
+            let name = named.name_at(index);
+            let layer = match description.relu_can_wait(index, &name) {
+                true => builder.without_relu(&named.layer),
+                false => named.layer.clone(),
+            };
+            builder.add(name, &layer)?;
         }
         builder.finish(description)
     }
@@ -50,6 +55,18 @@ impl Network {
     }
 }
 
+impl NetworkDescription {
+    /// Whether a layer is a convolution with a ReLU whose output goes to a max pooling and nowhere
+    /// else: then the ReLU may as well follow the pooling.
+    fn relu_can_wait(&self, index: usize, name: &str) -> bool {
+        use LayerDescription as L;
+        let (layer, next) = (&self.layers[index].layer, self.layers.get(index + 1));
+        matches!(layer, L::Convolution { batch_norm: false, activation: Activation::Relu, .. })
+            && next.is_some_and(|next| matches!(next.layer, L::MaxPool { .. }))
+            && !self.layers.iter().any(|it| matches!(&it.layer, L::Add { with } if with == name))
+    }
+}
+
 /// A network that is growing layer by layer.
 struct Builder {
     parameters: Layout,
@@ -62,6 +79,8 @@ struct Builder {
     /// The value that holds it, and the layer that gives it.
     value: usize,
     from: String,
+    /// Whether the last layer's ReLU was left to the pooling that comes next.
+    owes_relu: bool,
     /// Positions of the picture that the last value was before it was made flat, or 1.
     positions: usize,
     /// Value and dimensions of each name.
@@ -97,9 +116,20 @@ impl Builder {
             shape,
             value: 0,
             from: "input".into(),
+            owes_relu: false,
             positions: 1,
             named: BTreeMap::new(),
         })
+    }
+
+    /// The same convolution, whose ReLU is left to the pooling that comes next.
+    fn without_relu(&mut self, layer: &LayerDescription) -> LayerDescription {
+        let mut layer = layer.clone();
+        if let LayerDescription::Convolution { activation, .. } = &mut layer {
+            *activation = Activation::Linear;
+            self.owes_relu = true;
+        }
+        layer
     }
 
     fn add(&mut self, name: String, layer: &LayerDescription) -> Result<(), NetworksError> {
@@ -204,6 +234,7 @@ fn product(shape: &[usize]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::{Batch, StepOptions};
 
     #[track_caller]
     fn refuses(layers: &str, words: &str) {
@@ -240,5 +271,28 @@ mod tests {
         let huge = Network::perceptron(usize::MAX / 2, &[16], 10);
         assert!(huge.is_err());
         assert_eq!(Network::perceptron(5, &[], 3).unwrap().parameter_count(), 18);
+    }
+
+    #[test]
+    fn a_relu_may_wait_for_the_pooling() {
+        let head = "name = \"x\"\ninput = [7, 7, 2]\n[[layer]]\nkind = \"convolution\"\n";
+        let convolution = format!("{head}filters = 9\nkernel = 3\npadding = 1\n");
+        let tail = "[[layer]]\nkind = \"max-pool\"\nsize = 2\n[[layer]]\nkind = \"flatten\"\n\
+            [[layer]]\nkind = \"dense\"\noutputs = 3\n";
+        let learn = |layers: &str| {
+            let description =
+                NetworkDescription::from_toml(&format!("{convolution}{layers}{tail}"));
+            let network = Network::new(&description.unwrap()).unwrap();
+            let (parameters, mut workspace) =
+                (network.initial_parameters(3), network.workspace(2, 1).unwrap());
+            let inputs: Vec<f32> = (0..196).map(|it| (it % 13) as f32 * 0.1 - 0.6).collect();
+            let batch = Batch { inputs: &inputs, labels: &[0, 2] };
+            let (mut gradients, options) = (vec![0.0; parameters.len()], StepOptions::default());
+            network.gradients(&parameters, &mut [], batch, options, &mut gradients, &mut workspace);
+            gradients
+        };
+        let apart = learn("activation = \"linear\"\n[[layer]]\nkind = \"relu\"\n");
+        assert_eq!(learn("activation = \"relu\"\n"), apart);
+        assert_ne!(learn("activation = \"linear\"\n"), apart);
     }
 }

@@ -50,11 +50,17 @@ impl Builder {
                 self.same("batch norm", Box::new(BatchNorm { norm, positions }), 2)
             }
             L::MaxPool { size } => {
+                let rectifies = std::mem::take(&mut self.owes_relu);
                 let (window, channels) = self.window(name, (size, size, 0))?;
                 let shape = vec![window.output_height(), window.output_width(), channels];
                 let flops = window.positions() * channels * size * size;
                 let kind = format!("max pool {size}x{size}");
-                Made { layer: Box::new(MaxPool { window, channels }), shape, kind, flops }
+                Made {
+                    layer: Box::new(MaxPool { window, channels, rectifies }),
+                    shape,
+                    kind,
+                    flops,
+                }
             }
             L::AveragePool { size } => self.average_pool(name, size)?,
             L::Relu => self.same("relu", Box::new(Rectifier(Activation::Relu)), 1),

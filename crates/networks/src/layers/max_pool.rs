@@ -11,12 +11,16 @@ use crate::simd::fused_kernels;
 pub(crate) struct MaxPool {
     pub(crate) window: Window,
     pub(crate) channels: usize,
+    /// Whether a ReLU follows.
+    ///
+    /// The largest of rectified values is the rectified largest, and there are fewer of those.
+    pub(crate) rectifies: bool,
 }
 
 fused_kernels! {
     /// Largest values of one picture; NaN is taken as the largest.
     fn largest<const FMA: bool>(pool: MaxPool, input: &[f32], output: &mut [f32]) {
-        let MaxPool { window, channels } = pool;
+        let MaxPool { window, channels, rectifies } = pool;
         for (place, output) in output.chunks_exact_mut(channels).enumerate() {
             for tap in 0..window.kernel * window.kernel {
                 let input = &input[start(&window, place, tap) * channels..][..channels];
@@ -28,18 +32,25 @@ fused_kernels! {
                     *output = if (value > *output) | value.is_nan() { value } else { *output };
                 }
             }
+            if rectifies {
+                for output in output {
+                    *output = if *output < 0.0 { 0.0 } else { *output };
+                }
+            }
         }
     }
 
-    /// Adds each gradient to the first of its window's values that is the largest.
+    /// Hands each gradient to the first of its window's values that is the largest, and 0 to the
+    /// others of the window.
     fn hand_back<const FMA: bool>(
         pool: MaxPool,
         kept: (&[f32], &[f32]),
         at_output: &mut [f32],
         at_input: &mut [f32],
+        into: Into,
     ) {
         let (input, output) = kept;
-        let MaxPool { window, channels } = pool;
+        let MaxPool { window, channels, rectifies } = pool;
         let places = output.chunks_exact(channels).zip(at_output.chunks_exact_mut(channels));
         for (place, (output, rest)) in places.enumerate() {
             for tap in 0..window.kernel * window.kernel {
@@ -48,8 +59,10 @@ fused_kernels! {
                 let at_input = &mut at_input[start..start + channels];
                 let (output, rest) = (&output[..channels], &mut rest[..channels]);
                 for channel in 0..channels {
-                    let hit = input[channel] == output[channel];
-                    at_input[channel] += if hit { rest[channel] } else { 0.0 };
+                    let learns = !rectifies | (output[channel] > 0.0);
+                    let hit = learns & (input[channel] == output[channel]);
+                    let before = if into == Into::Add { at_input[channel] } else { 0.0 };
+                    at_input[channel] = before + if hit { rest[channel] } else { 0.0 };
                     rest[channel] = if hit { 0.0 } else { rest[channel] };
                 }
             }
@@ -70,6 +83,17 @@ impl MaxPool {
     fn sizes(&self) -> (usize, usize) {
         let Window { height, width, .. } = self.window;
         (height * width * self.channels, self.window.positions() * self.channels)
+    }
+
+    /// Clears the gradients of what fills no window.
+    fn clear_rest(&self, at_input: &mut [f32]) {
+        let Window { width, kernel, .. } = self.window;
+        let (rows, columns) =
+            (self.window.output_height() * kernel, self.window.output_width() * kernel);
+        for (index, row) in at_input.chunks_exact_mut(width * self.channels).enumerate() {
+            let start = if index < rows { columns * self.channels } else { 0 };
+            row[start..].fill(0.0);
+        }
     }
 }
 
@@ -98,14 +122,14 @@ impl Layer for MaxPool {
         let to = Parts::new(target.values, Cut::Every(step * before));
         pass.rooms.team.run(pass.examples.div_ceil(step), &|part| {
             let (from, to) = (from.take(part), to.take(part));
-            if target.into == Into::Replace {
-                to.fill(0.0);
-            }
             let input = pass.input[part * step * before..].chunks_exact(before);
             let output = pass.output[part * step * after..].chunks_exact(after);
             let gradients = from.chunks_exact_mut(after).zip(to.chunks_exact_mut(before));
             for (kept, (from, to)) in input.zip(output).zip(gradients) {
-                hand_back(*self, kept, from, to);
+                hand_back(*self, kept, from, to, target.into);
+                if target.into == Into::Replace {
+                    self.clear_rest(to);
+                }
             }
         });
     }
@@ -118,6 +142,7 @@ mod tests {
     const POOL: MaxPool = MaxPool {
         window: Window { height: 2, width: 5, kernel: 2, stride: 2, padding: 0 },
         channels: 1,
+        rectifies: false,
     };
 
     #[test]
@@ -126,9 +151,12 @@ mod tests {
         let mut output = [0.0; 2];
         largest(POOL, &input, &mut output);
         assert_eq!(output, [5.0, 2.0]);
-        let mut at_input = [0.0; 10];
-        hand_back(POOL, (&input, &output), &mut [3.0, 4.0], &mut at_input);
+        let mut at_input = [f32::NAN; 10];
+        hand_back(POOL, (&input, &output), &mut [3.0, 4.0], &mut at_input, Into::Replace);
+        POOL.clear_rest(&mut at_input);
         assert_eq!(at_input, [0.0, 3.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        hand_back(POOL, (&input, &output), &mut [3.0, 4.0], &mut at_input, Into::Add);
+        assert_eq!(at_input, [0.0, 6.0, 8.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
@@ -148,15 +176,37 @@ mod tests {
         let pool = MaxPool {
             window: Window { height: 6, width: 7, kernel: 3, stride: 3, padding: 0 },
             channels: 11,
+            rectifies: true,
         };
-        let input: Vec<f32> = (0..6 * 7 * 11).map(|it| ((it * 37) % 101) as f32).collect();
+        let input: Vec<f32> = (0..6 * 7 * 11).map(|it| ((it * 37) % 101) as f32 - 80.0).collect();
         let [mut one, mut two] = [vec![0.0; 44], vec![0.0; 44]];
         plain::largest::<false>(pool, &input, &mut one);
         largest(pool, &input, &mut two);
         assert_eq!(one, two);
-        let [mut back, mut again] = [vec![0.5; input.len()], vec![0.5; input.len()]];
-        plain::hand_back::<false>(pool, (&input, &one), &mut [2.0; 44], &mut back);
-        hand_back(pool, (&input, &one), &mut [2.0; 44], &mut again);
+        for into in [Into::Add, Into::Replace] {
+            let [mut back, mut again] = [vec![0.5; input.len()], vec![0.5; input.len()]];
+            plain::hand_back::<false>(pool, (&input, &one), &mut [2.0; 44], &mut back, into);
+            hand_back(pool, (&input, &one), &mut [2.0; 44], &mut again, into);
+            assert_eq!(back, again);
+        }
+    }
+
+    #[test]
+    fn rectifying_after_is_rectifying_before() {
+        let (after, input) = (
+            MaxPool { rectifies: true, ..POOL },
+            [-1.0, -5.0, 2.0, 2.0, 9.0, -5.0, 0.0, -2.0, 3.0, 9.0],
+        );
+        let rectified = input.map(|value: f32| value.max(0.0));
+        let [mut one, mut two] = [[f32::NAN; 2]; 2];
+        largest(after, &input, &mut one);
+        largest(POOL, &rectified, &mut two);
+        assert_eq!((one, two), ([0.0, 3.0], [0.0, 3.0]));
+        let [mut back, mut again] = [[0.0; 10]; 2];
+        hand_back(after, (&input, &one), &mut [7.0, 8.0], &mut back, Into::Replace);
+        hand_back(POOL, (&rectified, &two), &mut [7.0, 8.0], &mut again, Into::Replace);
+        crate::kernels::relu_backward(&mut again, &rectified);
         assert_eq!(back, again);
+        assert_eq!(back.iter().sum::<f32>(), 8.0);
     }
 }
