@@ -1,6 +1,8 @@
-//! One pass over parameters for each kind of update, compiled as in `kernels.rs`.
+//! One pass over parameters for each kind of update, compiled as in `kernels.rs` or, where it pays,
+//! with fused operations.
 
 use crate::kernels::kernels;
+use crate::simd::{add_product, fused_kernels};
 
 /// The numbers of one Adam step; see `adam.rs` for their meaning.
 #[derive(Debug, Clone, Copy)]
@@ -41,12 +43,15 @@ pub(crate) struct AdaGradStep {
 /// with such numbers many times slower.
 #[inline(always)]
 fn without_faded(memory: f32) -> f32 {
-    if memory.abs() < 1e-30 { 0.0 } else { memory }
+    if memory.abs() < FADED { 0.0 } else { memory }
 }
 
-kernels! {
+/// What is smaller than this is too small to move a parameter.
+const FADED: f32 = 1e-30;
+
+fused_kernels! {
     /// One pass of Adam over parameters and moments.
-    fn adam(
+    fn adam<const FMA: bool>(
         parameters: &mut [f32],
         moments: [&mut [f32]; 2],
         gradients: &[f32],
@@ -56,13 +61,18 @@ kernels! {
         let AdamStep { beta1, beta2, rate, second_scale, epsilon, decay, shrink } = step;
         let moments = first.iter_mut().zip(second);
         for ((parameter, (m, v)), &g) in parameters.iter_mut().zip(moments).zip(gradients) {
-            let g = g + decay * *parameter;
-            *m = without_faded(beta1 * *m + (1.0 - beta1) * g);
-            *v = without_faded(beta2 * *v + (1.0 - beta2) * g * g);
-            *parameter = shrink * *parameter - rate * *m / (v.sqrt() * second_scale + epsilon);
+            let g = add_product::<FMA>(decay, *parameter, g);
+            *m = without_faded(add_product::<FMA>(beta1, *m, (1.0 - beta1) * g));
+            let square = add_product::<FMA>(beta2, *v, (1.0 - beta2) * g * g);
+            // Never negative, so that it need not be asked for its size.
+            *v = if square < FADED { 0.0 } else { square };
+            let change = rate * *m / add_product::<FMA>(v.sqrt(), second_scale, epsilon);
+            *parameter = add_product::<FMA>(shrink, *parameter, -change);
         }
     }
+}
 
+kernels! {
     /// One pass of plain gradient descent.
     fn descend(parameters: &mut [f32], gradients: &[f32], step: DescentStep) {
         let DescentStep { rate, decay, .. } = step;
@@ -161,10 +171,15 @@ mod tests {
                 beta1: 0.9, beta2: 0.999, rate: 0.01, second_scale: 3.0, epsilon: 1e-8,
                 decay, shrink: 1.0 - decay,
             };
-            check(state.clone(), [
-                &|[p, m, v]| portable::adam(p, [m, v], &g, step),
-                &|[p, m, v]| adam(p, [m, v], &g, step),
-            ]);
+            let [mut plain, mut fused] = [state.clone(), state.clone()];
+            let [p, m, v] = &mut plain;
+            plain::adam::<false>(p, [m, v], &g, step);
+            let [p, m, v] = &mut fused;
+            adam(p, [m, v], &g, step);
+            for (plain, fused) in plain.iter().flatten().zip(fused.iter().flatten()) {
+                // A few roundings of numbers up to 10.
+                prop_assert!((plain - fused).abs() < 1e-5);
+            }
             let step = DescentStep { rate: 0.1, momentum: 0.9, decay };
             check(state.clone(), [
                 &|[p, v, _]| portable::descend_with_momentum(p, v, &g, step),
