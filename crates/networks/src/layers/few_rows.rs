@@ -13,7 +13,7 @@ const COLUMNS: usize = 2 * LANES;
 
 /// Inputs whose weights are gone through for all rows before the next: they stay in the nearest
 /// cache.
-const INPUTS: usize = 32;
+const INPUTS: usize = 48;
 
 /// Outputs of all rows that half of the nearest cache holds.
 const MOST_OUTPUTS: usize = 4096;
