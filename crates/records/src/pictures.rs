@@ -14,6 +14,8 @@ pub use encode::{JpegWriter, encode_png};
 pub use header::{PictureFormat, PictureHeader, read_picture_header};
 pub use scale::{Framing, Scaler};
 
+use crate::error::RecordsError;
+
 /// Pixels of one picture, row by row, channels together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Picture {
@@ -28,6 +30,16 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// Takes the shape of a picture that is to be decoded into it, and gives room for its pixels.
+    pub(crate) fn room<'a>(
+        &'a mut self,
+    ) -> impl FnOnce([usize; 3]) -> Result<&'a mut [u8], RecordsError> {
+        |[rows, columns, channels]| {
+            self.reshape(rows, columns, channels);
+            Ok(&mut self.pixels)
+        }
+    }
+
     /// Makes it a picture of this shape, keeping its memory; the pixels are whatever they were.
     pub(crate) fn reshape(&mut self, rows: usize, columns: usize, channels: usize) {
         (self.rows, self.columns, self.channels) = (rows, columns, channels);

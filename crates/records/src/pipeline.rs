@@ -197,7 +197,7 @@ impl Pipeline {
     pub fn shape(&self) -> Result<[usize; 3], RecordsError> {
         let (mut reader, mut picture) = (PictureReader::new()?, Picture::default());
         let origin = &self.shared.origin;
-        reader.read(origin, 0, &mut picture).map_err(|error| origin.placed(0, error))?;
+        reader.read(origin, 0, picture.room()).map_err(|error| origin.placed(0, error))?;
         Ok([picture.rows, picture.columns, picture.channels])
     }
 

@@ -104,13 +104,14 @@ pub fn prepare(
     let done = plan.items() - runs.iter().map(|run| run.items.len()).sum::<usize>();
     let mut tally = Tally { progress, done, total: plan.items(), corrupt: keeper.corrupt() };
     tally.tell();
+    let window = plan::window(&source, options);
     let source = Arc::new(source);
     let limit = Arc::new(MemoryLimit::new());
     let workers = (0..options.threads)
         .map(|_| Worker::new(Arc::clone(&source), Arc::clone(&limit), options))
         .collect::<Result<Vec<_>, _>>()?;
     let workers = workers.into_iter().map(|mut worker| move |run: Run| worker.make(run)).collect();
-    let made = Ordered::start(workers, 2 * options.threads + 2, runs.into_iter());
+    let made = Ordered::start(workers, window, runs.into_iter());
     let refused = write_shards(made, out, options.corrupt, &mut keeper, &mut tally)?;
     if !refused.is_empty() {
         return Err(RecordsError::CorruptPictures { pictures: refused });

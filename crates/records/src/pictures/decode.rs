@@ -51,10 +51,20 @@ impl Decoder {
         bytes: &[u8],
         picture: &mut Picture,
     ) -> Result<PictureHeader, RecordsError> {
+        self.decode_to(bytes, picture.room())
+    }
+
+    /// Decodes a file to where `room` says a picture of its rows, columns and channels has room.
+    pub(crate) fn decode_to<'a>(
+        &mut self,
+        bytes: &[u8],
+        room: impl FnOnce([usize; 3]) -> Result<&'a mut [u8], RecordsError>,
+    ) -> Result<PictureHeader, RecordsError> {
         let header = read_picture_header(bytes)?;
+        let pixels = room([header.rows, header.columns, 3])?;
         match header.format {
-            PictureFormat::Jpeg => self.jpeg(bytes, &header, picture)?,
-            PictureFormat::Png => self.png(bytes, picture)?,
+            PictureFormat::Jpeg => self.jpeg(bytes, &header, pixels)?,
+            PictureFormat::Png => self.png(bytes, pixels)?,
         }
         Ok(header)
     }
@@ -62,16 +72,15 @@ impl Decoder {
     fn jpeg(
         &mut self,
         bytes: &[u8],
-        header: &PictureHeader,
-        picture: &mut Picture,
+        #[cfg_attr(not(feature = "turbojpeg"), expect(unused_variables))] header: &PictureHeader,
+        pixels: &mut [u8],
     ) -> Result<(), RecordsError> {
-        picture.reshape(header.rows, header.columns, 3);
         #[cfg(feature = "turbojpeg")]
-        if self.turbo(bytes, header, picture) {
+        if self.turbo(bytes, header, pixels) {
             return Ok(());
         }
         let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), self.options);
-        decoder.decode_into(&mut picture.pixels).map_err(|e| damaged(PictureFormat::Jpeg, e))
+        decoder.decode_into(pixels).map_err(|e| damaged(PictureFormat::Jpeg, e))
     }
 
     /// Whether libjpeg-turbo decodes the picture without a remark.
@@ -80,12 +89,12 @@ impl Decoder {
     /// so the other decoder, which tells them apart, has the last word on such pictures. Pictures
     /// for print have four channels, which libjpeg-turbo does not turn into three.
     #[cfg(feature = "turbojpeg")]
-    fn turbo(&mut self, bytes: &[u8], header: &PictureHeader, picture: &mut Picture) -> bool {
+    fn turbo(&mut self, bytes: &[u8], header: &PictureHeader, pixels: &mut [u8]) -> bool {
         if header.channels == 4 {
             return false;
         }
         let image = turbojpeg::Image {
-            pixels: &mut picture.pixels[..],
+            pixels,
             width: header.columns,
             pitch: 3 * header.columns,
             height: header.rows,
@@ -94,7 +103,7 @@ impl Decoder {
         self.turbo.decompress(bytes, image).is_ok()
     }
 
-    fn png(&mut self, bytes: &[u8], picture: &mut Picture) -> Result<(), RecordsError> {
+    fn png(&mut self, bytes: &[u8], pixels: &mut [u8]) -> Result<(), RecordsError> {
         let bad = |error: png::DecodingError| damaged(PictureFormat::Png, error);
         let mut decoder = png::Decoder::new(Cursor::new(bytes));
         decoder.set_transformations(Transformations::EXPAND | Transformations::STRIP_16);
@@ -105,9 +114,7 @@ impl Decoder {
         self.expanded.resize(size, 0);
         let info = reader.next_frame(&mut self.expanded).map_err(bad)?;
         reader.finish().map_err(bad)?;
-        let (rows, columns) = (info.height as usize, info.width as usize);
-        picture.reshape(rows, columns, 3);
-        let (from, into) = (&self.expanded[..info.buffer_size()], &mut picture.pixels);
+        let (from, into) = (&self.expanded[..info.buffer_size()], pixels);
         match info.color_type.samples() {
             1 => spread::<1>(from, into, |&[grey]| [grey; 3]),
             2 => spread::<2>(from, into, |&[grey, _]| [grey; 3]),

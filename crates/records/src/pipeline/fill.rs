@@ -1,7 +1,9 @@
 //! A batch out of a list of records: what one thread does.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use super::cache::Cache;
 use super::origin::PictureReader;
 use super::{Batch, Images, PictureUse, PixelKind, Shared};
 use crate::error::RecordsError;
@@ -40,6 +42,12 @@ impl Filler {
     }
 
     fn add(&mut self, record: usize, count: usize, batch: &mut Batch) -> Result<(), RecordsError> {
+        if self.goes_straight() {
+            let origin = &self.shared.origin;
+            let label = self.reader.read(origin, record, |shape| batch.room(shape, count))?;
+            batch.labels.push(label);
+            return Ok(());
+        }
         let label = self.decoded(record)?;
         let options = &self.shared.options;
         let picture = match self.wanted {
@@ -54,16 +62,20 @@ impl Filler {
             }
             PictureUse::Learning { .. } | PictureUse::Judging => &self.picture,
         };
-        let shape = [picture.rows, picture.columns, picture.channels];
-        if batch.labels.is_empty() {
-            batch.shape = shape;
-            batch.images.reserve(count * picture.pixels.len());
-        } else if batch.shape != shape {
-            return Err(RecordsError::BatchShape { expected: batch.shape, found: shape });
-        }
+        let place = batch.place([picture.rows, picture.columns, picture.channels], count)?;
+        batch.images.put(place, &picture.pixels);
         batch.labels.push(label);
-        batch.images.extend(&picture.pixels);
         Ok(())
+    }
+
+    /// Whether pictures are decoded right into the batch: as bytes, unchanged and not kept.
+    fn goes_straight(&self) -> bool {
+        let Shared { options, cache, .. } = &*self.shared;
+        let unchanged = match self.wanted {
+            PictureUse::Learning { .. } => options.augment.is_nothing(),
+            PictureUse::Judging => options.augment.crop.is_none(),
+        };
+        unchanged && options.pixels == PixelKind::U8 && matches!(cache, Cache::None)
     }
 
     /// Gets the pixels of a record from the cache or by decoding; gives the label.
@@ -72,26 +84,29 @@ impl Filler {
         if let Some(label) = cache.get(record, &mut self.picture)? {
             return Ok(label);
         }
-        let label = self.reader.read(&self.shared.origin, record, &mut self.picture)?;
+        let label = self.reader.read(&self.shared.origin, record, self.picture.room())?;
         cache.put(record, label, &self.picture)?;
         Ok(label)
     }
 }
 
-/// The picture of an example, encoded or as pixels.
-pub(crate) fn picture_of(
+/// Puts the picture of an example, encoded or as pixels, where `room` says, given its shape.
+pub(crate) fn picture_of<'a>(
     example: &ExampleView<'_>,
     decoder: &mut Decoder,
-    picture: &mut Picture,
+    room: impl FnOnce([usize; 3]) -> Result<&'a mut [u8], RecordsError>,
 ) -> Result<(), RecordsError> {
     match example.bytes("image/encoded") {
-        Ok(encoded) => decoder.decode(encoded, picture).map(drop),
-        Err(RecordsError::FeatureMissing { .. }) => raw(example, picture),
+        Ok(encoded) => decoder.decode_to(encoded, room).map(drop),
+        Err(RecordsError::FeatureMissing { .. }) => raw(example, room),
         Err(other) => Err(other),
     }
 }
 
-fn raw(example: &ExampleView<'_>, picture: &mut Picture) -> Result<(), RecordsError> {
+fn raw<'a>(
+    example: &ExampleView<'_>,
+    room: impl FnOnce([usize; 3]) -> Result<&'a mut [u8], RecordsError>,
+) -> Result<(), RecordsError> {
     let pixels = example.bytes("image/raw")?;
     let side = |feature| {
         let expected = "size of a picture";
@@ -104,12 +119,11 @@ fn raw(example: &ExampleView<'_>, picture: &mut Picture) -> Result<(), RecordsEr
     if expected != Some(pixels.len()) {
         return Err(RecordsError::PixelCount { bytes: pixels.len(), rows, columns });
     }
-    picture.reshape(rows, columns, channels);
-    picture.pixels.copy_from_slice(pixels);
+    room([rows, columns, channels])?.copy_from_slice(pixels);
     Ok(())
 }
 
-/// An empty batch, in memory of an old one where there is one of the right kind.
+/// A batch without labels, in memory of an old one where there is one of the right kind.
 fn emptied(spare: Option<Batch>, pixels: PixelKind) -> Batch {
     let mut batch = spare.unwrap_or_else(|| Batch {
         images: Images::U8(Vec::new()),
@@ -117,29 +131,64 @@ fn emptied(spare: Option<Batch>, pixels: PixelKind) -> Batch {
         shape: [0; 3],
     });
     batch.labels.clear();
-    match (&mut batch.images, pixels) {
-        (Images::U8(pixels), PixelKind::U8) => pixels.clear(),
-        (Images::F32(pixels), PixelKind::F32) => pixels.clear(),
-        (images, PixelKind::U8) => *images = Images::U8(Vec::new()),
-        (images, PixelKind::F32) => *images = Images::F32(Vec::new()),
+    match (&batch.images, pixels) {
+        (Images::U8(_), PixelKind::U8) | (Images::F32(_), PixelKind::F32) => {}
+        (_, PixelKind::U8) => batch.images = Images::U8(Vec::new()),
+        (_, PixelKind::F32) => batch.images = Images::F32(Vec::new()),
     }
     batch
 }
 
-impl Images {
-    fn reserve(&mut self, count: usize) {
-        match self {
-            Self::U8(all) => all.reserve(count),
-            Self::F32(all) => all.reserve(count),
+impl Batch {
+    /// Room for the pixels of the next of `count` pictures as bytes.
+    fn room(&mut self, shape: [usize; 3], count: usize) -> Result<&mut [u8], RecordsError> {
+        let place = self.place(shape, count)?;
+        match &mut self.images {
+            Images::U8(all) => Ok(&mut all[place]),
+            Images::F32(_) => unreachable!("floats do not go straight into a batch"),
         }
     }
 
-    fn extend(&mut self, pixels: &[u8]) {
+    /// Where the pixels of the next of `count` pictures go; the first decides on the shape.
+    fn place(&mut self, shape: [usize; 3], count: usize) -> Result<Range<usize>, RecordsError> {
+        let size: usize = shape.iter().product();
+        if self.labels.is_empty() {
+            self.shape = shape;
+            self.images.resize(count * size);
+        } else if self.shape != shape {
+            return Err(RecordsError::BatchShape { expected: self.shape, found: shape });
+        }
+        let start = self.labels.len() * size;
+        Ok(start..start + size)
+    }
+}
+
+impl Images {
+    /// Makes room for so many numbers; they are whatever they were.
+    fn resize(&mut self, count: usize) {
         match self {
-            Self::U8(all) => all.extend_from_slice(pixels),
+            Self::U8(all) => resize(all, count),
+            Self::F32(all) => resize(all, count),
+        }
+    }
+
+    fn put(&mut self, place: Range<usize>, pixels: &[u8]) {
+        match self {
+            Self::U8(all) => all[place].copy_from_slice(pixels),
             Self::F32(all) => {
-                all.extend(pixels.iter().map(|&pixel| f32::from(pixel) * (1.0 / 255.0)));
+                for (into, &pixel) in all[place].iter_mut().zip(pixels) {
+                    *into = f32::from(pixel) * (1.0 / 255.0);
+                }
             }
         }
+    }
+}
+
+/// New memory comes zeroed from the system, which costs less than to clear it here.
+fn resize<T: Clone + Default>(all: &mut Vec<T>, count: usize) {
+    if all.capacity() < count {
+        *all = vec![T::default(); count];
+    } else {
+        all.resize(count, T::default());
     }
 }

@@ -49,6 +49,7 @@ pub(super) struct PictureReader {
     scaler: Scaler,
     file: Vec<u8>,
     whole: Picture,
+    square: Picture,
 }
 
 impl Origin {
@@ -116,21 +117,22 @@ impl Origin {
 
 impl PictureReader {
     pub(super) fn new() -> Result<Self, RecordsError> {
-        let (scaler, file, whole) = (Scaler::new(), Vec::new(), Picture::default());
-        Ok(Self { decoder: Decoder::new()?, scaler, file, whole })
+        let (scaler, file) = (Scaler::new(), Vec::new());
+        let (whole, square) = (Picture::default(), Picture::default());
+        Ok(Self { decoder: Decoder::new()?, scaler, file, whole, square })
     }
 
-    /// Fills `picture` with a record's and gives its label.
-    pub(super) fn read(
+    /// Puts the pixels of a record where `room` says, given their shape; gives the label.
+    pub(super) fn read<'a>(
         &mut self,
         origin: &Origin,
         record: usize,
-        picture: &mut Picture,
+        room: impl FnOnce([usize; 3]) -> Result<&'a mut [u8], RecordsError>,
     ) -> Result<i64, RecordsError> {
         match origin {
             Origin::Shards { .. } => {
                 let example = origin.example(record)?;
-                picture_of(&example, &mut self.decoder, picture)?;
+                picture_of(&example, &mut self.decoder, room)?;
                 example.int("label")
             }
             Origin::Folder(part) => {
@@ -138,7 +140,8 @@ impl PictureReader {
                 self.file.clear();
                 File::open(part.folder.path(item))?.read_to_end(&mut self.file)?;
                 self.decoder.decode(&self.file, &mut self.whole)?;
-                self.scaler.square(&self.whole, part.size, part.framing, picture);
+                self.scaler.square(&self.whole, part.size, part.framing, &mut self.square);
+                room([part.size, part.size, 3])?.copy_from_slice(&self.square.pixels);
                 Ok(part.folder.label(item).into())
             }
         }

@@ -12,8 +12,11 @@ use crate::sources::Source;
 const MOST_SHARDS: usize = 99_999;
 /// Largest side, JPEG's own limit.
 const LARGEST_SIDE: usize = 65_500;
-/// Size of records that are made in one go.
-const RUN_BYTES: usize = 2 << 20;
+/// Size of records that are made in one go. Runs are short, because threads that find no more of
+/// them wait for the last ones.
+const RUN_BYTES: usize = 1 << 19;
+/// Items that are made in one go, however small.
+const MOST_ITEMS: usize = 16;
 
 /// Shares of train, validation and test; they are not negative and their sum is 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -125,7 +128,7 @@ impl Plan {
         options: &PrepareOptions,
         is_there: impl Fn(&str) -> bool,
     ) -> Vec<Run> {
-        let length = (RUN_BYTES / largest_record(source, options)).clamp(1, 16);
+        let length = run_length(source, options);
         let mut runs = Vec::new();
         for (part, items) in &self.parts {
             for number in 0..self.shards {
@@ -153,6 +156,17 @@ impl Plan {
 }
 
 /// Bytes of the pixels of a finished picture; rows of tables are small.
+fn run_length(source: &Source, options: &PrepareOptions) -> usize {
+    (RUN_BYTES / largest_record(source, options)).clamp(1, MOST_ITEMS)
+}
+
+/// How many runs may be in work or wait to be written: enough that one slow picture holds nobody
+/// up, unless records are large.
+pub(super) fn window(source: &Source, options: &PrepareOptions) -> usize {
+    let run = run_length(source, options) * largest_record(source, options);
+    (2 * options.threads + 2) * (4 * RUN_BYTES / run).clamp(1, 4)
+}
+
 fn largest_record(source: &Source, options: &PrepareOptions) -> usize {
     match source {
         Source::Pictures(_) => 3 * options.size.unwrap_or(super::work::DEFAULT_SIZE).pow(2),

@@ -97,7 +97,7 @@ pub(super) fn read_records(bucket: &dyn Bucket, shards: &[Object], run: &ReadRun
             for payload in &payloads {
                 worker.bytes += (payload.len() + FRAME_BYTES) as u64;
                 let example = ExampleView::new(payload);
-                picture_of(&example, &mut worker.decoder, &mut worker.decoded)?;
+                picture_of(&example, &mut worker.decoder, worker.decoded.room())?;
                 worker.batch.extend_from_slice(&worker.decoded.pixels);
             }
             black_box(&worker.batch);
