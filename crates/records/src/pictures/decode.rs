@@ -61,10 +61,11 @@ impl Decoder {
         room: impl FnOnce([usize; 3]) -> Result<&'a mut [u8], RecordsError>,
     ) -> Result<PictureHeader, RecordsError> {
         let header = read_picture_header(bytes)?;
-        let pixels = room([header.rows, header.columns, 3])?;
+        let shape = [header.rows, header.columns, 3];
         match header.format {
-            PictureFormat::Jpeg => self.jpeg(bytes, &header, pixels)?,
-            PictureFormat::Png => self.png(bytes, pixels)?,
+            PictureFormat::Jpeg => self.jpeg(bytes, &header, room(shape)?)?,
+            // A header may claim any size, so room is asked for once all pixels have been found.
+            PictureFormat::Png => spread_out(self.png(bytes)?, room(shape)?),
         }
         Ok(header)
     }
@@ -72,7 +73,11 @@ impl Decoder {
     fn jpeg(
         &mut self,
         bytes: &[u8],
-        #[cfg_attr(not(feature = "turbojpeg"), expect(unused_variables))] header: &PictureHeader,
+        #[cfg_attr(
+            not(feature = "turbojpeg"),
+            expect(unused_variables, reason = "libjpeg-turbo alone needs it")
+        )]
+        header: &PictureHeader,
         pixels: &mut [u8],
     ) -> Result<(), RecordsError> {
         #[cfg(feature = "turbojpeg")]
@@ -103,7 +108,8 @@ impl Decoder {
         self.turbo.decompress(bytes, image).is_ok()
     }
 
-    fn png(&mut self, bytes: &[u8], pixels: &mut [u8]) -> Result<(), RecordsError> {
+    /// The pixels, of as many channels as they have, and the number of channels.
+    fn png(&mut self, bytes: &[u8]) -> Result<(&[u8], usize), RecordsError> {
         let bad = |error: png::DecodingError| damaged(PictureFormat::Png, error);
         let mut decoder = png::Decoder::new(Cursor::new(bytes));
         decoder.set_transformations(Transformations::EXPAND | Transformations::STRIP_16);
@@ -114,14 +120,17 @@ impl Decoder {
         self.expanded.resize(size, 0);
         let info = reader.next_frame(&mut self.expanded).map_err(bad)?;
         reader.finish().map_err(bad)?;
-        let (from, into) = (&self.expanded[..info.buffer_size()], pixels);
-        match info.color_type.samples() {
-            1 => spread::<1>(from, into, |&[grey]| [grey; 3]),
-            2 => spread::<2>(from, into, |&[grey, _]| [grey; 3]),
-            3 => into.copy_from_slice(from),
-            _ => spread::<4>(from, into, |&[red, green, blue, _]| [red, green, blue]),
-        }
-        Ok(())
+        Ok((&self.expanded[..info.buffer_size()], info.color_type.samples()))
+    }
+}
+
+/// Pixels with three channels out of ones with any number.
+fn spread_out((from, channels): (&[u8], usize), into: &mut [u8]) {
+    match channels {
+        1 => spread::<1>(from, into, |&[grey]| [grey; 3]),
+        2 => spread::<2>(from, into, |&[grey, _]| [grey; 3]),
+        3 => into.copy_from_slice(from),
+        _ => spread::<4>(from, into, |&[red, green, blue, _]| [red, green, blue]),
     }
 }
 

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 
 use proptest::prelude::*;
@@ -109,18 +109,48 @@ fn caches_give_what_decoding_gives_even_when_the_shards_are_gone_wrong() {
 }
 
 #[test]
-fn memory_of_batches_is_used_again() {
-    let (_folder, paths) = shards(&[40], Compression::None);
-    let pipeline = Pipeline::open(&paths, options()).unwrap();
-    let mut epoch = pipeline.epoch(0).unwrap();
-    let mut seen = BTreeMap::new();
-    while let Some(batch) = epoch.next() {
-        let batch = batch.unwrap();
-        let Images::U8(pixels) = &batch.images else { panic!("bytes were asked for") };
-        *seen.entry(pixels.as_ptr() as usize).or_insert(0) += 1;
-        epoch.recycle(batch);
+fn memory_of_batches_is_used_again_and_holds_what_new_memory_would() {
+    let (_folder, paths) = shards(&[39], Compression::None);
+    for pixels in [PixelKind::U8, PixelKind::F32] {
+        let options = PipelineOptions { pixels, ..options() };
+        let pipeline = Pipeline::open(&paths, options.clone()).unwrap();
+        let mut again = pipeline.epoch(0).unwrap();
+        let (mut places, mut found) = (BTreeSet::new(), Vec::new());
+        while let Some(batch) = again.next() {
+            let batch = batch.unwrap();
+            places.insert(match &batch.images {
+                Images::U8(pixels) => pixels.as_ptr() as usize,
+                Images::F32(pixels) => pixels.as_ptr() as usize,
+            });
+            found.push(batch.clone());
+            again.recycle(batch);
+        }
+        assert!(places.len() < 10, "10 batches in {} buffers", places.len());
+        assert_eq!(found, epoch(&paths, &options, 0));
     }
-    assert!(seen.len() < 10, "10 batches in {} buffers", seen.len());
+}
+
+#[test]
+fn pictures_of_two_shapes_do_not_make_a_batch() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tfrecord");
+    let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::None).unwrap();
+    for columns in [2, 3] {
+        let pixels = vec![7; 6 * columns];
+        let png = encode_png(&Picture { rows: 2, columns, channels: 3, pixels }).unwrap();
+        let image = ("image/encoded", Feature::Bytes(vec![&png[..]]));
+        let example = Example::from([image, ("label", Feature::Ints(vec![0]))]);
+        writer.write(&example.encode()).unwrap();
+    }
+    writer.finish().unwrap();
+    for cache in [CacheKind::None, CacheKind::Memory] {
+        let options = PipelineOptions { cache, ..options() };
+        let pipeline = Pipeline::open(std::slice::from_ref(&path), options).unwrap();
+        let mut batches = pipeline.batches(&[0, 1], PictureUse::Judging).unwrap();
+        let message = batches.next().unwrap().unwrap_err().to_string();
+        assert!(message.contains("a.tfrecord: record 1"), "{message}");
+        assert!(message.contains("[2, 3, 3]"), "{message}");
+    }
 }
 
 #[test]
