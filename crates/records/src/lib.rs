@@ -3,6 +3,7 @@
 //! Start with [`load`] for a data set, [`RecordReader`] for a TFRecord file and [`read_scalars`]
 //! for a TensorBoard event file. Nothing here trains, draws or downloads unasked.
 
+mod block_writer;
 pub mod bucket;
 mod compression;
 mod durable;

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::ops::Deref;
 use std::path::Path;
 
-use memmap2::Mmap;
+use memmap2::{Advice, Mmap};
 
 use crate::bucket::{bucket_of, is_remote};
 use crate::compression::{Compression, unpacked_records};
@@ -103,7 +103,11 @@ fn map(path: &Path) -> Result<Mmap, RecordsError> {
     // SAFETY: the map is only read. Nothing in this process writes to finished files, and the
     // documentation passes the demand not to shorten them on to the user.
     let map = file.and_then(|file| unsafe { Mmap::map(&file) });
-    map.map_err(|error| RecordsError::from(error).in_file(path))
+    let map = map.map_err(|error| RecordsError::from(error).in_file(path))?;
+    // What is not in the system's cache yet comes there in large pieces, if the system can: such
+    // pages cost a fraction of small ones each time they are mapped. Nothing depends on it.
+    let _ = map.advise(Advice::HugePage);
+    Ok(map)
 }
 
 fn unpack(packed: &[u8]) -> Result<ShardBytes, RecordsError> {

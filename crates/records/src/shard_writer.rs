@@ -1,8 +1,8 @@
 //! Writing one shard: framed, perhaps compressed, indexed, and visible only when it is whole.
 
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::block_writer::BlockWriter;
 use crate::compression::{Compression, Packer};
 use crate::durable::{PrivateFile, flush_folder, write_private};
 use crate::error::RecordsError;
@@ -43,7 +43,7 @@ pub struct ShardSize {
 /// ```
 pub struct ShardWriter {
     path: PathBuf,
-    output: RecordWriter<Packer<BufWriter<PrivateFile>>>,
+    output: RecordWriter<Packer<BlockWriter<PrivateFile>>>,
     index: Option<Vec<IndexEntry>>,
     size: ShardSize,
 }
@@ -58,7 +58,7 @@ impl ShardWriter {
         compression: Compression,
         index: IndexFile,
     ) -> Result<Self, RecordsError> {
-        let file = BufWriter::with_capacity(1 << 18, PrivateFile::create(path)?);
+        let file = BlockWriter::new(PrivateFile::create(path)?);
         let indexed = index == IndexFile::Beside && compression == Compression::None;
         Ok(Self {
             path: path.to_owned(),
@@ -104,9 +104,8 @@ impl ShardWriter {
     /// The same for one of many shards, whose folder is flushed once after all of them.
     pub(crate) fn finish_in_folder(self) -> Result<ShardSize, RecordsError> {
         let in_file = |error: std::io::Error| RecordsError::from(error).in_file(&self.path);
-        let mut file = self.output.into_inner().finish().map_err(in_file)?;
-        file.flush().map_err(in_file)?;
-        let file = file.into_inner().map_err(|error| in_file(error.into_error()))?;
+        let file = self.output.into_inner().finish().map_err(in_file)?;
+        let file = file.finish().map_err(in_file)?;
         if let Some(index) = &self.index {
             let mut content = Vec::new();
             write_index(&mut content, index).expect("writing to memory cannot fail");
