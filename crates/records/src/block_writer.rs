@@ -1,8 +1,8 @@
 //! Writing a file in whole blocks.
 //!
 //! The system caches a file in pieces as large as the writes were and as their places allow. Large
-//! pieces cost the readers less: a scan of a file that was written in aligned megabytes took half
-//! the time of one written in uneven quarters of that.
+//! pieces cost the readers less: a scan of shards that were written in aligned megabytes took three
+//! quarters of the time of one written in uneven pieces of a quarter of that.
 
 use std::io::{self, Write};
 
