@@ -74,7 +74,10 @@ fn histogram(values: &[f64]) -> Vec<[f64; 3]> {
     if half == 0.0 {
         return vec![[low - 0.5, low + 0.5, finite().count() as f64]];
     }
-    let edge = |step: usize| low + half * (2.0 * step as f64 / STEPS as f64);
+    let edge = |step: usize| {
+        let half_way = half * (step as f64 / STEPS as f64);
+        (low + half_way + half_way).min(high)
+    };
     let mut rows: Vec<[f64; 3]> =
         (0..STEPS).map(|step| [edge(step), edge(step + 1), 0.0]).collect();
     rows[STEPS - 1][1] = high;
@@ -108,6 +111,14 @@ mod tests {
     fn equal_values_have_one_step_and_none_have_none() {
         assert_eq!(histogram(&[2.0, 2.0, f64::NAN]), [[1.5, 2.5, 2.0]]);
         assert!(histogram(&[f64::INFINITY]).is_empty());
+    }
+
+    #[test]
+    fn a_range_beyond_the_largest_float_has_finite_steps() {
+        let rows = histogram(&[-1.4e308, 0.0, 1.6e308]);
+        assert!(rows.iter().all(|row| row[0] < row[1] && row[1].is_finite()), "{rows:?}");
+        assert_eq!((rows[0][0], rows[STEPS - 1][1]), (-1.4e308, 1.6e308));
+        assert_eq!(rows.iter().map(|row| row[2]).sum::<f64>(), 3.0);
     }
 
     proptest! {
