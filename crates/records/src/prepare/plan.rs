@@ -155,7 +155,7 @@ impl Plan {
     }
 }
 
-/// Bytes of the pixels of a finished picture; rows of tables are small.
+/// How many items are made in one go.
 fn run_length(source: &Source, options: &PrepareOptions) -> usize {
     (RUN_BYTES / largest_record(source, options)).clamp(1, MOST_ITEMS)
 }
@@ -167,6 +167,7 @@ pub(super) fn window(source: &Source, options: &PrepareOptions) -> usize {
     (2 * options.threads + 2) * (4 * RUN_BYTES / run).clamp(1, 4)
 }
 
+/// Bytes of the pixels of a finished picture; rows of tables are small.
 fn largest_record(source: &Source, options: &PrepareOptions) -> usize {
     match source {
         Source::Pictures(_) => 3 * options.size.unwrap_or(super::work::DEFAULT_SIZE).pow(2),
