@@ -8,7 +8,7 @@ use crate::blocks::{Block, Blocks};
 use crate::description::Activation;
 use crate::init::{fill_uniform, glorot_limit, he_limit};
 use crate::kernels;
-use crate::layer::{Backward, Forward, Layer, Needs};
+use crate::layer::{Backward, Forward, Gradients, Layer, Needs};
 use crate::layers::{few_rows, rectifier};
 use crate::matrix::{Into, Matrix, multiply, multiply_into};
 use crate::parts::{Cut, Parts};
@@ -90,18 +90,19 @@ impl Dense {
         }
     }
 
-    /// Computes the gradients of the layer's inputs from those of its outputs.
+    /// Computes a block of the gradients of the layer's inputs from those of its outputs.
     fn input_gradients(
         &self,
         parameters: &[f32],
         output_gradients: &[f32],
-        input_gradients: &mut [f32],
+        block: &mut Block<'_>,
         into: Into,
     ) {
-        let rows = output_gradients.len() / self.outputs;
-        let output = Matrix::new(output_gradients, rows, self.outputs);
-        let weights = self.weight_matrix(parameters).transposed();
-        multiply(output, weights, input_gradients, into);
+        let Range { start, end } = block.rows;
+        let output_gradients = &output_gradients[start * self.outputs..end * self.outputs];
+        let output = Matrix::new(output_gradients, end - start, self.outputs);
+        let weights = self.weight_matrix(parameters).transposed().columns(block.columns.clone());
+        multiply_into(output, weights, block, into);
     }
 
     fn weight_matrix<'a>(&self, parameters: &'a [f32]) -> Matrix<'a> {
@@ -145,33 +146,28 @@ impl Layer for Dense {
     }
 
     fn backward(&self, pass: Backward<'_>) {
-        let (rows, stretch) = (pass.examples, rows_per_stretch(pass.examples));
         let team = &mut pass.rooms.team;
-        let (into, at_input) = match pass.input_gradients {
-            Some(target) => (target.into, target.values),
-            None => (Into::Replace, &mut [][..]),
-        };
-        let has_target = !at_input.is_empty();
-        if has_target || self.activation != Activation::Linear {
-            let at_output =
-                Parts::new(&mut *pass.output_gradients, Cut::Every(stretch * self.outputs));
-            let at_input = Parts::new(at_input, Cut::Every(stretch * self.inputs));
-            team.run(rows.div_ceil(stretch), &|part| {
+        if self.activation != Activation::Linear {
+            let cut = Cut::Every(STRETCH);
+            let (count, output) = (pass.output.len().div_ceil(STRETCH), pass.output);
+            let at_output = Parts::new(&mut *pass.output_gradients, cut);
+            team.run(count, &|part| {
                 let own = at_output.take(part);
-                if self.activation != Activation::Linear {
-                    let start = part * stretch * self.outputs;
-                    let output = &pass.output[start..start + own.len()];
-                    rectifier::backward(self.activation, own, output);
-                }
-                if has_target {
-                    self.input_gradients(pass.parameters, own, at_input.take(part), into);
-                }
+                let output = &output[part * STRETCH..][..own.len()];
+                rectifier::backward(self.activation, own, output);
+            });
+        }
+        let at_output = &*pass.output_gradients;
+        if let Some(Gradients { values, into }) = pass.input_gradients {
+            let size = (MOST_ROWS, inputs_per_piece(self.inputs, self.outputs));
+            let blocks = Blocks::new(values, self.inputs, size);
+            team.run(blocks.count(), &|block| {
+                self.input_gradients(pass.parameters, at_output, &mut blocks.take(block), into);
             });
         }
         let Some(gradients) = pass.gradients else { return };
         let end = self.biases().end;
         let gradients = Parts::new(&mut gradients[self.start..end], Cut::At(&self.cuts));
-        let at_output = &*pass.output_gradients;
         team.run(self.pieces.len(), &|piece| {
             let inputs = self.pieces[piece].clone();
             self.parameter_gradients(pass.input, at_output, inputs, gradients.take(piece));
@@ -179,8 +175,11 @@ impl Layer for Dense {
     }
 }
 
-/// Most rows whose outputs are computed at a time.
+/// Most rows that are worked on at a time.
 const MOST_ROWS: usize = 512;
+
+/// Numbers that an activation goes back through at a time.
+const STRETCH: usize = 1 << 13;
 
 /// How many outputs are computed at a time: a quarter, where that keeps the products large. Cutting
 /// a batch by its outputs instead of its rows packs each weight once.
@@ -188,13 +187,7 @@ fn outputs_per_block(outputs: usize) -> usize {
     outputs.div_ceil(4).next_multiple_of(16).max(32).min(outputs)
 }
 
-/// How many rows of a batch are worked on at a time: a quarter, as long as that keeps the
-/// products large enough for `gemm` to be fast and small enough for the caches.
-fn rows_per_stretch(rows: usize) -> usize {
-    rows.div_ceil(4).next_multiple_of(8).clamp(16, 128)
-}
-
-/// How many inputs have their weights' gradients computed at a time: a quarter, or all where
+/// How many inputs have their own and their weights' gradients computed at a time: a quarter, or all where
 /// that would be little work.
 fn inputs_per_piece(inputs: usize, outputs: usize) -> usize {
     let least = 4096_usize.div_ceil(outputs);
@@ -225,7 +218,8 @@ mod tests {
         assert_eq!(gradients[4..], [1.0, 4.0]);
 
         let mut input_gradients = [9.0; 4];
-        layer.input_gradients(&parameters, &output_gradients, &mut input_gradients, Into::Replace);
+        let mut block = Block::whole(&mut input_gradients, 2);
+        layer.input_gradients(&parameters, &output_gradients, &mut block, Into::Replace);
         assert_eq!(input_gradients, [1.0, 3.0, 4.0, 8.0]);
     }
 }
