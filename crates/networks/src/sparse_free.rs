@@ -1,17 +1,25 @@
 //! Training of a sparse model by threads that do not wait for each other.
+//!
+//! A thread does not wait for itself either: it computes the margin of the next example before it
+//! brings the update of this one into the cells. The two then overlap in the processor, which
+//! would otherwise stand still from one's exponential to the other's sum, and an example misses
+//! one update more, as it misses those that other threads have under way.
 
-use crate::log_loss::LogLoss;
+use std::ops::Range;
+
+use crate::log_loss::{log_loss, residual};
 use crate::loss::BatchScore;
 use crate::parts::{Cut, Parts};
 use crate::sparse_rules::SparseUpdate;
-use crate::sparse_set::{GROUPS, HOT};
-use crate::sparse_table::{SparseBatch, Table, dot};
+use crate::sparse_set::{Features, HOT, Row, Rows};
+use crate::sparse_table::{SparseBatch, Table, call_ahead, dot};
 use crate::team::Team;
 
-/// Examples that a thread learns from, in async mode, before it looks for more.
-const BLOCK: usize = 4096;
+/// Examples that a thread learns from before it looks for more, unless that makes too many blocks.
+const BLOCK: usize = 2048;
+const MOST_BLOCKS: usize = 1024;
 
-/// Examples after which a thread's copies are merged in async mode.
+/// Examples after which a thread's copies are merged.
 const MERGE_EVERY: usize = 256;
 
 impl<U: SparseUpdate> Table<U> {
@@ -22,71 +30,127 @@ impl<U: SparseUpdate> Table<U> {
         rate: f32,
         team: &mut Team,
     ) -> BatchScore {
-        let alone = team.threads() == 1;
-        let hot = if alone { 0 } else { self.cells.len().min(HOT as usize) };
-        let chosen = batch.chosen;
-        let count = chosen.len().div_ceil(BLOCK);
-        let mut scores = vec![BatchScore::default(); count];
-        let parts = Parts::new(&mut scores, Cut::Every(1));
+        self.check(batch.set);
+        let hot = if team.threads() == 1 { 0 } else { self.cells.len().min(HOT) };
+        let examples = batch.chosen.len();
+        let size = BLOCK.max(examples.div_ceil(MOST_BLOCKS).next_multiple_of(MERGE_EVERY));
+        let mut scores = vec![BatchScore::default(); examples.div_ceil(size)];
+        let (count, parts) = (scores.len(), Parts::new(&mut scores, Cut::Every(1)));
+        let learn = match (batch.set.is_of_ones(), hot == 0) {
+            (true, true) => Self::learn_block::<true, true>,
+            (true, false) => Self::learn_block::<true, false>,
+            (false, true) => Self::learn_block::<false, true>,
+            (false, false) => Self::learn_block::<false, false>,
+        };
         team.run(count, &|part| {
-            let (block, next) =
-                chosen[part * BLOCK..].split_at(BLOCK.min(chosen.len() - part * BLOCK));
-            let block = SparseBatch { chosen: block, next, ..batch };
-            parts.take(part)[0] = self.learn_freely(block, rate, hot);
+            let copies = Copies::new(self, hot);
+            let block = part * size..examples.min((part + 1) * size);
+            parts.take(part)[0] = learn(self, batch, block, copies, rate);
         });
         let mut total = BatchScore::default();
         scores.into_iter().for_each(|score| total.add(score));
         total
     }
 
-    /// Learns from a block of examples with own copies of the bias and of the hottest features,
-    /// which threads would otherwise fight over.
-    fn learn_freely(&self, block: SparseBatch<'_>, rate: f32, hot: usize) -> BatchScore {
-        let set = block.set;
-        let mut loss = LogLoss::default();
-        let mut copies = Copies::new(self, hot);
-        for (place, &example) in block.chosen.iter().enumerate() {
-            if place % MERGE_EVERY == 0 && place > 0 {
-                copies.merge(self, rate);
-            }
-            self.call_ahead(block, place, 0..GROUPS);
-            let (ids, values) = set.row(example as usize);
-            let cut = if hot == 0 { 0 } else { hot_features(ids, hot) };
-            let (hot_ids, ids) = ids.split_at(cut);
-            let [hot_values, values] = match values {
-                Some(values) => [Some(&values[..cut]), Some(&values[cut..])],
-                None => [None, None],
-            };
-            let margin = U::weight(&copies.bias)
-                + dot::<U>(&copies.cells, hot_ids, hot_values)
-                + dot::<U>(&self.cells, ids, values);
-            let residual = loss.add(margin, set.positive[example as usize]);
-            self.update.update(&copies.bias, residual, rate);
-            self.update_all(&copies.cells, hot_ids, hot_values, residual, rate);
-            self.update_all(&self.cells, ids, values, residual, rate);
+    /// Learns from a block of examples with own copies of the bias and, unless the thread is
+    /// `ALONE`, of the hottest features, which threads would otherwise fight over.
+    fn learn_block<const ONES: bool, const ALONE: bool>(
+        &self,
+        batch: SparseBatch<'_>,
+        block: Range<usize>,
+        mut copies: Copies<U>,
+        rate: f32,
+    ) -> BatchScore {
+        let (rows, mut score) = (batch.set.rows::<ONES>(), BatchScore::default());
+        for start in block.step_by(MERGE_EVERY) {
+            let coming = &batch.chosen[start..];
+            score.add(self.learn_some::<ONES, ALONE>(rows, coming, &copies, rate));
+            copies.merge(self, rate);
         }
-        copies.merge(self, rate);
-        loss.score()
+        score
     }
 
+    /// Learns from the examples that come until the copies are merged.
+    fn learn_some<const ONES: bool, const ALONE: bool>(
+        &self,
+        rows: Rows<'_, ONES>,
+        coming: &[u32],
+        copies: &Copies<U>,
+        rate: f32,
+    ) -> BatchScore {
+        let Copies { bias, cells: copied, .. } = copies;
+        let count = coming.len().min(MERGE_EVERY);
+        let [mut margins, mut truths] = [[0.0_f32; MERGE_EVERY]; 2];
+        let mut met = self.meet::<ONES, ALONE>(rows, coming, 0, copies);
+        for place in 0..count {
+            let Met { own, shared, margin, truth } = met;
+            let residual = residual(margin, truth);
+            (margins[place], truths[place]) = (margin, truth);
+            if place + 1 < count {
+                met = self.meet::<ONES, ALONE>(rows, coming, place + 1, copies);
+            }
+            self.update.update(bias, residual, rate);
+            // SAFETY: as in `meet`, which has read the same cells.
+            unsafe {
+                self.update_all(copied, own, residual, rate);
+                self.update_all(&self.cells, shared, residual, rate);
+            }
+        }
+        log_loss(&margins[..count], &truths[..count])
+    }
+
+    /// Computes the margin of an example.
     #[inline(always)]
-    fn update_all(
+    fn meet<'a, const ONES: bool, const ALONE: bool>(
+        &self,
+        rows: Rows<'a, ONES>,
+        coming: &[u32],
+        place: usize,
+        copies: &Copies<U>,
+    ) -> Met<'a> {
+        call_ahead(rows, &self.cells, coming, place);
+        let Row { features, hot, positive } = rows.row(coming[place]);
+        let [own, shared] = features.split_at(if ALONE { 0 } else { hot });
+        // SAFETY: `train_freely` has checked that every id has a cell. The own ones are below
+        // `HOT`, so that each has a copy too.
+        let sums = unsafe { [dot::<U>(&copies.cells, own), dot::<U>(&self.cells, shared)] };
+        let margin = U::weight(&copies.bias) + sums[0] + sums[1];
+        Met { own, shared, margin, truth: f32::from(u8::from(positive)) }
+    }
+
+    /// Updates the cells of features.
+    ///
+    /// # Safety
+    /// Each id must have a cell.
+    #[inline(always)]
+    unsafe fn update_all(
         &self,
         cells: &[U::Cell],
-        ids: &[u32],
-        values: Option<&[f32]>,
+        features: Features<'_>,
         residual: f32,
         rate: f32,
     ) {
-        match values {
-            None => {
-                ids.iter().for_each(|&id| self.update.update(&cells[id as usize], residual, rate));
+        let update = |id: u32, gradient: f32| {
+            // SAFETY: the caller's promise.
+            self.update.update(unsafe { cells.get_unchecked(id as usize) }, gradient, rate);
+        };
+        match features.values {
+            None => features.ids.iter().for_each(|&id| update(id, residual)),
+            Some(values) => {
+                let pairs = features.ids.iter().zip(values);
+                pairs.for_each(|(&id, value)| update(id, residual * value));
             }
-            Some(values) => ids.iter().zip(values).for_each(|(&id, value)| {
-                self.update.update(&cells[id as usize], residual * value, rate);
-            }),
         }
     }
+}
+
+/// An example that a thread has begun with.
+struct Met<'a> {
+    /// Features of which the thread has copies.
+    own: Features<'a>,
+    shared: Features<'a>,
+    margin: f32,
+    truth: f32,
 }
 
 /// A thread's own copies of the bias and of the first cells.
@@ -131,10 +195,4 @@ impl<U: SparseUpdate> Copies<U> {
         }
         self.refresh(table);
     }
-}
-
-/// How many of a row's features are hot; they come first.
-#[inline(always)]
-fn hot_features(ids: &[u32], hot: usize) -> usize {
-    ids.iter().position(|&id| id as usize >= hot).unwrap_or(ids.len())
 }

@@ -4,7 +4,7 @@
 //! features' weights times their values, plus a bias. Features are those of a [`FeatureOrder`].
 
 use crate::auc::area_under_curve;
-use crate::log_loss::LogLoss;
+use crate::log_loss::log_loss;
 use crate::loss::BatchScore;
 use crate::parts::{Cut, Parts};
 use crate::sparse_rules::{Descent, Ftrl, SparseAdaGrad, SparseUpdate};
@@ -36,7 +36,8 @@ pub enum SparseMode {
     /// Each batch is one update from the weights before it; the thread count changes no bit.
     Sync,
     /// Each example is an update; threads share the weights without locks (Hogwild, Niu et al.
-    /// 2011). With more than one thread no two runs are alike.
+    /// 2011), and each computes with the next example while it brings in an update. With more
+    /// than one thread no two runs are alike.
     Async,
 }
 
@@ -92,8 +93,9 @@ macro_rules! with_table {
     };
 }
 
-/// Examples that are scored at a time by one thread.
+/// Examples that are scored at a time by one thread, unless that makes too many chunks.
 const CHUNK: usize = 1024;
+const MOST_CHUNKS: usize = 1024;
 
 impl SparseLogistic {
     /// A model whose weights are 0.
@@ -130,21 +132,20 @@ impl SparseLogistic {
     /// Predicts all examples of a set.
     pub fn evaluate(&self, set: &SparseSet, team: &mut Team) -> SparseEvaluation {
         let margins = self.margins(set, team);
-        let mut loss = LogLoss::default();
-        for (&margin, &positive) in margins.iter().zip(&set.positive) {
-            loss.add(margin, positive);
+        let truths: Vec<f32> = set.positive.iter().map(|&it| f32::from(u8::from(it))).collect();
+        SparseEvaluation {
+            score: log_loss(&margins, &truths),
+            auc: area_under_curve(&margins, &set.positive),
         }
-        SparseEvaluation { score: loss.score(), auc: area_under_curve(&margins, &set.positive) }
     }
 
     /// The margin of each example; above 0 the predicted class is positive.
     pub fn margins(&self, set: &SparseSet, team: &mut Team) -> Vec<f32> {
         let mut margins = vec![0.0; set.len()];
-        let parts = Parts::new(&mut margins, Cut::Every(CHUNK));
-        with_table!(&self.table, table => team.run(set.len().div_ceil(CHUNK), &|part| {
-            for (place, margin) in parts.take(part).iter_mut().enumerate() {
-                *margin = table.margin(set, part * CHUNK + place);
-            }
+        let chunk = CHUNK.max(set.len().div_ceil(MOST_CHUNKS));
+        let parts = Parts::new(&mut margins, Cut::Every(chunk));
+        with_table!(&self.table, table => team.run(set.len().div_ceil(chunk), &|part| {
+            table.margins(set, part * chunk, parts.take(part));
         }));
         margins
     }

@@ -1,11 +1,8 @@
 //! Sparse examples laid out for speed: frequent features first.
 //!
 //! Features are numbered anew by how often they come, so that the weights which are needed most
-//! lie together in the caches, and each example's features are sorted by groups of the new numbers,
-//! so that threads find their share of an example without searching. Both depend on the data
-//! alone: the number of threads changes no sum.
-
-use std::ops::Range;
+//! lie together in the caches, and each example's features are sorted by the new numbers, so that
+//! the hot ones come first. What is needed to find an example lies in one place.
 
 use crate::large_pages::room_for;
 
@@ -27,27 +24,57 @@ pub struct SparseDraft {
 pub struct FeatureOrder {
     /// The new number of each feature.
     ranks: Vec<u32>,
-    /// Where the groups end, in new numbers; each holds about as many occurrences.
-    bounds: [u32; GROUPS],
 }
 
 /// Examples with the new numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparseSet {
-    pub(crate) starts: Vec<usize>,
-    pub(crate) ids: Vec<u32>,
-    pub(crate) values: Option<Vec<f32>>,
+    places: Vec<Place>,
+    /// Each is below `features`; loops over examples rely on it.
+    ids: Vec<u32>,
+    values: Option<Vec<f32>>,
     pub(crate) positive: Vec<bool>,
-    /// Where each group but the last ends in each example, counted from its start.
-    cuts: Vec<[u32; GROUPS - 1]>,
+    features: usize,
 }
 
-/// Groups of features of equal work, and so the most threads that share a batch. More of them
-/// would cut examples into pieces too short for their loops.
-pub(crate) const GROUPS: usize = 4;
+/// Where an example lies, and what is known of it before it is read. Four fill a cache line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(align(16))]
+pub(crate) struct Place {
+    start: usize,
+    length: u32,
+    /// Twice the number of hot features, and one more for a positive example.
+    hot_and_class: u32,
+}
 
-/// The most frequent features, of which asynchronous threads keep copies of their own.
-pub(crate) const HOT: u32 = 1024;
+/// The examples of a set in which every value is 1 (`ONES`), or which has values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows<'a, const ONES: bool> {
+    places: &'a [Place],
+    ids: &'a [u32],
+    values: Option<&'a [f32]>,
+}
+
+/// An example with the new numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row<'a> {
+    pub(crate) features: Features<'a>,
+    /// How many of the features, which come first, are hot.
+    pub(crate) hot: usize,
+    pub(crate) positive: bool,
+}
+
+/// New numbers of features in rising order, and their values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Features<'a> {
+    pub(crate) ids: &'a [u32],
+    /// `None` when every one is 1.
+    pub(crate) values: Option<&'a [f32]>,
+}
+
+/// The most frequent features. Their cells stay in the innermost cache, and threads keep copies
+/// of them or gather their gradients apart.
+pub(crate) const HOT: usize = 1024;
 
 impl SparseDraft {
     /// The same examples with ids hashed into `2^bits`; values whose ids collide within an
@@ -89,20 +116,21 @@ impl SparseDraft {
         assert_eq!(starts.len(), positive.len() + 1, "one start an example, and the end");
         assert_eq!(starts.last(), Some(&ids.len()), "the last example ends at the end");
         assert!(values.as_ref().is_none_or(|values| values.len() == ids.len()), "one value an id");
-        let (mut scratch, mut cuts) = (Vec::new(), room_for(positive.len()));
-        let (mut new_ids, mut new_starts) = (room_for(ids.len()), room_for(starts.len()));
+        let (mut scratch, mut places) = (Vec::new(), room_for(positive.len()));
+        let mut new_ids = room_for(ids.len());
         let mut new_values = values.as_ref().map(|values| room_for(values.len()));
-        for bounds in starts.windows(2) {
+        for (bounds, &positive) in starts.windows(2).zip(&positive) {
             let range = bounds[0]..bounds[1];
             let row_values = values.as_ref().map(|values| &values[range.clone()]);
-            cuts.push(order.sort_row(&ids[range], row_values, &mut scratch));
-            new_ids.extend(scratch.iter().map(|feature| feature.1));
+            order.sort_row(&ids[range], row_values, &mut scratch);
+            places.push(Place::of(new_ids.len(), &scratch, positive));
+            new_ids.extend(scratch.iter().map(|feature| feature.0));
             if let Some(values) = &mut new_values {
-                values.extend(scratch.iter().map(|feature| feature.2));
+                values.extend(scratch.iter().map(|feature| feature.1));
             }
         }
-        new_starts.extend(starts);
-        SparseSet { starts: new_starts, ids: new_ids, values: new_values, positive, cuts }
+        let features = order.features();
+        SparseSet { places, ids: new_ids, values: new_values, positive, features }
     }
 }
 
@@ -117,17 +145,8 @@ impl FeatureOrder {
         let mut by_count: Vec<u32> = (0..features).collect();
         by_count.sort_by_key(|&id| (std::cmp::Reverse(counts[id as usize]), id));
         let mut ranks = vec![0; features as usize];
-        let (mut bounds, mut group, mut sum) = ([features; GROUPS], 0, 0);
-        for (rank, &id) in (0..).zip(&by_count) {
-            ranks[id as usize] = rank;
-            let due = examples.ids.len() as u64 * (group as u64 + 1);
-            if sum * GROUPS as u64 >= due && group + 1 < GROUPS {
-                bounds[group] = rank;
-                group += 1;
-            }
-            sum += counts[id as usize];
-        }
-        Self { ranks, bounds }
+        (0..).zip(&by_count).for_each(|(rank, &id)| ranks[id as usize] = rank);
+        Self { ranks }
     }
 
     /// How many features there are.
@@ -140,26 +159,59 @@ impl FeatureOrder {
         self.ranks[feature] as usize
     }
 
-    /// Renumbers a row and sorts it by groups, stably, the hot features first of all; tells where
-    /// all groups but the last end.
-    fn sort_row(
-        &self,
-        ids: &[u32],
-        values: Option<&[f32]>,
-        row: &mut Vec<(u32, u32, f32)>,
-    ) -> [u32; GROUPS - 1] {
-        let key = |rank: u32| {
-            2 * self.bounds.partition_point(|&bound| bound <= rank) as u32 + u32::from(rank >= HOT)
-        };
+    /// Renumbers a row and sorts it by the new numbers.
+    fn sort_row(&self, ids: &[u32], values: Option<&[f32]>, row: &mut Vec<(u32, f32)>) {
         row.clear();
         let value = |place: usize| values.map_or(1.0, |values| values[place]);
-        row.extend(ids.iter().enumerate().map(|(place, &id)| {
-            let rank = self.ranks[id as usize];
-            (key(rank), rank, value(place))
-        }));
+        let features = ids.iter().enumerate();
+        row.extend(features.map(|(place, &id)| (self.ranks[id as usize], value(place))));
         row.sort_by_key(|feature| feature.0);
-        let end = |group: usize| row.partition_point(|feature| feature.0 / 2 <= group as u32);
-        std::array::from_fn(|group| u32::try_from(end(group)).expect("an example below 2^32 ids"))
+    }
+}
+
+impl Place {
+    fn of(start: usize, row: &[(u32, f32)], positive: bool) -> Self {
+        let length = u32::try_from(row.len()).expect("an example has each id once");
+        let hot = row.partition_point(|feature| (feature.0 as usize) < HOT) as u32;
+        Self { start, length, hot_and_class: 2 * hot + u32::from(positive) }
+    }
+}
+
+impl<'a, const ONES: bool> Rows<'a, ONES> {
+    /// An example.
+    ///
+    /// # Panics
+    /// When there is no such example.
+    #[inline(always)]
+    pub(crate) fn row(&self, example: u32) -> Row<'a> {
+        let Place { start, length, hot_and_class } = self.places[example as usize];
+        let range = start..start + length as usize;
+        // SAFETY: `ordered` has put that many ids there, and as many values where there are any.
+        let ids = unsafe { self.ids.get_unchecked(range.clone()) };
+        let values = if ONES { None } else { self.values };
+        // SAFETY: as above.
+        let values = values.map(|values| unsafe { values.get_unchecked(range) });
+        let (hot, positive) = (hot_and_class as usize / 2, hot_and_class % 2 == 1);
+        Row { features: Features { ids, values }, hot, positive }
+    }
+
+    /// Where an example's place is kept.
+    #[inline(always)]
+    pub(crate) fn place(&self, example: u32) -> &'a Place {
+        &self.places[example as usize]
+    }
+}
+
+impl Features<'_> {
+    /// The first features and the others.
+    #[inline(always)]
+    pub(crate) fn split_at(self, count: usize) -> [Self; 2] {
+        let (first, others) = self.ids.split_at(count);
+        let [first_values, other_values] = match self.values {
+            Some(values) => [Some(&values[..count]), Some(&values[count..])],
+            None => [None, None],
+        };
+        [Self { ids: first, values: first_values }, Self { ids: others, values: other_values }]
     }
 }
 
@@ -182,31 +234,20 @@ impl SparseSet {
         self.positive[example]
     }
 
-    /// New numbers of an example's features, and their values.
-    #[inline(always)]
-    pub(crate) fn row(&self, example: usize) -> (&[u32], Option<&[f32]>) {
-        let range = self.starts[example]..self.starts[example + 1];
-        (&self.ids[range.clone()], self.values.as_ref().map(|values| &values[range]))
+    /// Whether all features have the value 1.
+    pub(crate) fn is_of_ones(&self) -> bool {
+        self.values.is_none()
     }
 
-    /// As [`Self::row`], of some groups.
-    #[inline(always)]
-    pub(crate) fn groups(&self, example: usize, groups: Range<usize>) -> (&[u32], Option<&[f32]>) {
-        let (ids, values) = self.row(example);
-        let cuts = &self.cuts[example];
-        let cut = |group: usize| match group {
-            0 => 0,
-            GROUPS => ids.len(),
-            _ => cuts[group - 1] as usize,
-        };
-        let range = cut(groups.start)..cut(groups.end);
-        (&ids[range.clone()], values.map(|values| &values[range]))
+    /// All examples of a set that is of ones or not, as `ONES` tells.
+    pub(crate) fn rows<const ONES: bool>(&self) -> Rows<'_, ONES> {
+        assert_eq!(ONES, self.is_of_ones(), "a set of ones has no values");
+        Rows { places: &self.places, ids: &self.ids, values: self.values.as_deref() }
     }
 
-    /// Where the ends of an example's groups are kept.
-    #[inline(always)]
-    pub(crate) fn cuts(&self, example: usize) -> &[u32; GROUPS - 1] {
-        &self.cuts[example]
+    /// How many features there can be; each id is below.
+    pub(crate) fn features(&self) -> usize {
+        self.features
     }
 
     /// About how many features that many examples have.
@@ -242,50 +283,32 @@ pub(crate) mod tests {
         })
     }
 
+    fn row(set: &SparseSet, example: u32) -> Row<'_> {
+        match set.is_of_ones() {
+            true => set.rows::<true>().row(example),
+            false => set.rows::<false>().row(example),
+        }
+    }
+
     proptest! {
         #[test]
         fn ordering_keeps_every_feature_of_every_example(draft in drafts(3000)) {
             let order = FeatureOrder::of(&draft, 3000);
             let set = draft.clone().ordered(&order);
             for example in 0..set.len() {
-                let (ids, values) = set.row(example);
+                let Row { features: Features { ids, values }, hot, positive } = row(&set, example as u32);
                 let value = |place: usize| values.map_or(1.0, |values| values[place]);
-                let mut found: Vec<(u32, f32)> =
+                let found: Vec<(u32, f32)> =
                     ids.iter().enumerate().map(|(place, &id)| (id, value(place))).collect();
                 let range = draft.starts[example]..draft.starts[example + 1];
                 let mut expected: Vec<(u32, f32)> = range.map(|place| {
                     let value = draft.values.as_ref().map_or(1.0, |values| values[place]);
                     (order.rank(draft.ids[place] as usize) as u32, value)
                 }).collect();
-                for features in [&mut found, &mut expected] {
-                    features.sort_by_key(|feature| feature.0);
-                }
+                expected.sort_by_key(|feature| feature.0);
                 prop_assert_eq!(found, expected);
-                prop_assert!(ids.is_sorted_by_key(|&id| id >= HOT));
-                let mut joined = Vec::new();
-                for (group, &end) in order.bounds.iter().enumerate() {
-                    let start = group.checked_sub(1).map_or(0, |before| order.bounds[before]);
-                    let own = set.groups(example, group..group + 1).0;
-                    prop_assert!(own.iter().all(|id| (start..end).contains(id)), "{ids:?}");
-                    joined.extend_from_slice(own);
-                }
-                prop_assert_eq!(&joined, ids);
-            }
-        }
-
-        #[test]
-        fn groups_rise_to_the_end_and_share_the_work(draft in drafts(3000)) {
-            let order = FeatureOrder::of(&draft, 3000);
-            prop_assert!(order.bounds.is_sorted());
-            prop_assert_eq!(order.bounds.last(), Some(&3000));
-            let mut counts = vec![0_usize; 3000];
-            draft.ids.iter().for_each(|&id| counts[order.rank(id as usize)] += 1);
-            let most_frequent = counts.first().copied().unwrap_or(0);
-            let mut start = 0;
-            for end in order.bounds {
-                let own: usize = counts[start..end as usize].iter().sum();
-                prop_assert!(own <= draft.ids.len().div_ceil(GROUPS) + most_frequent);
-                start = end as usize;
+                prop_assert_eq!(positive, draft.positive[example]);
+                prop_assert_eq!(hot, ids.iter().filter(|&&id| (id as usize) < HOT).count());
             }
         }
     }

@@ -2,11 +2,9 @@
 //!
 //! `sparse_waiting.rs` trains batch by batch, `sparse_free.rs` without waiting.
 
-use std::ops::Range;
-
 use crate::large_pages::room_for;
 use crate::sparse_rules::SparseUpdate;
-use crate::sparse_set::SparseSet;
+use crate::sparse_set::{Features, Rows, SparseSet};
 use crate::sparse_waiting::BatchRoom;
 
 /// One cell a feature, and one for the bias.
@@ -15,17 +13,12 @@ pub(crate) struct Table<U: SparseUpdate> {
     pub(crate) update: U,
     pub(crate) cells: Vec<U::Cell>,
     pub(crate) bias: U::Cell,
-    /// Whether the cells are more than stay in the caches without being called.
-    is_large: bool,
     pub(crate) room: BatchRoom,
 }
 
-/// Bytes of cells that stay in the caches.
-const SMALL: usize = 1 << 18;
-
 /// How many examples ahead things are called for: first where a row lies, then the row, then the
 /// cells of its features. Rows come in random order, so that the processor cannot guess them.
-const PLACE_AHEAD: usize = 24;
+pub(crate) const PLACE_AHEAD: usize = 24;
 const ROW_AHEAD: usize = 12;
 const CELLS_AHEAD: usize = 4;
 
@@ -41,24 +34,12 @@ pub struct SparseBatch<'a> {
     pub next: &'a [u32],
 }
 
-impl SparseBatch<'_> {
-    #[inline(always)]
-    fn get(&self, place: usize) -> Option<usize> {
-        let example = match place.checked_sub(self.chosen.len()) {
-            None => Some(&self.chosen[place]),
-            Some(beyond) => self.next.get(beyond),
-        };
-        example.map(|&example| example as usize)
-    }
-}
-
 impl<U: SparseUpdate> Table<U> {
     /// A table of zeros.
     pub(crate) fn new(update: U, features: usize) -> Self {
         let mut cells = room_for(features);
         cells.resize_with(features, U::Cell::default);
-        let is_large = features * size_of::<U::Cell>() > SMALL;
-        Self { update, cells, bias: U::Cell::default(), is_large, room: BatchRoom::default() }
+        Self { update, cells, bias: U::Cell::default(), room: BatchRoom::default() }
     }
 
     /// The cell of a feature by its new number.
@@ -71,48 +52,79 @@ impl<U: SparseUpdate> Table<U> {
         &self.bias
     }
 
-    /// The margin of an example.
-    #[inline(always)]
-    pub(crate) fn margin(&self, set: &SparseSet, example: usize) -> f32 {
-        let (ids, values) = set.row(example);
-        U::weight(&self.bias) + dot::<U>(&self.cells, ids, values)
+    /// Makes sure that every id of a set has a cell.
+    ///
+    /// # Panics
+    /// When the set is of another feature order.
+    pub(crate) fn check(&self, set: &SparseSet) {
+        assert_eq!(set.features(), self.cells.len(), "the set has the features of the model");
     }
 
-    /// Tells the processor what the examples after this one will need of some groups.
-    #[inline(always)]
-    pub(crate) fn call_ahead(&self, batch: SparseBatch<'_>, place: usize, groups: Range<usize>) {
-        let set = batch.set;
-        if let Some(example) = batch.get(place + PLACE_AHEAD) {
-            prefetch(&set.starts[example]);
-            prefetch(&set.positive[example]);
-            prefetch(set.cuts(example));
+    /// The margin of each example from the first one given.
+    pub(crate) fn margins(&self, set: &SparseSet, first: usize, margins: &mut [f32]) {
+        self.check(set);
+        match set.is_of_ones() {
+            true => self.margins_of(set.rows::<true>(), first, margins),
+            false => self.margins_of(set.rows::<false>(), first, margins),
         }
-        if let Some(example) = batch.get(place + ROW_AHEAD) {
-            let (ids, values) = set.groups(example, groups.clone());
-            // Sixteen numbers fill a cache line; the last one may lie in a line of its own.
-            ids.chunks(16).for_each(|line| prefetch(&line[0]));
-            ids.last().into_iter().for_each(prefetch);
-            if let Some(values) = values {
-                values.chunks(16).for_each(|line| prefetch(&line[0]));
-            }
-        }
-        if self.is_large
-            && let Some(example) = batch.get(place + CELLS_AHEAD)
-        {
-            for &id in set.groups(example, groups).0 {
-                prefetch(&self.cells[id as usize]);
-            }
+    }
+
+    fn margins_of<const ONES: bool>(
+        &self,
+        rows: Rows<'_, ONES>,
+        first: usize,
+        margins: &mut [f32],
+    ) {
+        let bias = U::weight(&self.bias);
+        for (example, margin) in (first as u32..).zip(margins) {
+            // SAFETY: every id of the set has been found to have a cell.
+            *margin = bias + unsafe { dot::<U>(&self.cells, rows.row(example).features) };
         }
     }
 }
 
-/// The weights of features times their values, in four sums that do not wait for each other.
+/// Tells the processor what the examples that come after this place will need.
 #[inline(always)]
-pub(crate) fn dot<U: SparseUpdate>(cells: &[U::Cell], ids: &[u32], values: Option<&[f32]>) -> f32 {
+pub(crate) fn call_ahead<C, const ONES: bool>(
+    rows: Rows<'_, ONES>,
+    cells: &[C],
+    coming: &[u32],
+    place: usize,
+) {
+    if let Some(&example) = coming.get(place + PLACE_AHEAD) {
+        prefetch(rows.place(example));
+    }
+    if let Some(&example) = coming.get(place + ROW_AHEAD) {
+        let Features { ids, values } = rows.row(example).features;
+        call_line_by_line(ids);
+        values.into_iter().for_each(call_line_by_line);
+    }
+    if let Some(&example) = coming.get(place + CELLS_AHEAD) {
+        let row = rows.row(example);
+        for &id in row.features.split_at(row.hot)[1].ids {
+            prefetch(cells.as_ptr().wrapping_add(id as usize));
+        }
+    }
+}
+
+/// Tells the processor that some numbers will be needed.
+#[inline(always)]
+fn call_line_by_line<T>(numbers: &[T]) {
+    // Sixteen fill a cache line; the last one may lie in a line of its own.
+    numbers.iter().step_by(16).chain(numbers.last()).for_each(|number| prefetch(number));
+}
+
+/// The weights of features times their values, in four sums that do not wait for each other.
+///
+/// # Safety
+/// Each id must have a cell.
+#[inline(always)]
+pub(crate) unsafe fn dot<U: SparseUpdate>(cells: &[U::Cell], features: Features<'_>) -> f32 {
     let mut sums = [0.0_f32; 4];
-    let weight = |id: u32| U::weight(&cells[id as usize]);
-    let (fours, rest) = ids.as_chunks::<4>();
-    match values {
+    // SAFETY: the caller's promise.
+    let weight = |id: u32| U::weight(unsafe { cells.get_unchecked(id as usize) });
+    let (fours, rest) = features.ids.as_chunks::<4>();
+    match features.values {
         None => {
             for four in fours {
                 sums.iter_mut().zip(four).for_each(|(sum, &id)| *sum += weight(id));
@@ -132,32 +144,15 @@ pub(crate) fn dot<U: SparseUpdate>(cells: &[U::Cell], ids: &[u32], values: Optio
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-/// As [`dot`], one feature after another from a start; for few features.
+/// Tells the processor that something will be needed; nothing where it cannot be told.
 #[inline(always)]
-pub(crate) fn sum<U: SparseUpdate>(
-    cells: &[U::Cell],
-    ids: &[u32],
-    values: Option<&[f32]>,
-    start: f32,
-) -> f32 {
-    let weight = |id: u32| U::weight(&cells[id as usize]);
-    match values {
-        None => ids.iter().fold(start, |sum, &id| sum + weight(id)),
-        Some(values) => {
-            ids.iter().zip(values).fold(start, |sum, (&id, value)| sum + weight(id) * value)
-        }
-    }
-}
-
-/// Tells the processor that a cell will be needed; nothing where it cannot be told.
-#[inline(always)]
-fn prefetch<T>(cell: &T) {
+fn prefetch<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has this instruction, and it reads nothing.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(cell).cast());
+        _mm_prefetch::<_MM_HINT_T0>(place.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = cell;
+    let _ = place;
 }

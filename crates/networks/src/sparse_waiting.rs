@@ -1,63 +1,76 @@
 //! Training of a sparse model batch by batch.
 //!
-//! A thread owns groups of features: it adds up their share of every margin and, when all shares
-//! are there, changes their cells. No thread ever touches a cell of another, so that cells stay in
-//! the caches of their owners.
+//! A batch is cut into parts by its examples. Each part computes its margins and gradients; those
+//! of hot features it adds up, those of others it writes down. When all parts are there, each
+//! owner brings what was written down for its features into their cells. The parts depend on the
+//! batch alone and are brought in one after another, so that the number of threads changes no bit.
 
 use std::ops::Range;
 
-use crate::exponential::exp_of_nonpositive;
 use crate::kernels::kernels;
-use crate::log_loss::LogLoss;
+use crate::log_loss::{self, log_loss};
 use crate::loss::BatchScore;
 use crate::parts::{Cut, Parts};
 use crate::sparse_rules::SparseUpdate;
-use crate::sparse_set::GROUPS;
-use crate::sparse_table::{SparseBatch, Table, sum};
+use crate::sparse_set::{Features, HOT, Row};
+use crate::sparse_table::{PLACE_AHEAD, SparseBatch, Table, call_ahead, dot};
 use crate::team::Team;
 
-/// Features of a batch that are worth a thread of their own.
-const FEATURES_OF_A_THREAD: usize = 512;
+/// Most parts of a batch, and so the most threads that share it.
+const PARTS: usize = 4;
+
+/// Features of a batch that are worth a part of their own.
+const FEATURES_OF_A_PART: usize = 512;
+
+/// Features that have one owner because their cells may lie in one cache line.
+const OWNED_TOGETHER: u32 = 16;
 
 /// Memory for a batch, used again and again.
 #[derive(Debug, Default)]
 pub(crate) struct BatchRoom {
-    /// What each group of features gives to each margin, group by group.
-    shares: Vec<f32>,
-    /// 1 for positive examples, 0 for others.
-    truths: Vec<f32>,
-    /// One for each thread that may take part.
-    workers: Vec<Worker>,
+    parts: [PartRoom; PARTS],
+    /// Features that have gathered gradients, owner by owner.
+    touched: [Vec<u32>; PARTS],
 }
 
+/// What a part of a batch found.
 #[derive(Debug, Default)]
-struct Worker {
+struct PartRoom {
+    /// The examples of the part, and those that come next.
+    coming: Vec<u32>,
     margins: Vec<f32>,
+    /// 1 for positive examples, 0 for others.
+    truths: Vec<f32>,
     /// Gradients of the mean loss by the margins.
     residuals: Vec<f32>,
-    /// Features that have gathered gradients.
-    touched: Vec<u32>,
+    /// The gradient of each hot feature.
+    hot: Vec<f32>,
+    /// Gradients of other features in the order of examples, owner by owner.
+    others: [Vec<(u32, f32)>; PARTS],
+    score: BatchScore,
+}
+
+/// How a batch is cut.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    parts: usize,
+    /// A power of two.
+    owners: usize,
+    /// Features that are hot.
+    hot: usize,
+    rate: f32,
 }
 
 kernels! {
-    /// Adds up the shares of margins and computes the gradients of the mean loss by them.
-    fn residuals(
-        shares: &[f32],
+    /// Computes the gradients of the mean loss by margins.
+    fn compute_residuals(
+        margins: &[f32],
         truths: &[f32],
         part_of_mean: f32,
-        margins: &mut [f32],
         residuals: &mut [f32],
     ) {
-        let count = truths.len();
-        let [first, second, third, fourth] =
-            [0, 1, 2, 3].map(|group| &shares[group * count..(group + 1) * count]);
-        let (margins, residuals) = (&mut margins[..count], &mut residuals[..count]);
-        for place in 0..count {
-            let margin = (first[place] + second[place]) + (third[place] + fourth[place]);
-            let small = exp_of_nonpositive(-margin.abs());
-            let probability = if margin > 0.0 { 1.0 } else { small } / (1.0 + small);
-            margins[place] = margin;
-            residuals[place] = (probability - truths[place]) * part_of_mean;
+        for ((&margin, &truth), residual) in margins.iter().zip(truths).zip(residuals) {
+            *residual = log_loss::residual(margin, truth) * part_of_mean;
         }
     }
 }
@@ -70,93 +83,120 @@ impl<U: SparseUpdate> Table<U> {
         rate: f32,
         team: &mut Team,
     ) -> BatchScore {
-        let examples = batch.chosen.len();
-        let most = team.threads().min(GROUPS);
-        let count = (batch.set.features_of(examples) / FEATURES_OF_A_THREAD).clamp(1, most);
-        let groups = |part: usize| part * GROUPS / count..(part + 1) * GROUPS / count;
+        self.check(batch.set);
+        let plan = self.plan(batch, rate, team.threads());
         let mut room = std::mem::take(&mut self.room);
-        room.shares.resize(GROUPS * examples, 0.0);
-        room.truths.resize(examples, 0.0);
-        room.workers.resize_with(count.max(room.workers.len()), Worker::default);
         {
-            let cuts: [usize; GROUPS] =
-                std::array::from_fn(|part| groups(part.min(count - 1)).end * examples);
-            let shares = Parts::new(&mut room.shares, Cut::At(&cuts[..count]));
-            let truths = Parts::new(&mut room.truths, Cut::Every(examples));
-            team.run(count, &|part| {
-                let truths = (part == 0).then(|| truths.take(0));
-                self.add_up(batch, groups(part), shares.take(part), truths);
+            let parts = Parts::new(&mut room.parts[..plan.parts], Cut::Every(1));
+            let end = |part: usize| part * batch.chosen.len() / plan.parts;
+            let examine = match batch.set.is_of_ones() {
+                true => Self::examine::<true>,
+                false => Self::examine::<false>,
+            };
+            team.run(plan.parts, &|part| {
+                examine(self, batch, end(part)..end(part + 1), plan, &mut parts.take(part)[0]);
             });
         }
         let mut score = BatchScore::default();
-        {
-            let score = Parts::new(std::slice::from_mut(&mut score), Cut::Every(1));
-            let workers = Parts::new(&mut room.workers[..count], Cut::Every(1));
-            let (shares, truths) = (&room.shares, &room.truths);
-            team.run(count, &|part| {
-                let worker = &mut workers.take(part)[0];
-                let Worker { margins, residuals: own, .. } = worker;
-                margins.resize(examples, 0.0);
-                own.resize(examples, 0.0);
-                residuals(shares, truths, 1.0 / examples as f32, margins, own);
-                if part == 0 {
-                    score.take(0)[0] = LogLoss::of(margins, truths);
-                    let sum = own.iter().fold(0.0, |sum, residual| sum + residual);
-                    self.update.update(&self.bias, sum, rate);
-                }
-                self.learn(batch, groups(part), worker, rate);
-            });
-        }
+        let found = &room.parts[..plan.parts];
+        found.iter().for_each(|part| score.add(part.score));
+        let residuals = found.iter().flat_map(|part| &part.residuals);
+        self.update.update(&self.bias, residuals.fold(0.0, |sum, residual| sum + residual), rate);
+        let touched = Parts::new(&mut room.touched[..plan.owners], Cut::Every(1));
+        team.run(plan.owners, &|owner| {
+            self.learn_hot(found, plan, owner);
+            self.learn_others(found, plan, owner, &mut touched.take(owner)[0]);
+        });
         self.room = room;
         score
     }
 
-    /// Computes what some groups, and with the first the bias, give to each margin.
-    fn add_up(
+    fn plan(&self, batch: SparseBatch<'_>, rate: f32, threads: usize) -> Plan {
+        let features = batch.set.features_of(batch.chosen.len());
+        let parts = (features / FEATURES_OF_A_PART).clamp(1, PARTS);
+        // Sums for hot features are worth it where most features come more than once.
+        let hot = self.cells.len().min(HOT);
+        let hot = if features < 2 * hot { 0 } else { hot };
+        let owners = if hot == self.cells.len() { 1 } else { 1 << threads.min(parts).ilog2() };
+        Plan { parts, owners, hot, rate }
+    }
+
+    /// Computes the margins and gradients of a part.
+    fn examine<const ONES: bool>(
         &self,
         batch: SparseBatch<'_>,
-        groups: Range<usize>,
-        shares: &mut [f32],
-        mut truths: Option<&mut [f32]>,
+        own: Range<usize>,
+        plan: Plan,
+        room: &mut PartRoom,
     ) {
-        let (set, count) = (batch.set, batch.chosen.len());
-        let bias = if groups.start == 0 { U::weight(&self.bias) } else { 0.0 };
-        for (place, &example) in batch.chosen.iter().enumerate() {
-            self.call_ahead(batch, place, groups.clone());
-            let example = example as usize;
-            if let Some(truths) = &mut truths {
-                truths[place] = f32::from(u8::from(set.positive[example]));
-            }
-            for (index, group) in groups.clone().enumerate() {
-                let start = if group == 0 { bias } else { 0.0 };
-                let (ids, values) = set.groups(example, group..group + 1);
-                shares[index * count + place] = sum::<U>(&self.cells, ids, values, start);
+        let PartRoom { coming, margins, truths, residuals, hot, others, score } = room;
+        let (rows, count) = (batch.set.rows::<ONES>(), own.len());
+        coming.clear();
+        let all = batch.chosen[own.start..].iter().chain(batch.next);
+        coming.extend(all.take(count + PLACE_AHEAD));
+        margins.clear();
+        truths.clear();
+        let bias = U::weight(&self.bias);
+        for place in 0..count {
+            call_ahead(rows, &self.cells, coming, place);
+            let Row { features, positive, .. } = rows.row(coming[place]);
+            // SAFETY: `train_batch` has checked that every id has a cell.
+            margins.push(bias + unsafe { dot::<U>(&self.cells, features) });
+            truths.push(f32::from(u8::from(positive)));
+        }
+        residuals.resize(margins.len(), 0.0);
+        compute_residuals(margins, truths, 1.0 / batch.chosen.len() as f32, residuals);
+        *score = log_loss(margins, truths);
+        hot.clear();
+        hot.resize(plan.hot, 0.0);
+        others.iter_mut().for_each(Vec::clear);
+        for (&example, &residual) in coming.iter().zip(&*residuals) {
+            let row = rows.row(example);
+            let [first, rest] = row.features.split_at(if plan.hot == 0 { 0 } else { row.hot });
+            for_each_gradient(first, residual, |id, gradient| hot[id as usize] += gradient);
+            for_each_gradient(rest, residual, |id, gradient| {
+                let owner = (id / OWNED_TOGETHER) as usize % plan.owners;
+                others[owner].push((id, gradient));
+            });
+        }
+    }
+
+    /// Updates an owner's share of the hot cells.
+    fn learn_hot(&self, found: &[PartRoom], plan: Plan, owner: usize) {
+        let end = |owner: usize| owner * plan.hot / plan.owners;
+        for id in end(owner)..end(owner + 1) {
+            let gradient = found.iter().fold(0.0, |sum, part| sum + part.hot[id]);
+            // A rule that gathers makes no update where there was no gradient.
+            if !U::GATHERS || gradient != 0.0 {
+                self.update.update(&self.cells[id], gradient, plan.rate);
             }
         }
     }
 
-    /// Brings the gradients of some groups into their cells.
-    fn learn(&self, batch: SparseBatch<'_>, groups: Range<usize>, worker: &mut Worker, rate: f32) {
-        let Worker { residuals, touched, .. } = worker;
-        let mut learn_one = |id: u32, gradient: f32| {
+    /// Updates the other cells of an owner.
+    fn learn_others(&self, found: &[PartRoom], plan: Plan, owner: usize, touched: &mut Vec<u32>) {
+        for &(id, gradient) in found.iter().flat_map(|part| &part.others[owner]) {
             let cell = &self.cells[id as usize];
             if !U::GATHERS {
-                self.update.update(cell, gradient, rate);
+                self.update.update(cell, gradient, plan.rate);
             } else if U::gather(cell, gradient) {
                 touched.push(id);
             }
-        };
-        for (&example, &residual) in batch.chosen.iter().zip(&*residuals) {
-            let (ids, values) = batch.set.groups(example as usize, groups.clone());
-            match values {
-                None => ids.iter().for_each(|&id| learn_one(id, residual)),
-                Some(values) => {
-                    ids.iter().zip(values).for_each(|(&id, value)| learn_one(id, residual * value));
-                }
-            }
         }
         for id in touched.drain(..) {
-            self.update.settle(&self.cells[id as usize], rate);
+            self.update.settle(&self.cells[id as usize], plan.rate);
+        }
+    }
+}
+
+/// Tells the gradient by each feature's weight.
+#[inline(always)]
+fn for_each_gradient(features: Features<'_>, residual: f32, mut tell: impl FnMut(u32, f32)) {
+    match features.values {
+        None => features.ids.iter().for_each(|&id| tell(id, residual)),
+        Some(values) => {
+            let pairs = features.ids.iter().zip(values);
+            pairs.for_each(|(&id, value)| tell(id, residual * value));
         }
     }
 }
@@ -168,24 +208,16 @@ mod tests {
     #[test]
     fn both_compilations_agree_on_residuals() {
         for count in [1, 5, 8, 61] {
-            let shares: Vec<f32> =
-                (0..GROUPS * count).map(|it| (it * 37 % 101) as f32 / 25.0 - 2.0).collect();
+            let margins: Vec<f32> =
+                (0..count).map(|it| (it * 37 % 101) as f32 / 12.0 - 4.0).collect();
             let truths: Vec<f32> = (0..count).map(|it| (it % 2) as f32).collect();
-            let run = |dispatched: bool| {
-                let (mut margins, mut found) = (vec![0.0; count], vec![0.0; count]);
-                match dispatched {
-                    true => residuals(&shares, &truths, 0.5, &mut margins, &mut found),
-                    false => portable::residuals(&shares, &truths, 0.5, &mut margins, &mut found),
-                }
-                (margins, found)
-            };
-            let (margins, found) = run(true);
-            assert_eq!((&margins, &found), (&run(false).0, &run(false).1));
+            let [mut found, mut plain] = [vec![0.0; count], vec![0.0; count]];
+            compute_residuals(&margins, &truths, 0.5, &mut found);
+            portable::compute_residuals(&margins, &truths, 0.5, &mut plain);
+            assert_eq!(found, plain);
             for place in 0..count {
-                let margin: f32 = shares.iter().skip(place).step_by(count).sum();
-                let probability = 1.0 / (1.0 + f64::from(-margin).exp());
+                let probability = 1.0 / (1.0 + f64::from(-margins[place]).exp());
                 let expected = 0.5 * (probability - f64::from(truths[place]));
-                assert!((margins[place] - margin).abs() < 1e-5);
                 assert!((f64::from(found[place]) - expected).abs() < 1e-6);
             }
         }
