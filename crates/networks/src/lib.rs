@@ -39,6 +39,7 @@ mod schedule;
 mod sgd;
 mod simd;
 mod slots;
+mod sparse_copies;
 mod sparse_free;
 mod sparse_logistic;
 mod sparse_rules;

@@ -10,8 +10,9 @@ use std::ops::Range;
 use crate::log_loss::{log_loss, residual};
 use crate::loss::BatchScore;
 use crate::parts::{Cut, Parts};
+use crate::sparse_copies::{Copies, Sharing};
 use crate::sparse_rules::SparseUpdate;
-use crate::sparse_set::{Features, HOT, Row, Rows};
+use crate::sparse_set::{Features, HOT, Row, Rows, SparseSet};
 use crate::sparse_table::{SparseBatch, Table, call_ahead, dot};
 use crate::team::Team;
 
@@ -31,19 +32,19 @@ impl<U: SparseUpdate> Table<U> {
         team: &mut Team,
     ) -> BatchScore {
         self.check(batch.set);
-        let hot = if team.threads() == 1 { 0 } else { self.cells.len().min(HOT) };
+        let sharing = self.sharing(batch.set, team.threads());
         let examples = batch.chosen.len();
         let size = BLOCK.max(examples.div_ceil(MOST_BLOCKS).next_multiple_of(MERGE_EVERY));
         let mut scores = vec![BatchScore::default(); examples.div_ceil(size)];
         let (count, parts) = (scores.len(), Parts::new(&mut scores, Cut::Every(1)));
-        let learn = match (batch.set.is_of_ones(), hot == 0) {
+        let learn = match (batch.set.is_of_ones(), sharing.threads == 1) {
             (true, true) => Self::learn_block::<true, true>,
             (true, false) => Self::learn_block::<true, false>,
             (false, true) => Self::learn_block::<false, true>,
             (false, false) => Self::learn_block::<false, false>,
         };
         team.run(count, &|part| {
-            let copies = Copies::new(self, hot);
+            let copies = Copies::new(self, sharing, rate);
             let block = part * size..examples.min((part + 1) * size);
             parts.take(part)[0] = learn(self, batch, block, copies, rate);
         });
@@ -52,21 +53,27 @@ impl<U: SparseUpdate> Table<U> {
         total
     }
 
+    fn sharing(&self, set: &SparseSet, threads: usize) -> Sharing {
+        let copied = if threads == 1 { 0 } else { self.cells.len().min(HOT) };
+        Sharing { threads, copied, frequent: set.frequent().min(copied) }
+    }
+
     /// Learns from a block of examples with own copies of the bias and, unless the thread is
     /// `ALONE`, of the hottest features, which threads would otherwise fight over.
     fn learn_block<const ONES: bool, const ALONE: bool>(
         &self,
         batch: SparseBatch<'_>,
         block: Range<usize>,
-        mut copies: Copies<U>,
+        copies: Copies<U>,
         rate: f32,
     ) -> BatchScore {
         let (rows, mut score) = (batch.set.rows::<ONES>(), BatchScore::default());
         for start in block.step_by(MERGE_EVERY) {
             let coming = &batch.chosen[start..];
             score.add(self.learn_some::<ONES, ALONE>(rows, coming, &copies, rate));
-            copies.merge(self, rate);
+            copies.merge_if_free(self, rate);
         }
+        copies.merge(self, rate);
         score
     }
 
@@ -151,48 +158,4 @@ struct Met<'a> {
     shared: Features<'a>,
     margin: f32,
     truth: f32,
-}
-
-/// A thread's own copies of the bias and of the first cells.
-struct Copies<U: SparseUpdate> {
-    bias: U::Cell,
-    cells: Vec<U::Cell>,
-    /// What the copies were when they were made; the bias comes last.
-    before: Vec<[f32; 3]>,
-}
-
-impl<U: SparseUpdate> Copies<U> {
-    fn new(table: &Table<U>, count: usize) -> Self {
-        let copies = Self {
-            bias: U::Cell::default(),
-            cells: (0..count).map(|_| U::Cell::default()).collect(),
-            before: vec![[0.0; 3]; count + 1],
-        };
-        copies.refreshed(table)
-    }
-
-    fn refreshed(mut self, table: &Table<U>) -> Self {
-        self.refresh(table);
-        self
-    }
-
-    /// Takes over what the table has now.
-    fn refresh(&mut self, table: &Table<U>) {
-        let cells = table.cells[..self.cells.len()].iter().chain([&table.bias]);
-        let copies = self.cells.iter().chain([&self.bias]);
-        for ((cell, copy), before) in cells.zip(copies).zip(&mut self.before) {
-            *before = U::parts(cell);
-            U::restore(copy, *before);
-        }
-    }
-
-    /// Brings what has changed into the table, and takes over what it has now.
-    fn merge(&mut self, table: &Table<U>, rate: f32) {
-        let cells = table.cells[..self.cells.len()].iter().chain([&table.bias]);
-        let copies = self.cells.iter().chain([&self.bias]);
-        for ((cell, copy), &before) in cells.zip(copies).zip(&self.before) {
-            table.update.merge(cell, before, U::parts(copy), rate);
-        }
-        self.refresh(table);
-    }
 }

@@ -23,10 +23,9 @@ impl SharedNumber {
         self.0.store(value.to_bits(), Ordering::Relaxed);
     }
 
-    /// Adds without losing what others add at the same time.
-    pub(crate) fn add(&self, value: f32) {
-        let sum = |bits| Some((f32::from_bits(bits) + value).to_bits());
-        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
+    #[inline(always)]
+    fn add(&self, value: f32) {
+        self.set(self.get() + value);
     }
 }
 
@@ -52,8 +51,19 @@ pub(crate) trait SparseUpdate: Copy + Send + Sync {
     fn parts(cell: &Self::Cell) -> [f32; 3];
     /// Puts back what [`Self::parts`] told.
     fn restore(cell: &Self::Cell, parts: [f32; 3]);
-    /// Brings the change between two states of a copy into the cell.
-    fn merge(self, cell: &Self::Cell, before: [f32; 3], after: [f32; 3], rate: f32);
+    /// Brings the change of a copy into the cell.
+    fn merge(self, cell: &Self::Cell, change: Change, rate: f32);
+}
+
+/// How a copy of a cell has changed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Change {
+    /// The parts before and after.
+    pub(crate) before: [f32; 3],
+    pub(crate) after: [f32; 3],
+    /// How much of it counts where other threads have made about the same change; rules whose
+    /// steps shrink by themselves do not need it.
+    pub(crate) share: f32,
 }
 
 /// Plain descent: the weight alone.
@@ -97,10 +107,9 @@ impl SparseUpdate for Descent {
         cell.weight.set(parts[0]);
     }
 
-    fn merge(self, cell: &DescentCell, before: [f32; 3], after: [f32; 3], _: f32) {
-        if before != after {
-            cell.weight.add(after[0] - before[0]);
-        }
+    #[inline(always)]
+    fn merge(self, cell: &DescentCell, change: Change, _: f32) {
+        cell.weight.add((change.after[0] - change.before[0]) * change.share);
     }
 }
 
@@ -156,7 +165,9 @@ impl SparseUpdate for SparseAdaGrad {
         cell.squares.set(parts[1]);
     }
 
-    fn merge(self, cell: &AdaGradCell, before: [f32; 3], after: [f32; 3], _: f32) {
+    #[inline(always)]
+    fn merge(self, cell: &AdaGradCell, change: Change, _: f32) {
+        let Change { before, after, .. } = change;
         if before != after {
             cell.weight.add(after[0] - before[0]);
             cell.squares.add(after[1] - before[1]);
@@ -240,7 +251,9 @@ impl SparseUpdate for Ftrl {
         cell.squares.set(parts[2]);
     }
 
-    fn merge(self, cell: &FtrlCell, before: [f32; 3], after: [f32; 3], rate: f32) {
+    #[inline(always)]
+    fn merge(self, cell: &FtrlCell, change: Change, rate: f32) {
+        let Change { before, after, .. } = change;
         if before != after {
             cell.sum.add(after[1] - before[1]);
             cell.squares.add(after[2] - before[2]);
@@ -328,7 +341,7 @@ mod tests {
         let before = U::parts(&cell);
         U::restore(&copy, before);
         [1.0, 0.5].iter().for_each(|&gradient| update.update(&copy, gradient, 0.1));
-        update.merge(&cell, before, U::parts(&copy), 0.1);
+        update.merge(&cell, Change { before, after: U::parts(&copy), share: 1.0 }, 0.1);
         for (found, expected) in U::parts(&cell).into_iter().zip(U::parts(&copy)) {
             // The change is a rounded difference.
             assert!((found - expected).abs() < 1e-6);

@@ -24,6 +24,8 @@ pub struct SparseDraft {
 pub struct FeatureOrder {
     /// The new number of each feature.
     ranks: Vec<u32>,
+    /// How many features come in at least one of [`FREQUENT`] examples.
+    frequent: usize,
 }
 
 /// Examples with the new numbers.
@@ -35,6 +37,7 @@ pub struct SparseSet {
     values: Option<Vec<f32>>,
     pub(crate) positive: Vec<bool>,
     features: usize,
+    frequent: usize,
 }
 
 /// Where an example lies, and what is known of it before it is read. Four fill a cache line.
@@ -75,6 +78,9 @@ pub(crate) struct Features<'a> {
 /// The most frequent features. Their cells stay in the innermost cache, and threads keep copies
 /// of them or gather their gradients apart.
 pub(crate) const HOT: usize = 1024;
+
+/// A feature is frequent that comes in at least one of that many examples.
+const FREQUENT: usize = 16;
 
 impl SparseDraft {
     /// The same examples with ids hashed into `2^bits`; values whose ids collide within an
@@ -129,8 +135,8 @@ impl SparseDraft {
                 values.extend(scratch.iter().map(|feature| feature.1));
             }
         }
-        let features = order.features();
-        SparseSet { places, ids: new_ids, values: new_values, positive, features }
+        let (features, frequent) = (order.features(), order.frequent);
+        SparseSet { places, ids: new_ids, values: new_values, positive, features, frequent }
     }
 }
 
@@ -146,7 +152,9 @@ impl FeatureOrder {
         by_count.sort_by_key(|&id| (std::cmp::Reverse(counts[id as usize]), id));
         let mut ranks = vec![0; features as usize];
         (0..).zip(&by_count).for_each(|(rank, &id)| ranks[id as usize] = rank);
-        Self { ranks }
+        let least = examples.positive.len().div_ceil(FREQUENT) as u64;
+        let frequent = counts.iter().filter(|&&count| count >= least.max(1)).count();
+        Self { ranks, frequent }
     }
 
     /// How many features there are.
@@ -250,6 +258,11 @@ impl SparseSet {
         self.features
     }
 
+    /// How many features, from the first, come in at least one of [`FREQUENT`] examples.
+    pub(crate) fn frequent(&self) -> usize {
+        self.frequent
+    }
+
     /// About how many features that many examples have.
     pub(crate) fn features_of(&self, examples: usize) -> usize {
         self.ids.len().checked_div(self.len()).unwrap_or(0) * examples
@@ -322,6 +335,7 @@ pub(crate) mod tests {
             positive: vec![true; 3],
         };
         let order = FeatureOrder::of(&draft, 8);
+        assert_eq!(order.frequent, 3);
         assert_eq!((order.rank(7), order.rank(2), order.rank(4), order.rank(0)), (0, 1, 2, 3));
     }
 

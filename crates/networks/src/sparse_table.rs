@@ -2,6 +2,8 @@
 //!
 //! `sparse_waiting.rs` trains batch by batch, `sparse_free.rs` without waiting.
 
+use std::sync::Mutex;
+
 use crate::large_pages::room_for;
 use crate::sparse_rules::SparseUpdate;
 use crate::sparse_set::{Features, Rows, SparseSet};
@@ -14,6 +16,8 @@ pub(crate) struct Table<U: SparseUpdate> {
     pub(crate) cells: Vec<U::Cell>,
     pub(crate) bias: U::Cell,
     pub(crate) room: BatchRoom,
+    /// Held by the thread that merges its copies of cells.
+    pub(crate) merging: Mutex<()>,
 }
 
 /// How many examples ahead things are called for: first where a row lies, then the row, then the
@@ -39,7 +43,8 @@ impl<U: SparseUpdate> Table<U> {
     pub(crate) fn new(update: U, features: usize) -> Self {
         let mut cells = room_for(features);
         cells.resize_with(features, U::Cell::default);
-        Self { update, cells, bias: U::Cell::default(), room: BatchRoom::default() }
+        let (bias, room, merging) = Default::default();
+        Self { update, cells, bias, room, merging }
     }
 
     /// The cell of a feature by its new number.

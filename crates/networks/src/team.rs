@@ -15,7 +15,7 @@ use crate::error::NetworksError;
 
 /// Rounds of waiting that spin; the next ones yield, and after those the helper is parked.
 const SPINS: u32 = 2_000;
-const YIELDS: u32 = 200;
+const YIELDS: u32 = 4_000;
 
 /// Bit of [`Shared::gate`] that is set while helpers may join; the lower bits count those inside.
 const OPEN: usize = 1 << (usize::BITS - 1);
