@@ -13,7 +13,7 @@ use crate::parts::{Cut, Parts};
 use crate::sparse_copies::{Copies, Sharing};
 use crate::sparse_rules::SparseUpdate;
 use crate::sparse_set::{Features, HOT, Row, Rows, SparseSet};
-use crate::sparse_table::{SparseBatch, Table, call_ahead, dot};
+use crate::sparse_table::{SparseBatch, Table, call_cells, call_place, call_row, dot};
 use crate::team::Team;
 
 /// Examples that a thread learns from before it looks for more, unless that makes too many blocks.
@@ -22,6 +22,12 @@ const MOST_BLOCKS: usize = 1024;
 
 /// Examples after which a thread's copies are merged.
 const MERGE_EVERY: usize = 256;
+
+/// How many examples ahead things are called for: first where a row lies, then the row, then the
+/// cells of its features. Rows come in random order, so that the processor cannot guess them.
+const PLACE_AHEAD: usize = 24;
+const ROW_AHEAD: usize = 12;
+const CELLS_AHEAD: usize = 4;
 
 impl<U: SparseUpdate> Table<U> {
     /// Makes an update for each chosen example, on all threads at once.
@@ -115,7 +121,10 @@ impl<U: SparseUpdate> Table<U> {
         place: usize,
         copies: &Copies<U>,
     ) -> Met<'a> {
-        call_ahead(rows, &self.cells, coming, place);
+        let ahead = |count: usize| coming.get(place + count).copied();
+        ahead(PLACE_AHEAD).into_iter().for_each(|example| call_place(rows, example));
+        ahead(ROW_AHEAD).into_iter().for_each(|example| call_row(rows, example));
+        ahead(CELLS_AHEAD).into_iter().for_each(|example| call_cells(rows, &self.cells, example));
         let Row { features, hot, positive } = rows.row(coming[place]);
         let [own, shared] = features.split_at(if ALONE { 0 } else { hot });
         // SAFETY: `train_freely` has checked that every id has a cell. The own ones are below

@@ -20,12 +20,6 @@ pub(crate) struct Table<U: SparseUpdate> {
     pub(crate) merging: Mutex<()>,
 }
 
-/// How many examples ahead things are called for: first where a row lies, then the row, then the
-/// cells of its features. Rows come in random order, so that the processor cannot guess them.
-pub(crate) const PLACE_AHEAD: usize = 24;
-const ROW_AHEAD: usize = 12;
-const CELLS_AHEAD: usize = 4;
-
 /// Examples to learn from now, and those that will come next.
 #[derive(Debug, Clone, Copy)]
 pub struct SparseBatch<'a> {
@@ -88,27 +82,27 @@ impl<U: SparseUpdate> Table<U> {
     }
 }
 
-/// Tells the processor what the examples that come after this place will need.
+/// Tells the processor that it will be asked where an example lies.
 #[inline(always)]
-pub(crate) fn call_ahead<C, const ONES: bool>(
-    rows: Rows<'_, ONES>,
-    cells: &[C],
-    coming: &[u32],
-    place: usize,
-) {
-    if let Some(&example) = coming.get(place + PLACE_AHEAD) {
-        prefetch(rows.place(example));
-    }
-    if let Some(&example) = coming.get(place + ROW_AHEAD) {
-        let Features { ids, values } = rows.row(example).features;
-        call_line_by_line(ids);
-        values.into_iter().for_each(call_line_by_line);
-    }
-    if let Some(&example) = coming.get(place + CELLS_AHEAD) {
-        let row = rows.row(example);
-        for &id in row.features.split_at(row.hot)[1].ids {
-            prefetch(cells.as_ptr().wrapping_add(id as usize));
-        }
+pub(crate) fn call_place<const ONES: bool>(rows: Rows<'_, ONES>, example: u32) {
+    prefetch(rows.place(example));
+}
+
+/// Tells the processor that an example will be read; where it lies is read now.
+#[inline(always)]
+pub(crate) fn call_row<const ONES: bool>(rows: Rows<'_, ONES>, example: u32) {
+    let Features { ids, values } = rows.row(example).features;
+    call_line_by_line(ids);
+    values.into_iter().for_each(call_line_by_line);
+}
+
+/// Tells the processor that the cells of an example will be needed, as far as they are not hot;
+/// the example is read now.
+#[inline(always)]
+pub(crate) fn call_cells<C, const ONES: bool>(rows: Rows<'_, ONES>, cells: &[C], example: u32) {
+    let row = rows.row(example);
+    for &id in row.features.split_at(row.hot)[1].ids {
+        prefetch(cells.as_ptr().wrapping_add(id as usize));
     }
 }
 

@@ -13,7 +13,7 @@ use crate::loss::BatchScore;
 use crate::parts::{Cut, Parts};
 use crate::sparse_rules::SparseUpdate;
 use crate::sparse_set::{Features, HOT, Row};
-use crate::sparse_table::{PLACE_AHEAD, SparseBatch, Table, call_ahead, dot};
+use crate::sparse_table::{SparseBatch, Table, call_cells, call_place, call_row, dot};
 use crate::team::Team;
 
 /// Most parts of a batch, and so the most threads that share it.
@@ -25,19 +25,32 @@ const FEATURES_OF_A_PART: usize = 512;
 /// Features that have one owner because their cells may lie in one cache line.
 const OWNED_TOGETHER: u32 = 16;
 
+/// How many examples ahead things are called for: where a row lies, and the cells of its features.
+/// The row itself is called for a part ahead.
+const PLACE_AHEAD: usize = 12;
+const CELLS_AHEAD: usize = 4;
+
 /// Memory for a batch, used again and again.
 #[derive(Debug, Default)]
 pub(crate) struct BatchRoom {
     parts: [PartRoom; PARTS],
-    /// Features that have gathered gradients, owner by owner.
-    touched: [Vec<u32>; PARTS],
+    owners: [OwnerRoom; PARTS],
 }
 
-/// What a part of a batch found.
+/// Memory of an owner, in cache lines that no other thread writes to.
 #[derive(Debug, Default)]
+#[repr(align(128))]
+struct OwnerRoom {
+    /// Features that have gathered gradients.
+    touched: Vec<u32>,
+}
+
+/// What a part of a batch found, in cache lines that no other thread writes to.
+#[derive(Debug, Default)]
+#[repr(align(128))]
 struct PartRoom {
-    /// The examples of the part, and those that come next.
-    coming: Vec<u32>,
+    /// Examples that the thread will probably come to next.
+    later: Vec<u32>,
     margins: Vec<f32>,
     /// 1 for positive examples, 0 for others.
     truths: Vec<f32>,
@@ -53,6 +66,7 @@ struct PartRoom {
 /// How a batch is cut.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
+    threads: usize,
     parts: usize,
     /// A power of two.
     owners: usize,
@@ -102,10 +116,10 @@ impl<U: SparseUpdate> Table<U> {
         found.iter().for_each(|part| score.add(part.score));
         let residuals = found.iter().flat_map(|part| &part.residuals);
         self.update.update(&self.bias, residuals.fold(0.0, |sum, residual| sum + residual), rate);
-        let touched = Parts::new(&mut room.touched[..plan.owners], Cut::Every(1));
+        let owners = Parts::new(&mut room.owners[..plan.owners], Cut::Every(1));
         team.run(plan.owners, &|owner| {
             self.learn_hot(found, plan, owner);
-            self.learn_others(found, plan, owner, &mut touched.take(owner)[0]);
+            self.learn_others(found, plan, owner, &mut owners.take(owner)[0].touched);
         });
         self.room = room;
         score
@@ -117,8 +131,9 @@ impl<U: SparseUpdate> Table<U> {
         // Sums for hot features are worth it where most features come more than once.
         let hot = self.cells.len().min(HOT);
         let hot = if features < 2 * hot { 0 } else { hot };
-        let owners = if hot == self.cells.len() { 1 } else { 1 << threads.min(parts).ilog2() };
-        Plan { parts, owners, hot, rate }
+        let threads = threads.min(parts);
+        let owners = if hot == self.cells.len() { 1 } else { 1 << threads.ilog2() };
+        Plan { threads, parts, owners, hot, rate }
     }
 
     /// Computes the margins and gradients of a part.
@@ -129,34 +144,35 @@ impl<U: SparseUpdate> Table<U> {
         plan: Plan,
         room: &mut PartRoom,
     ) {
-        let PartRoom { coming, margins, truths, residuals, hot, others, score } = room;
-        let (rows, count) = (batch.set.rows::<ONES>(), own.len());
-        coming.clear();
-        let all = batch.chosen[own.start..].iter().chain(batch.next);
-        coming.extend(all.take(count + PLACE_AHEAD));
-        margins.clear();
-        truths.clear();
-        let bias = U::weight(&self.bias);
-        for place in 0..count {
-            call_ahead(rows, &self.cells, coming, place);
-            let Row { features, positive, .. } = rows.row(coming[place]);
+        let (rows, cells, bias) =
+            (batch.set.rows::<ONES>(), &self.cells[..], U::weight(&self.bias));
+        room.prepare(batch, own.clone(), plan);
+        let PartRoom { later, margins, truths, residuals, hot, others, score } = room;
+        let chosen = &batch.chosen[own];
+        for (place, &example) in chosen.iter().enumerate() {
+            if let Some(&coming) = chosen.get(place + CELLS_AHEAD) {
+                call_cells(rows, cells, coming);
+            }
+            let Row { features, positive, .. } = rows.row(example);
             // SAFETY: `train_batch` has checked that every id has a cell.
-            margins.push(bias + unsafe { dot::<U>(&self.cells, features) });
-            truths.push(f32::from(u8::from(positive)));
+            margins[place] = bias + unsafe { dot::<U>(cells, features) };
+            truths[place] = f32::from(u8::from(positive));
         }
-        residuals.resize(margins.len(), 0.0);
         compute_residuals(margins, truths, 1.0 / batch.chosen.len() as f32, residuals);
         *score = log_loss(margins, truths);
-        hot.clear();
-        hot.resize(plan.hot, 0.0);
-        others.iter_mut().for_each(Vec::clear);
-        for (&example, &residual) in coming.iter().zip(&*residuals) {
+        for (place, (&example, &residual)) in chosen.iter().zip(&*residuals).enumerate() {
+            later.get(place + PLACE_AHEAD).into_iter().for_each(|&later| call_place(rows, later));
+            later.get(place).into_iter().for_each(|&later| call_row(rows, later));
             let row = rows.row(example);
             let [first, rest] = row.features.split_at(if plan.hot == 0 { 0 } else { row.hot });
-            for_each_gradient(first, residual, |id, gradient| hot[id as usize] += gradient);
+            for_each_gradient(first, residual, |id, gradient| {
+                // SAFETY: a hot feature is below `HOT` and has a cell, and `plan.hot` is the
+                // smaller of `HOT` and the number of cells.
+                *unsafe { hot.get_unchecked_mut(id as usize) } += gradient;
+            });
             for_each_gradient(rest, residual, |id, gradient| {
-                let owner = (id / OWNED_TOGETHER) as usize % plan.owners;
-                others[owner].push((id, gradient));
+                others[(id / OWNED_TOGETHER) as usize & (plan.owners - 1) & (PARTS - 1)]
+                    .push((id, gradient));
             });
         }
     }
@@ -186,6 +202,24 @@ impl<U: SparseUpdate> Table<U> {
         for id in touched.drain(..) {
             self.update.settle(&self.cells[id as usize], plan.rate);
         }
+    }
+}
+
+impl PartRoom {
+    /// Makes room for a part, with all gradients 0.
+    fn prepare(&mut self, batch: SparseBatch<'_>, own: Range<usize>, plan: Plan) {
+        let (count, passed) = (own.len(), own.end + (plan.threads - 1) * own.len());
+        let (end, SparseBatch { chosen, next, .. }) = (passed + count + PLACE_AHEAD, batch);
+        let beyond = |place: usize| place.saturating_sub(chosen.len()).min(next.len());
+        self.later.clear();
+        self.later.extend_from_slice(&chosen[passed.min(chosen.len())..end.min(chosen.len())]);
+        self.later.extend_from_slice(&next[beyond(passed)..beyond(end)]);
+        for numbers in [&mut self.margins, &mut self.truths, &mut self.residuals] {
+            numbers.resize(count, 0.0);
+        }
+        self.hot.clear();
+        self.hot.resize(plan.hot, 0.0);
+        self.others.iter_mut().for_each(Vec::clear);
     }
 }
 
