@@ -124,11 +124,13 @@ impl<U: SparseUpdate> Table<U> {
         let ahead = |count: usize| coming.get(place + count).copied();
         ahead(PLACE_AHEAD).into_iter().for_each(|example| call_place(rows, example));
         ahead(ROW_AHEAD).into_iter().for_each(|example| call_row(rows, example));
-        ahead(CELLS_AHEAD).into_iter().for_each(|example| call_cells(rows, &self.cells, example));
+        if let Some(example) = ahead(CELLS_AHEAD) {
+            // SAFETY: `train_freely` has checked that every id has a cell.
+            unsafe { call_cells(rows, &self.cells, example) };
+        }
         let Row { features, hot, positive } = rows.row(coming[place]);
         let [own, shared] = features.split_at(if ALONE { 0 } else { hot });
-        // SAFETY: `train_freely` has checked that every id has a cell. The own ones are below
-        // `HOT`, so that each has a copy too.
+        // SAFETY: as above. The own ones are below `HOT`, so that each has a copy too.
         let sums = unsafe { [dot::<U>(&copies.cells, own), dot::<U>(&self.cells, shared)] };
         let margin = U::weight(&copies.bias) + sums[0] + sums[1];
         Met { own, shared, margin, truth: f32::from(u8::from(positive)) }

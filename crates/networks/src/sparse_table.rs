@@ -4,6 +4,7 @@
 
 use std::sync::Mutex;
 
+use crate::kernels::prefetch_line;
 use crate::large_pages::room_for;
 use crate::sparse_rules::SparseUpdate;
 use crate::sparse_set::{Features, Rows, SparseSet};
@@ -85,7 +86,7 @@ impl<U: SparseUpdate> Table<U> {
 /// Tells the processor that it will be asked where an example lies.
 #[inline(always)]
 pub(crate) fn call_place<const ONES: bool>(rows: Rows<'_, ONES>, example: u32) {
-    prefetch(rows.place(example));
+    prefetch_line(rows.place(example));
 }
 
 /// Tells the processor that an example will be read; where it lies is read now.
@@ -98,11 +99,19 @@ pub(crate) fn call_row<const ONES: bool>(rows: Rows<'_, ONES>, example: u32) {
 
 /// Tells the processor that the cells of an example will be needed, as far as they are not hot;
 /// the example is read now.
+///
+/// # Safety
+/// Each id must have a cell.
 #[inline(always)]
-pub(crate) fn call_cells<C, const ONES: bool>(rows: Rows<'_, ONES>, cells: &[C], example: u32) {
+pub(crate) unsafe fn call_cells<C, const ONES: bool>(
+    rows: Rows<'_, ONES>,
+    cells: &[C],
+    example: u32,
+) {
     let row = rows.row(example);
     for &id in row.features.split_at(row.hot)[1].ids {
-        prefetch(cells.as_ptr().wrapping_add(id as usize));
+        // SAFETY: the caller's promise.
+        prefetch_line(unsafe { cells.get_unchecked(id as usize) });
     }
 }
 
@@ -110,7 +119,7 @@ pub(crate) fn call_cells<C, const ONES: bool>(rows: Rows<'_, ONES>, cells: &[C],
 #[inline(always)]
 fn call_line_by_line<T>(numbers: &[T]) {
     // Sixteen fill a cache line; the last one may lie in a line of its own.
-    numbers.iter().step_by(16).chain(numbers.last()).for_each(|number| prefetch(number));
+    numbers.iter().step_by(16).chain(numbers.last()).for_each(prefetch_line);
 }
 
 /// The weights of features times their values, in four sums that do not wait for each other.
@@ -141,17 +150,4 @@ pub(crate) unsafe fn dot<U: SparseUpdate>(cells: &[U::Cell], features: Features<
         }
     }
     (sums[0] + sums[1]) + (sums[2] + sums[3])
-}
-
-/// Tells the processor that something will be needed; nothing where it cannot be told.
-#[inline(always)]
-fn prefetch<T>(place: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has this instruction, and it reads nothing.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(place.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
 }

@@ -151,10 +151,11 @@ impl<U: SparseUpdate> Table<U> {
         let chosen = &batch.chosen[own];
         for (place, &example) in chosen.iter().enumerate() {
             if let Some(&coming) = chosen.get(place + CELLS_AHEAD) {
-                call_cells(rows, cells, coming);
+                // SAFETY: `train_batch` has checked that every id has a cell.
+                unsafe { call_cells(rows, cells, coming) };
             }
             let Row { features, positive, .. } = rows.row(example);
-            // SAFETY: `train_batch` has checked that every id has a cell.
+            // SAFETY: as above.
             margins[place] = bias + unsafe { dot::<U>(cells, features) };
             truths[place] = f32::from(u8::from(positive));
         }
