@@ -219,8 +219,8 @@ fn learnable(examples: u32) -> SparseDraft {
 #[test]
 fn large_batches_agree_with_the_dense_model_on_any_number_of_threads() {
     let draft = learnable(3000);
-    let ones = draft.ids.iter().map(|&id| 0.5 + (id % 7) as f32 * 0.25).collect();
-    for draft in [draft.clone(), SparseDraft { values: Some(ones), ..draft }] {
+    let values = draft.ids.iter().map(|&id| 0.5 + (id % 7) as f32 * 0.25).collect();
+    for draft in [draft.clone(), SparseDraft { values: Some(values), ..draft }] {
         let order = FeatureOrder::of(&draft, 4000);
         let set = draft.clone().ordered(&order);
         let chosen: Vec<u32> = (0..set.len() as u32).rev().collect();
