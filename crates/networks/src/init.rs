@@ -23,6 +23,16 @@ pub(crate) fn fill_uniform(values: &mut [f32], limit: f32, random: &mut Pcg64) {
     }
 }
 
+/// That many random numbers in [-1, 1], for tests.
+#[cfg(test)]
+pub(crate) fn test_values(count: usize, seed: u64) -> Vec<f32> {
+    use rand_pcg::rand_core::SeedableRng;
+
+    let mut values = vec![0.0; count];
+    fill_uniform(&mut values, 1.0, &mut Pcg64::seed_from_u64(seed));
+    values
+}
+
 #[cfg(test)]
 mod tests {
     use rand_pcg::rand_core::SeedableRng;

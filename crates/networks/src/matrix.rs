@@ -102,17 +102,9 @@ pub(crate) fn multiply_into(
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use rand_pcg::Pcg64;
-    use rand_pcg::rand_core::SeedableRng;
 
     use super::*;
-    use crate::init::fill_uniform;
-
-    fn values(count: usize, seed: u64) -> Vec<f32> {
-        let mut values = vec![0.0; count];
-        fill_uniform(&mut values, 1.0, &mut Pcg64::seed_from_u64(seed));
-        values
-    }
+    use crate::init::test_values as values;
 
     /// The product from its definition, in `f64`.
     fn slow(left: Matrix<'_>, right: Matrix<'_>, row: usize, column: usize) -> f64 {

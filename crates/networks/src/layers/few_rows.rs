@@ -162,18 +162,10 @@ fn tile_row(row: &[f32]) -> &TileRow {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use rand_pcg::Pcg64;
-    use rand_pcg::rand_core::SeedableRng;
 
     use super::*;
     use crate::blocks::Blocks;
-    use crate::init::fill_uniform;
-
-    fn values(count: usize, seed: u64) -> Vec<f32> {
-        let mut values = vec![0.0; count];
-        fill_uniform(&mut values, 1.0, &mut Pcg64::seed_from_u64(seed));
-        values
-    }
+    use crate::init::test_values as values;
 
     type AddOutputs = fn(&[f32], &[f32], usize, &mut Block<'_>);
     type WeightGradients = fn(&[f32], &[f32], usize, Range<usize>, &mut [f32]);
