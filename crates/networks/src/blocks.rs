@@ -16,8 +16,8 @@ pub(crate) struct Blocks<'a> {
 /// Some columns of some rows of a row-major matrix.
 pub(crate) struct Block<'a> {
     first: *mut f32,
-    pub(crate) rows: Range<usize>,
-    pub(crate) columns: Range<usize>,
+    rows: Range<usize>,
+    columns: Range<usize>,
     row_stride: usize,
     borrowed: PhantomData<&'a mut [f32]>,
 }
@@ -29,8 +29,9 @@ unsafe impl Sync for Blocks<'_> {}
 impl<'a> Blocks<'a> {
     /// The blocks, of up to `size` rows and columns, of a matrix with this many columns.
     pub(crate) fn new(values: &'a mut [f32], columns: usize, size: (usize, usize)) -> Self {
-        let blocks = Self { whole: Block::whole(values, columns), size, claims: Claims::default() };
-        Claims::check(blocks.count());
+        let mut blocks =
+            Self { whole: Block::whole(values, columns), size, claims: Claims::new(0) };
+        blocks.claims = Claims::new(blocks.count());
         blocks
     }
 
@@ -75,6 +76,18 @@ impl<'a> Block<'a> {
             row_stride: columns,
             borrowed: PhantomData,
         }
+    }
+
+    /// Which rows of the matrix it has.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> Range<usize> {
+        self.rows.clone()
+    }
+
+    /// Which columns of the matrix it has.
+    #[inline(always)]
+    pub(crate) fn columns(&self) -> Range<usize> {
+        self.columns.clone()
     }
 
     /// The block's part of a row of its own, counted from its first.

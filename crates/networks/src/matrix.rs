@@ -68,7 +68,7 @@ pub(crate) fn multiply_into(
 ) {
     let (m, n, k) = (left.rows, right.columns, left.columns);
     assert_eq!(k, right.rows, "inner dimensions of a product agree");
-    let size = (output.rows.len(), output.columns.len());
+    let size = (output.rows().len(), output.columns().len());
     assert_eq!(size, (m, n), "the output of a product is {m} x {n}");
     let (first, row_stride) = output.address();
     // SAFETY: `Matrix`, `Block` and the assertions above keep every index that `gemm` forms from

@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most parts that a slice can be cut into.
-const MOST_PARTS: usize = 1024;
+/// Parts that are told apart without memory from the heap, and how many of them a word holds.
+const FEW_PARTS: usize = 1024;
+const WORD: usize = u64::BITS as usize;
 
 /// A mutable slice whose parts can be taken through a shared reference, each once.
 pub(crate) struct Parts<'a, T> {
@@ -41,8 +42,7 @@ impl<'a, T> Parts<'a, T> {
                 places.len()
             }
         };
-        Claims::check(count);
-        let claims = Claims::default();
+        let claims = Claims::new(count);
         Self { values: values.as_mut_ptr(), cut, length, claims, borrowed: PhantomData }
     }
 
@@ -68,17 +68,18 @@ impl<'a, T> Parts<'a, T> {
     }
 }
 
-/// Which of up to 1024 parts have been taken: one bit each.
-#[derive(Default)]
-pub(crate) struct Claims([AtomicU64; MOST_PARTS / 64]);
+/// Which parts have been taken: one bit each.
+pub(crate) struct Claims {
+    first: [AtomicU64; FEW_PARTS / WORD],
+    rest: Vec<AtomicU64>,
+}
 
 impl Claims {
-    /// Whether that many parts can be told apart.
-    ///
-    /// # Panics
-    /// When they are too many.
-    pub(crate) fn check(count: usize) {
-        assert!(count <= MOST_PARTS, "at most {MOST_PARTS} parts are cut");
+    /// Claims on that many parts, of which none is taken.
+    pub(crate) fn new(count: usize) -> Self {
+        let first = [const { AtomicU64::new(0) }; FEW_PARTS / WORD];
+        let rest = (FEW_PARTS..count).step_by(WORD).map(|_| AtomicU64::new(0)).collect();
+        Self { first, rest }
     }
 
     /// Takes a part.
@@ -86,8 +87,9 @@ impl Claims {
     /// # Panics
     /// When it was taken before.
     pub(crate) fn claim(&self, part: usize) {
-        let bit = 1 << (part % 64);
-        let before = self.0[part / 64].fetch_or(bit, Ordering::Relaxed);
+        let (word, bit) = (part / WORD, 1 << (part % WORD));
+        let word = self.first.get(word).unwrap_or_else(|| &self.rest[word - self.first.len()]);
+        let before = word.fetch_or(bit, Ordering::Relaxed);
         assert_eq!(before & bit, 0, "part {part} is taken once");
     }
 }
@@ -107,6 +109,23 @@ mod tests {
         assert_eq!(parts.take(0), [0, 1]);
         let parts = Parts::new(&mut values[..5], Cut::Every(4));
         assert_eq!((&*parts.take(1), &*parts.take(0)), (&[4][..], &[0, 1, 2, 3][..]));
+    }
+
+    #[test]
+    fn parts_may_be_many() {
+        let mut values = vec![0_u8; 3000];
+        let parts = Parts::new(&mut values, Cut::Every(1));
+        (0..3000).for_each(|part| parts.take(part)[0] += 1);
+        assert!(values.iter().all(|&value| value == 1));
+    }
+
+    #[test]
+    #[should_panic(expected = "part 2999 is taken once")]
+    fn one_of_many_parts_is_not_handed_out_twice() {
+        let mut values = vec![0_u8; 3000];
+        let parts = Parts::new(&mut values, Cut::Every(1));
+        parts.take(2999);
+        parts.take(2999);
     }
 
     #[test]

@@ -51,15 +51,15 @@ impl Dense {
 
     /// Computes a block of the outputs.
     fn block_forward(&self, parameters: &[f32], input: &[f32], block: &mut Block<'_>) {
-        let bias = &parameters[self.biases()][block.columns.clone()];
+        let bias = &parameters[self.biases()][block.columns()];
         block.each_row(|row| row.copy_from_slice(bias));
-        let rows = block.rows.len();
-        let input = &input[block.rows.start * self.inputs..block.rows.end * self.inputs];
+        let Range { start, end } = block.rows();
+        let (input, rows) = (&input[start * self.inputs..end * self.inputs], end - start);
         if few_rows::suits(rows, self.outputs) {
             let weights = &parameters[self.weights()];
             few_rows::add_outputs(input, weights, self.outputs, block);
         } else {
-            let weights = self.weight_matrix(parameters).columns(block.columns.clone());
+            let weights = self.weight_matrix(parameters).columns(block.columns());
             multiply_into(Matrix::new(input, rows, self.inputs), weights, block, Into::Add);
         }
         block.each_row(|row| rectifier::apply(self.activation, row));
@@ -98,10 +98,10 @@ impl Dense {
         block: &mut Block<'_>,
         into: Into,
     ) {
-        let Range { start, end } = block.rows;
+        let Range { start, end } = block.rows();
         let output_gradients = &output_gradients[start * self.outputs..end * self.outputs];
         let output = Matrix::new(output_gradients, end - start, self.outputs);
-        let weights = self.weight_matrix(parameters).transposed().columns(block.columns.clone());
+        let weights = self.weight_matrix(parameters).transposed().columns(block.columns());
         multiply_into(output, weights, block, into);
     }
 
@@ -148,12 +148,11 @@ impl Layer for Dense {
     fn backward(&self, pass: Backward<'_>) {
         let team = &mut pass.rooms.team;
         if self.activation != Activation::Linear {
-            let cut = Cut::Every(STRETCH);
-            let (count, output) = (pass.output.len().div_ceil(STRETCH), pass.output);
-            let at_output = Parts::new(&mut *pass.output_gradients, cut);
-            team.run(count, &|part| {
+            let stretch = rectifier::stretch(pass.output.len());
+            let at_output = Parts::new(&mut *pass.output_gradients, Cut::Every(stretch));
+            team.run(pass.output.len().div_ceil(stretch), &|part| {
                 let own = at_output.take(part);
-                let output = &output[part * STRETCH..][..own.len()];
+                let output = &pass.output[part * stretch..][..own.len()];
                 rectifier::backward(self.activation, own, output);
             });
         }
@@ -177,9 +176,6 @@ impl Layer for Dense {
 
 /// Most rows that are worked on at a time.
 const MOST_ROWS: usize = 512;
-
-/// Numbers that an activation goes back through at a time.
-const STRETCH: usize = 1 << 13;
 
 /// How many outputs are computed at a time: a quarter, where that keeps the products large. Cutting
 /// a batch by its outputs instead of its rows packs each weight once.

@@ -49,12 +49,12 @@ fused_kernels! {
         outputs: usize,
         block: &mut Block<'_>,
     ) {
-        let (inputs, rows) = (weights.len() / outputs, block.rows.len());
+        let (inputs, rows) = (weights.len() / outputs, block.rows().len());
         for start in (0..inputs).step_by(INPUTS) {
             let own = start..inputs.min(start + INPUTS);
             let values = &weights[own.start * outputs..own.end * outputs];
-            for column in (0..block.columns.len()).step_by(COLUMNS) {
-                let start = block.columns.start + column;
+            for column in (0..block.columns().len()).step_by(COLUMNS) {
+                let start = block.columns().start + column;
                 let weights = Columns { values, stride: outputs, start };
                 let mut row = 0;
                 while row < rows {
