@@ -106,13 +106,11 @@ pub fn scale_bytes(bytes: &[u8], factor: f32, numbers: &mut [f32]) {
     scale_bytes_into(bytes, factor, numbers);
 }
 
-/// Tells the processor that these bytes will be needed soon; nothing where it cannot be told.
-#[inline]
-pub fn prefetch(bytes: &[u8]) {
+/// Tells the processor that these values will be needed soon; nothing where it cannot be told.
+#[inline(always)]
+pub fn prefetch<T>(values: &[T]) {
     const LINE: usize = 64;
-    for line in bytes.chunks(LINE) {
-        prefetch_line(&line[0]);
-    }
+    values.iter().step_by(LINE / size_of::<T>()).chain(values.last()).for_each(prefetch_line);
 }
 
 /// Tells the processor that the cache line of a value will be needed soon.

@@ -11,6 +11,7 @@ mod few_rows;
 mod filters;
 mod gates;
 mod lstm;
+mod many_zeros;
 mod max_pool;
 mod norm_kernels;
 mod normalised;

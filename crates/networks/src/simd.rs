@@ -80,3 +80,23 @@ pub(crate) fn add_products<const FMA: bool>(a: &Lanes, b: &Lanes, c: &mut Lanes)
         c[lane] = add_product::<FMA>(a[lane], b[lane], c[lane]);
     }
 }
+
+/// Which of the lanes are not 0, lowest bit first; NaN is not 0.
+#[inline(always)]
+pub(crate) fn nonzeros<const FMA: bool>(lanes: &Lanes) -> u8 {
+    #[cfg(target_arch = "x86_64")]
+    if FMA {
+        use std::arch::x86_64::{
+            _CMP_NEQ_UQ, _mm256_cmp_ps, _mm256_loadu_ps, _mm256_movemask_ps, _mm256_setzero_ps,
+        };
+        // SAFETY: `FMA` is true only in what is compiled for processors with AVX2 and FMA, and
+        // the array is as long as a register.
+        let mask = unsafe {
+            let lanes = _mm256_loadu_ps(lanes.as_ptr());
+            _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_NEQ_UQ>(lanes, _mm256_setzero_ps()))
+        };
+        return mask as u8;
+    }
+    let bits = lanes.iter().enumerate().map(|(lane, &number)| u8::from(number != 0.0) << lane);
+    bits.fold(0, |mask, bit| mask | bit)
+}

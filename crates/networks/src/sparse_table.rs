@@ -4,7 +4,7 @@
 
 use std::sync::Mutex;
 
-use crate::kernels::prefetch_line;
+use crate::kernels::{prefetch, prefetch_line};
 use crate::large_pages::room_for;
 use crate::sparse_rules::SparseUpdate;
 use crate::sparse_set::{Features, Rows, SparseSet};
@@ -93,8 +93,8 @@ pub(crate) fn call_place<const ONES: bool>(rows: Rows<'_, ONES>, example: u32) {
 #[inline(always)]
 pub(crate) fn call_row<const ONES: bool>(rows: Rows<'_, ONES>, example: u32) {
     let Features { ids, values } = rows.row(example).features;
-    call_line_by_line(ids);
-    values.into_iter().for_each(call_line_by_line);
+    prefetch(ids);
+    values.into_iter().for_each(prefetch);
 }
 
 /// Tells the processor that the cells of an example will be needed, as far as they are not hot;
@@ -113,13 +113,6 @@ pub(crate) unsafe fn call_cells<C, const ONES: bool>(
         // SAFETY: the caller's promise.
         prefetch_line(unsafe { cells.get_unchecked(id as usize) });
     }
-}
-
-/// Tells the processor that some numbers will be needed.
-#[inline(always)]
-fn call_line_by_line<T>(numbers: &[T]) {
-    // Sixteen fill a cache line; the last one may lie in a line of its own.
-    numbers.iter().step_by(16).chain(numbers.last()).for_each(prefetch_line);
 }
 
 /// The weights of features times their values, in four sums that do not wait for each other.

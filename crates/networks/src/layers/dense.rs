@@ -9,7 +9,7 @@ use crate::description::Activation;
 use crate::init::{fill_uniform, glorot_limit, he_limit};
 use crate::kernels;
 use crate::layer::{Backward, Forward, Gradients, Layer, Needs};
-use crate::layers::{few_rows, rectifier};
+use crate::layers::{few_rows, many_zeros, rectifier};
 use crate::matrix::{Into, Matrix, multiply, multiply_into};
 use crate::parts::{Cut, Parts};
 use crate::tensors::{Layout, TensorKind};
@@ -22,10 +22,15 @@ pub(crate) struct Dense {
     outputs: usize,
     start: usize,
     activation: Activation,
-    /// Stretches of inputs whose weights' gradients are computed at a time, and where each ends
-    /// in the layer's part of the flat vector, counted from its start.
-    pieces: Vec<Range<usize>>,
-    cuts: Vec<usize>,
+}
+
+/// How products with the inputs of a batch are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Products {
+    FewRows,
+    ManyZeros,
+    /// By `gemm`, which suits every other batch.
+    Packed,
 }
 
 impl Dense {
@@ -38,55 +43,66 @@ impl Dense {
     ) -> Self {
         let weights = layout.add(format!("{name}.weight"), kind, &[inputs, outputs]);
         layout.add(format!("{name}.bias"), TensorKind::Vector, &[outputs]);
-        let step = inputs_per_piece(inputs, outputs);
-        let pieces: Vec<Range<usize>> =
-            (0..inputs).step_by(step).map(|start| start..inputs.min(start + step)).collect();
-        let cuts = pieces.iter().map(|piece| match piece.end == inputs {
-            true => (inputs + 1) * outputs,
-            false => piece.end * outputs,
-        });
-        let cuts = cuts.collect();
-        Self { inputs, outputs, start: weights.start, activation, pieces, cuts }
+        Self { inputs, outputs, start: weights.start, activation }
+    }
+
+    /// How products with these inputs of a whole batch are computed.
+    fn products(&self, input: &[f32]) -> Products {
+        let rows = input.len() / self.inputs;
+        match () {
+            () if many_zeros::suits(input, rows, self.outputs) => Products::ManyZeros,
+            () if few_rows::suits(rows, self.outputs) => Products::FewRows,
+            () => Products::Packed,
+        }
     }
 
     /// Computes a block of the outputs.
-    fn block_forward(&self, parameters: &[f32], input: &[f32], block: &mut Block<'_>) {
+    fn block_forward(
+        &self,
+        parameters: &[f32],
+        input: &[f32],
+        block: &mut Block<'_>,
+        products: Products,
+    ) {
         let bias = &parameters[self.biases()][block.columns()];
         block.each_row(|row| row.copy_from_slice(bias));
         let Range { start, end } = block.rows();
         let (input, rows) = (&input[start * self.inputs..end * self.inputs], end - start);
-        if few_rows::suits(rows, self.outputs) {
-            let weights = &parameters[self.weights()];
-            few_rows::add_outputs(input, weights, self.outputs, block);
-        } else {
-            let weights = self.weight_matrix(parameters).columns(block.columns());
-            multiply_into(Matrix::new(input, rows, self.inputs), weights, block, Into::Add);
+        let weights = &parameters[self.weights()];
+        match products {
+            Products::FewRows => few_rows::add_outputs(input, weights, self.outputs, block),
+            Products::ManyZeros => many_zeros::add_outputs(input, weights, self.outputs, block),
+            Products::Packed => {
+                let weights = self.weight_matrix(parameters).columns(block.columns());
+                multiply_into(Matrix::new(input, rows, self.inputs), weights, block, Into::Add);
+            }
         }
         block.each_row(|row| rectifier::apply(self.activation, row));
     }
 
-    /// Writes the gradients of the weights of some inputs from those of the outputs, and those of
-    /// the biases after the last input's, so that stretches of inputs are stretches of the flat
-    /// vector.
-    fn parameter_gradients(
+    /// Writes the gradients of the weights of some inputs from those of the outputs.
+    fn weight_gradients(
         &self,
         input: &[f32],
-        output_gradients: &[f32],
+        at_output: &[f32],
         inputs: Range<usize>,
         gradients: &mut [f32],
+        products: Products,
     ) {
-        let rows = output_gradients.len() / self.outputs;
-        let has_biases = inputs.end == self.inputs;
-        let (weights, biases) = gradients.split_at_mut(inputs.len() * self.outputs);
-        if few_rows::suits(rows, self.outputs) {
-            few_rows::weight_gradients(input, output_gradients, self.outputs, inputs, weights);
-        } else {
-            let input = Matrix::new(input, rows, self.inputs).columns(inputs).transposed();
-            let output = Matrix::new(output_gradients, rows, self.outputs);
-            multiply(input, output, weights, Into::Replace);
-        }
-        if has_biases {
-            kernels::column_sums(output_gradients, biases);
+        let outputs = self.outputs;
+        match products {
+            Products::FewRows => {
+                few_rows::weight_gradients(input, at_output, outputs, inputs, gradients);
+            }
+            Products::ManyZeros => {
+                many_zeros::weight_gradients(input, at_output, outputs, inputs, gradients);
+            }
+            Products::Packed => {
+                let rows = at_output.len() / outputs;
+                let input = Matrix::new(input, rows, self.inputs).columns(inputs).transposed();
+                let at_output = Matrix::new(at_output, rows, outputs);
+                multiply(input, at_output, gradients, Into::Replace);
+            }
         }
     }
 
@@ -135,13 +151,17 @@ impl Layer for Dense {
     }
 
     fn forward(&self, pass: Forward<'_>) {
-        // What few rows give does not depend on where they are cut.
-        let alone = pass.rooms.team.threads() == 1 && few_rows::suits(pass.examples, self.outputs);
-        let outputs = if alone { self.outputs } else { outputs_per_block(self.outputs) };
-        let size = (MOST_ROWS, outputs);
+        let products = self.products(pass.input);
+        let threads = pass.rooms.team.threads();
+        let size = match products {
+            // What these give does not depend on where they are cut.
+            Products::FewRows if threads == 1 => (pass.examples, self.outputs),
+            Products::ManyZeros => (pass.examples.div_ceil(threads), self.outputs),
+            _ => (MOST_ROWS, outputs_per_block(self.outputs)),
+        };
         let blocks = Blocks::new(pass.output, self.outputs, size);
         pass.rooms.team.run(blocks.count(), &|block| {
-            self.block_forward(pass.parameters, pass.input, &mut blocks.take(block));
+            self.block_forward(pass.parameters, pass.input, &mut blocks.take(block), products);
         });
     }
 
@@ -165,11 +185,20 @@ impl Layer for Dense {
             });
         }
         let Some(gradients) = pass.gradients else { return };
-        let end = self.biases().end;
-        let gradients = Parts::new(&mut gradients[self.start..end], Cut::At(&self.cuts));
-        team.run(self.pieces.len(), &|piece| {
-            let inputs = self.pieces[piece].clone();
-            self.parameter_gradients(pass.input, at_output, inputs, gradients.take(piece));
+        let products = self.products(pass.input);
+        let (step, biases) = (inputs_per_piece(self.inputs, self.outputs), self.biases());
+        let (weights, biases) =
+            gradients[self.start..biases.end].split_at_mut(biases.start - self.start);
+        let (pieces, biases) =
+            (self.inputs.div_ceil(step), Parts::new(biases, Cut::Every(self.outputs)));
+        let weights = Parts::new(weights, Cut::Every(step * self.outputs));
+        team.run(pieces + 1, &|piece| match piece.checked_sub(1) {
+            None => kernels::column_sums(at_output, biases.take(0)),
+            Some(piece) => {
+                let inputs = piece * step..self.inputs.min((piece + 1) * step);
+                let gradients = weights.take(piece);
+                self.weight_gradients(pass.input, at_output, inputs, gradients, products);
+            }
         });
     }
 }
@@ -203,15 +232,16 @@ mod tests {
         let parameters = [f32::NAN, 1.0, 2.0, 3.0, 4.0, 0.5, -0.5];
         let input = [1.0, 1.0, 2.0, -1.0];
         let mut output = [0.0; 4];
-        layer.block_forward(&parameters, &input, &mut Block::whole(&mut output, 2));
+        let packed = Products::Packed;
+        layer.block_forward(&parameters, &input, &mut Block::whole(&mut output, 2), packed);
         assert_eq!(output, [4.5, 5.5, -0.5, -0.5]);
 
         let output_gradients = [1.0, 0.0, 0.0, 2.0];
-        let mut gradients = [9.0; 6];
-        layer.parameter_gradients(&input, &output_gradients, 0..2, &mut gradients);
-        assert_eq!(gradients, [1.0, 4.0, 1.0, -2.0, 1.0, 2.0]);
-        layer.parameter_gradients(&input, &output_gradients, 0..1, &mut gradients[4..]);
-        assert_eq!(gradients[4..], [1.0, 4.0]);
+        let mut gradients = [9.0; 4];
+        layer.weight_gradients(&input, &output_gradients, 0..2, &mut gradients, packed);
+        assert_eq!(gradients, [1.0, 4.0, 1.0, -2.0]);
+        layer.weight_gradients(&input, &output_gradients, 1..2, &mut gradients[..2], packed);
+        assert_eq!(gradients[..2], [1.0, -2.0]);
 
         let mut input_gradients = [9.0; 4];
         let mut block = Block::whole(&mut input_gradients, 2);
