@@ -91,24 +91,9 @@ kernels! {
     }
 }
 
-/// Turns bytes, such as pixels, into numbers, each times a factor.
-///
-/// ```
-/// let mut numbers = [0.0; 3];
-/// trainwright_networks::scale_bytes(&[0, 1, 255], 2.0, &mut numbers);
-/// assert_eq!(numbers, [0.0, 2.0, 510.0]);
-/// ```
-///
-/// # Panics
-/// When there are not as many numbers as bytes.
-pub fn scale_bytes(bytes: &[u8], factor: f32, numbers: &mut [f32]) {
-    assert_eq!(bytes.len(), numbers.len(), "one number a byte");
-    scale_bytes_into(bytes, factor, numbers);
-}
-
 /// Tells the processor that these values will be needed soon; nothing where it cannot be told.
 #[inline(always)]
-pub fn prefetch<T>(values: &[T]) {
+pub(crate) fn prefetch<T>(values: &[T]) {
     const LINE: usize = 64;
     values.iter().step_by(LINE / size_of::<T>()).chain(values.last()).for_each(prefetch_line);
 }
@@ -180,7 +165,7 @@ mod tests {
         ) {
             check([vec![1.0; bytes.len()]], [
                 &|s| portable::scale_bytes_into(&bytes, factor, &mut s[0]),
-                &|s| scale_bytes(&bytes, factor, &mut s[0]),
+                &|s| scale_bytes_into(&bytes, factor, &mut s[0]),
             ]);
         }
 

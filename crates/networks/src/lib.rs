@@ -15,6 +15,7 @@ mod adam;
 mod auc;
 mod blocks;
 mod build;
+mod bytes;
 mod clipping;
 mod description;
 mod error;
@@ -55,12 +56,12 @@ mod workspace;
 pub use adagrad::AdaGrad;
 pub use adam::Adam;
 pub use auc::area_under_curve;
+pub use bytes::{scale_bytes, scale_rows};
 pub use clipping::{clip_by_global_norm, squared_norm};
 pub use description::{
     Activation, LayerDescription, LossName, NamedLayer, NetworkDescription, Returns,
 };
 pub use error::NetworksError;
-pub use kernels::{prefetch, scale_bytes};
 pub use loss::BatchScore;
 pub use network::{Batch, Network, StepOptions};
 pub use noise_scale::{GradientNorms, NoiseScale};

@@ -134,7 +134,7 @@ impl Workspace {
         let gradient_slot = self.gradient_slots[last].expect("the logits have gradients");
         let mut gradients = self.take(gradient_slot);
         let logits = &self.slots[self.value_slots[last]][..examples * classes];
-        let stretch = examples.div_ceil(4).max(4096_usize.div_ceil(classes));
+        let stretch = examples.div_ceil(4).max(1280_usize.div_ceil(classes));
         let count = examples.div_ceil(stretch);
         let scores = Parts::new(&mut self.scores[..count], Cut::Every(1));
         let rows = Parts::new(&mut gradients[..examples * classes], Cut::Every(stretch * classes));

@@ -1,6 +1,6 @@
 //! Batches of pictures as the rows of numbers that a network takes.
 
-use trainwright_networks::{Batch, Network, prefetch, scale_bytes};
+use trainwright_networks::{Batch, Network, Team, scale_bytes, scale_rows};
 use trainwright_records::LabelledImages;
 use trainwright_records::pictures::Picture;
 use trainwright_records::pipeline::Augment;
@@ -10,9 +10,6 @@ use crate::error::TrainError;
 
 /// Scales a pixel to [0, 1].
 const PIXEL_SCALE: f32 = 1.0 / 255.0;
-
-/// Pictures between the one that is fetched from memory and the one that is scaled.
-const PREFETCHED: usize = 6;
 
 /// Rows, columns and channels of pictures once they are changed.
 pub(crate) fn changed_shape(
@@ -42,6 +39,8 @@ pub(crate) struct BatchBuffer<'a> {
     images: &'a LabelledImages,
     changer: Changer,
     scale: f32,
+    /// Numbers of a picture.
+    size: usize,
     inputs: Vec<f32>,
     labels: Vec<u32>,
 }
@@ -63,32 +62,24 @@ impl<'a> BatchBuffer<'a> {
         let shape = [images.rows(), images.columns(), images.channels()];
         let size: usize = changed_shape(shape, augmentation).iter().product();
         let (inputs, labels) = (Vec::with_capacity(capacity * size), Vec::with_capacity(capacity));
-        Ok(Self { images, changer, scale, inputs, labels })
+        Ok(Self { images, changer, scale, size, inputs, labels })
     }
 
     /// The chosen pictures, with pixels scaled to [0, 1].
-    pub(crate) fn gather(
-        &mut self,
-        chosen: impl Iterator<Item = usize> + Clone,
-        view: View,
-    ) -> Batch<'_> {
+    pub(crate) fn gather(&mut self, chosen: &[u32], view: View, team: &mut Team) -> Batch<'_> {
+        let Self { images, changer, inputs, .. } = self;
+        let chosen = chosen.iter().map(|&index| index as usize);
         self.labels.clear();
-        let mut filled = 0;
-        let mut coming = chosen.clone().skip(PREFETCHED);
-        for index in chosen {
-            if let Some(index) = coming.next() {
-                prefetch(self.images.image(index));
+        self.labels.extend(chosen.clone().map(|index| u32::from(images.labels()[index])));
+        inputs.resize(chosen.len() * self.size, 0.0);
+        if changer.changes(view) {
+            for (index, inputs) in chosen.zip(inputs.chunks_exact_mut(self.size)) {
+                scale_bytes(changer.changed(images, index, view), self.scale, inputs);
             }
-            let pixels = self.changer.pixels(self.images, index, view);
-            let end = filled + pixels.len();
-            if self.inputs.len() < end {
-                self.inputs.resize(end, 0.0);
-            }
-            scale_bytes(pixels, self.scale, &mut self.inputs[filled..end]);
-            filled = end;
-            self.labels.push(self.images.labels()[index].into());
+        } else {
+            let pictures: Vec<&[u8]> = chosen.map(|index| images.image(index)).collect();
+            scale_rows(&pictures, self.scale, inputs, team);
         }
-        self.inputs.truncate(filled);
         Batch { inputs: &self.inputs, labels: &self.labels }
     }
 }
@@ -120,18 +111,18 @@ impl Changer {
         Ok(Self { augment, picture, changed })
     }
 
-    /// The pixels of a picture as they are wanted.
-    fn pixels<'b>(&'b mut self, images: &'b LabelledImages, index: usize, view: View) -> &'b [u8] {
-        let Self { augment, picture, changed } = self;
-        let pixels = images.image(index);
-        let stays = match view {
-            View::Judged => augment.crop.is_none(),
-            View::Learned(_) => augment.is_nothing(),
-        };
-        if stays {
-            return pixels;
+    /// Whether pictures are wanted other than they are.
+    fn changes(&self, view: View) -> bool {
+        match view {
+            View::Judged => self.augment.crop.is_some(),
+            View::Learned(_) => !self.augment.is_nothing(),
         }
-        picture.pixels.copy_from_slice(pixels);
+    }
+
+    /// The pixels of a picture as they are wanted.
+    fn changed(&mut self, images: &LabelledImages, index: usize, view: View) -> &[u8] {
+        let Self { augment, picture, changed } = self;
+        picture.pixels.copy_from_slice(images.image(index));
         let done = match view {
             View::Judged => augment.centre(picture, changed),
             View::Learned(seed) => {
@@ -161,11 +152,15 @@ mod tests {
         Network::perceptron(4, &[], 2).unwrap()
     }
 
+    fn team() -> Team {
+        Team::new(1).unwrap()
+    }
+
     #[test]
     fn pixels_span_zero_to_one() {
         let images = LabelledImages::new(vec![0, 255, 51, 102], (1, 2), vec![1, 0], 2).unwrap();
         let mut buffer = BatchBuffer::new(&images, Augmentation::default(), 2, &network()).unwrap();
-        let batch = buffer.gather([1, 0].into_iter(), View::Judged);
+        let batch = buffer.gather(&[1, 0], View::Judged, &mut team());
         assert_eq!(batch.inputs[2..], [0.0, 1.0]);
         // Multiplying by a rounded 1/255 may miss the quotient by one unit in the last place.
         assert!((batch.inputs[0] - 0.2).abs() < 2e-8 && (batch.inputs[1] - 0.4).abs() < 4e-8);
@@ -181,14 +176,14 @@ mod tests {
         let bytes = |batch: Batch<'_>| -> Vec<u8> {
             batch.inputs.iter().map(|&pixel| (pixel * 255.0).round() as u8).collect()
         };
-        let middle = bytes(buffer.gather(0..1, View::Judged));
+        let middle = bytes(buffer.gather(&[0], View::Judged, &mut team()));
         assert_eq!(middle, [5, 6, 9, 10]);
         let seen: std::collections::BTreeSet<Vec<u8>> = (0..200)
-            .map(|seed| bytes(buffer.gather(0..1, View::Learned(Seed::new(seed)))))
+            .map(|seed| bytes(buffer.gather(&[0], View::Learned(Seed::new(seed)), &mut team())))
             .collect();
         assert_eq!(seen.len(), 18, "nine places, each also mirrored");
-        let alone = bytes(buffer.gather(1..2, View::Learned(Seed::new(3))));
-        let together = bytes(buffer.gather(0..2, View::Learned(Seed::new(3))));
+        let alone = bytes(buffer.gather(&[1], View::Learned(Seed::new(3)), &mut team()));
+        let together = bytes(buffer.gather(&[0, 1], View::Learned(Seed::new(3)), &mut team()));
         assert_eq!(together[4..], alone, "a picture's change does not depend on its neighbours");
     }
 

@@ -136,7 +136,7 @@ impl<'a> DenseLearner<'a> {
         let Self { network, parameters, state, gradients, feed, workspace, .. } = self;
         let options =
             StepOptions { label_smoothing: self.label_smoothing, dropout_seed: dropout.value() };
-        let batch = feed.batch(chosen, view)?;
+        let batch = feed.batch(chosen, view, workspace.team())?;
         network.check_inputs(batch.inputs)?;
         Ok(network.gradients(parameters, state, batch, options, gradients, workspace))
     }
@@ -152,7 +152,7 @@ impl<'a> DenseLearner<'a> {
         let mut feed = self.pictures.feed(part, size.min(chosen.len()), &self.network)?;
         feed.foretell(chosen, &[], PictureUse::Judging)?;
         for chosen in chosen.chunks(size) {
-            let batch = feed.batch(chosen, View::Judged)?;
+            let batch = feed.batch(chosen, View::Judged, self.workspace.team())?;
             self.network.check_inputs(batch.inputs)?;
             judge(self, batch);
         }
@@ -307,7 +307,7 @@ impl Learner for DenseLearner<'_> {
         let view = View::Learned(self.changes.derive(1));
         let mut feed = self.pictures.feed(SetPart::Train, chosen.len(), &self.network)?;
         feed.foretell(&chosen, &[], PictureUse::Learning { epoch: 1 })?;
-        let batch = feed.batch(&chosen, view)?;
+        let batch = feed.batch(&chosen, view, self.workspace.team())?;
         let pictures = batch.inputs.chunks_exact(rows * columns * channels);
         let picture = |inputs: &[f32]| {
             let pixels = inputs.iter().map(|&input| (input * 255.0).round() as u8).collect();

@@ -8,7 +8,7 @@ mod stream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use trainwright_networks::{Batch, Network};
+use trainwright_networks::{Batch, Network, Team};
 use trainwright_records::pipeline::{PictureUse, Pipeline, PipelineOptions, PixelKind};
 use trainwright_records::{LabelledImages, Splits, StreamedPictures, load};
 use trainwright_study::{Augmentation, JobSpec, Seed};
@@ -207,16 +207,19 @@ impl Feed<'_> {
     }
 
     /// The batch of these pictures, which are the next of those foretold; `view` is how memory
-    /// shows them.
+    /// shows them, and the team gathers them from there.
     ///
     /// # Errors
     /// When a picture cannot be read or does not fit the others.
-    pub(crate) fn batch(&mut self, chosen: &[u32], view: View) -> Result<Batch<'_>, TrainError> {
+    pub(crate) fn batch(
+        &mut self,
+        chosen: &[u32],
+        view: View,
+        team: &mut Team,
+    ) -> Result<Batch<'_>, TrainError> {
         let start = Instant::now();
         let batch = match &mut self.source {
-            FeedSource::Memory(buffer) => {
-                Ok(buffer.gather(chosen.iter().map(|&index| index as usize), view))
-            }
+            FeedSource::Memory(buffer) => Ok(buffer.gather(chosen, view, team)),
             FeedSource::Streamed(stream) => stream.batch(chosen),
         };
         self.waited += start.elapsed();

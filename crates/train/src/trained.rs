@@ -74,13 +74,13 @@ impl TrainedNetwork {
         let capacity = self.batch.min(images.len());
         let mut buffer = BatchBuffer::new(images, self.job.augment, capacity, &self.network)?;
         let mut all = Vec::with_capacity(images.len());
-        for start in (0..images.len()).step_by(self.batch) {
-            let end = images.len().min(start + self.batch);
-            let batch = buffer.gather(start..end, View::Judged);
+        let numbers: Vec<u32> = (0..).take(images.len()).collect();
+        for chosen in numbers.chunks(self.batch) {
             let Self { network, parameters, state, workspace, .. } = self;
+            let batch = buffer.gather(chosen, View::Judged, workspace.team());
             network.check_inputs(batch.inputs)?;
             let rows = network.probabilities(parameters, state, batch.inputs, workspace);
-            all.extend(rows.chunks_exact(rows.len() / (end - start)).map(<[f32]>::to_vec));
+            all.extend(rows.chunks_exact(rows.len() / chosen.len()).map(<[f32]>::to_vec));
         }
         Ok(all)
     }

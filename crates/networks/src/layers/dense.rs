@@ -157,7 +157,7 @@ impl Layer for Dense {
             // What these give does not depend on where they are cut.
             Products::FewRows if threads == 1 => (pass.examples, self.outputs),
             Products::ManyZeros => (pass.examples.div_ceil(threads), self.outputs),
-            _ => (MOST_ROWS, outputs_per_block(self.outputs)),
+            _ => (rows_per_block(self.outputs), outputs_per_block(self.outputs)),
         };
         let blocks = Blocks::new(pass.output, self.outputs, size);
         pass.rooms.team.run(blocks.count(), &|block| {
@@ -178,7 +178,7 @@ impl Layer for Dense {
         }
         let at_output = &*pass.output_gradients;
         if let Some(Gradients { values, into }) = pass.input_gradients {
-            let size = (MOST_ROWS, inputs_per_piece(self.inputs, self.outputs));
+            let size = (rows_per_block(self.outputs), inputs_per_piece(self.inputs, self.outputs));
             let blocks = Blocks::new(values, self.inputs, size);
             team.run(blocks.count(), &|block| {
                 self.input_gradients(pass.parameters, at_output, &mut blocks.take(block), into);
@@ -203,8 +203,10 @@ impl Layer for Dense {
     }
 }
 
-/// Most rows that are worked on at a time.
-const MOST_ROWS: usize = 512;
+/// How many rows are worked on at a time: fewer where outputs are too few to be cut.
+fn rows_per_block(outputs: usize) -> usize {
+    if outputs > 32 { 512 } else { 128 }
+}
 
 /// How many outputs are computed at a time: a quarter, where that keeps the products large. Cutting
 /// a batch by its outputs instead of its rows packs each weight once.
@@ -215,7 +217,7 @@ fn outputs_per_block(outputs: usize) -> usize {
 /// How many inputs have their own and their weights' gradients computed at a time: a quarter, or all where
 /// that would be little work.
 fn inputs_per_piece(inputs: usize, outputs: usize) -> usize {
-    let least = 4096_usize.div_ceil(outputs);
+    let least = 640_usize.div_ceil(outputs);
     inputs.div_ceil(4).max(least).next_multiple_of(8)
 }
 

@@ -12,7 +12,7 @@ use crate::simd::fused_kernels;
 pub(crate) struct Rectifier(pub(crate) Activation);
 
 /// Numbers that are worked on at a time.
-const STRETCH: usize = 1 << 15;
+const STRETCH: usize = 1 << 14;
 
 /// Applies an activation in place.
 pub(crate) fn apply(activation: Activation, values: &mut [f32]) {
