@@ -186,7 +186,12 @@ impl Layer for Dense {
         }
         let Some(gradients) = pass.gradients else { return };
         let products = self.products(pass.input);
-        let (step, biases) = (inputs_per_piece(self.inputs, self.outputs), self.biases());
+        let step = match products {
+            Products::FewRows | Products::ManyZeros if team.threads() == 1 => self.inputs,
+            Products::ManyZeros => self.inputs.div_ceil(4 * team.threads()).next_multiple_of(8),
+            _ => inputs_per_piece(self.inputs, self.outputs),
+        };
+        let biases = self.biases();
         let (weights, biases) =
             gradients[self.start..biases.end].split_at_mut(biases.start - self.start);
         let (pieces, biases) =

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use crate::blocks::Block;
 use crate::kernels::prefetch;
+use crate::matrix::Into;
 use crate::simd::{LANES, Lanes, add_products, fused_kernels, nonzeros};
 
 /// Columns of the tiles: as many sums as the registers hold besides what is being multiplied.
@@ -60,17 +61,21 @@ impl<const ROWS: usize> Tile<ROWS> {
         }
     }
 
-    /// Adds to sums, one a column, the products of these rows with their factors.
+    /// Computes sums, one a column, of the products of these rows with their factors.
     #[inline(always)]
-    fn add_products<const FMA: bool>(
+    fn multiply<const FMA: bool>(
         &self,
         rows: &[u8],
         factor: impl Fn(usize) -> f32,
         sums: &mut [f32],
+        into: Into,
     ) {
         let sums: &mut [Lanes; COLUMNS / LANES] =
             sums.as_chunks_mut().0.try_into().expect("one sum a column");
-        let mut held = *sums;
+        let mut held = match into {
+            Into::Add => *sums,
+            Into::Replace => [[0.0; LANES]; COLUMNS / LANES],
+        };
         for row in rows.iter().map(|&row| usize::from(row)) {
             let (factor, numbers) = ([factor(row); LANES], &self.0[row]);
             for (held, numbers) in held.iter_mut().zip(numbers) {
@@ -174,7 +179,8 @@ fused_kernels! {
                     places_in_row::<FMA>(input, &mut nonzeros);
                     for (tile, column) in tiles.iter().zip(columns.clone()) {
                         let sums = &mut block.row(row)[column..column + COLUMNS];
-                        tile.add_products::<FMA>(nonzeros.all(), |place| input[place], sums);
+                        let factor = |place| input[place];
+                        tile.multiply::<FMA>(nonzeros.all(), factor, sums, Into::Add);
                     }
                 }
             }
@@ -196,21 +202,20 @@ fused_kernels! {
         for (start, gradients) in starts.zip(gradients.chunks_mut(INPUTS * outputs)) {
             let own = start..own.end.min(start + INPUTS);
             let rows = input.chunks(GRADIENT_ROWS * inputs);
-            let rows = rows.zip(at_output.chunks(GRADIENT_ROWS * outputs)).enumerate();
-            for (index, (input, at_output)) in rows {
+            let rows = rows.zip(at_output.chunks(GRADIENT_ROWS * outputs));
+            let mut into = Into::Replace;
+            for (input, at_output) in rows {
                 places_in_columns::<FMA>(input, inputs, own.clone(), &mut nonzeros);
                 for column in (0..outputs).step_by(COLUMNS) {
                     tile.fill(at_output, outputs, column);
                     let gradients = gradients.chunks_exact_mut(outputs);
                     for ((at, gradients), nonzeros) in own.clone().zip(gradients).zip(&nonzeros) {
                         let sums = &mut gradients[column..column + COLUMNS];
-                        if index == 0 {
-                            sums.fill(0.0);
-                        }
                         let factor = |row| input[row * inputs + at];
-                        tile.add_products::<FMA>(nonzeros.all(), factor, sums);
+                        tile.multiply::<FMA>(nonzeros.all(), factor, sums, into);
                     }
                 }
+                into = Into::Add;
             }
         }
     }
