@@ -4,8 +4,8 @@
 `DATA` what data.py wrote. Every trainer is a process of its own for each number of threads (one
 thread is pinned to one core). All warm up first; then they train one round each in turn, so that a
 slow moment of the machine meets all of them. Figures are medians over rounds: examples per second
-and per CPU second of the trainer's process, and its peak of memory, data included. The loss tells
-that all of them learn.
+and per CPU second of the trainer's process, and its peak of memory, data included. Ratios are
+medians of the ratios within each round. The loss tells that all of them learn.
 
 `HOLD` may name a command that reserves a shared machine while its arguments run.
 """
@@ -181,7 +181,14 @@ def trainers(workload, threads):
 
 
 def spread(values):
-    return {"median": statistics.median(values), "low": min(values), "high": max(values)}
+    rounds = [float(f"{value:.5g}") for value in values]
+    return {"median": statistics.median(values), "low": min(values), "high": max(values), "rounds": rounds}
+
+
+def ratio(some, others, times=1):
+    """The median of the ratios within rounds."""
+    pairs = zip(some["rounds"], others["rounds"])
+    return round(statistics.median([one * times / other for one, other in pairs]), 3)
 
 
 def measure(workload):
@@ -192,6 +199,8 @@ def measure(workload):
             for threads in THREADS
             for name, start in trainers(workload, threads)
         }
+        # Ours on one thread and on two come one after the other.
+        in_turn = sorted(running, key=lambda key: ours_first(key[1]))
         products = Trainer([PROGRAMS / "examples/product_speed"], 1)
         for trainer in [*running.values(), products]:
             trainer.line()
@@ -199,16 +208,21 @@ def measure(workload):
         rounds, peaks = {key: [] for key in running}, []
         for _ in range(ROUNDS):
             peaks.append(products.round()["gflops"])
-            for key, trainer in running.items():
+            for key in in_turn:
                 # Threads that still spin come to rest.
                 time.sleep(0.1)
-                rounds[key].append(trainer.round())
+                rounds[key].append(running[key].round())
     for trainer in [*running.values(), products]:
         trainer.end()
     found = {threads: {} for threads in THREADS}
     for (threads, name), of_one in rounds.items():
         found[threads][name] = figures(of_one)
     return {it: {"gemm_gflops": spread(peaks), "trainers": found[it]} for it in THREADS}
+
+
+def ours_first(name):
+    """A key that sorts our trainers, one kind behind the other, before all peers."""
+    return (0, name) if name.startswith("trainwright") else (1, "")
 
 
 def figures(rounds):
@@ -245,19 +259,20 @@ def ratios(workload, by_threads):
                 if other in own:
                     continue
                 entry[other] = {
-                    key: round(it[key]["median"] / peer_found[key]["median"], 3)
+                    key: ratio(it[key], peer_found[key])
                     for key in ["examples_per_cpu_s", "examples_per_s"]
                 }
                 entry[other]["memory"] = round(it["peak_mb"] / peer_found["peak_mb"], 3)
             if "passes" not in WORKLOADS[workload]:
-                rate = it["examples_per_s"]["median"] * flops(workload) / 1e9
-                peak = measured["gemm_gflops"]["median"] * threads
-                entry["share_of_gemm_peak"] = round(rate / peak, 3)
+                gflops_an_example = flops(workload) / 1e9
+                entry["share_of_gemm_peak"] = ratio(
+                    it["examples_per_s"], measured["gemm_gflops"], gflops_an_example / threads
+                )
     for name, entry in answer.items():
         one, two = by_threads.get(1), by_threads.get(2)
         if one and two:
-            rates = [it["trainers"][name]["examples_per_s"]["median"] for it in [one, two]]
-            entry["two_threads_over_one"] = round(rates[1] / rates[0], 3)
+            rates = [it["trainers"][name]["examples_per_s"] for it in [two, one]]
+            entry["two_threads_over_one"] = ratio(*rates)
     return answer
 
 

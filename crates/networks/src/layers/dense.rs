@@ -156,7 +156,10 @@ impl Layer for Dense {
         let size = match products {
             // What these give does not depend on where they are cut.
             Products::FewRows if threads == 1 => (pass.examples, self.outputs),
-            Products::ManyZeros => (pass.examples.div_ceil(threads), self.outputs),
+            Products::ManyZeros => {
+                let rows = pass.examples.div_ceil(threads).max(many_zeros::LEAST_ROWS);
+                (rows, self.outputs)
+            }
             _ => (rows_per_block(self.outputs), outputs_per_block(self.outputs)),
         };
         let blocks = Blocks::new(pass.output, self.outputs, size);

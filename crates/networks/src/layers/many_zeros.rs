@@ -24,7 +24,7 @@ const GRADIENT_ROWS: usize = 64;
 const INPUTS: usize = 64;
 
 /// Rows from which it pays to copy the weights into tiles.
-const LEAST_ROWS: usize = 16;
+pub(crate) const LEAST_ROWS: usize = 16;
 
 /// Stretches of inputs that are looked at to tell whether many are 0, and their length. Their
 /// number is odd, so that they fall onto different columns of batches of 2, 4, 8 ... rows.
