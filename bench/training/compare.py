@@ -50,7 +50,7 @@ WORKLOADS = {
         "job": {"network": "mobilenet-v2:1.0", "data": "flowers-128", "batch": 32},
         "name": "mobilenet", "warmup": 2, "steps": 2, "torch": PICTURES, "others": ["keras"],
     },
-    "sparse-a9a": {"name": "a9a", "passes": 20, "examples": 32_561},
+    "sparse-a9a": {"name": "a9a", "passes": 200, "examples": 32_561},
     "sparse-hashed": {"name": "hashed", "passes": 2, "examples": 400_000},
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ mod many_zeros;
 mod max_pool;
 mod norm_kernels;
 mod normalised;
+mod places;
 mod rectifier;
 mod window;
 

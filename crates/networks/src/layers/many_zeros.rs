@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use crate::blocks::Block;
 use crate::kernels::prefetch;
+use crate::layers::places::{MOST, Places};
 use crate::matrix::Into;
-use crate::simd::{LANES, Lanes, add_products, fused_kernels, nonzeros};
+use crate::simd::{LANES, Lanes, add_products, fused_kernels};
 
 /// Columns of the tiles: as many sums as the registers hold besides what is being multiplied.
 const COLUMNS: usize = 8 * LANES;
@@ -18,7 +19,7 @@ const COLUMNS: usize = 8 * LANES;
 /// Rows of the tiles, which stay in the nearest cache with what is multiplied by them: of weights,
 /// of which two lie beside each other, and of gradients.
 const WEIGHT_ROWS: usize = 56;
-const GRADIENT_ROWS: usize = 64;
+const GRADIENT_ROWS: usize = MOST;
 
 /// Inputs whose nonzeros are known at a time when gradients of their weights are computed.
 const INPUTS: usize = 64;
@@ -27,7 +28,7 @@ const INPUTS: usize = 64;
 pub(crate) const LEAST_ROWS: usize = 16;
 
 /// Stretches of inputs that are looked at to tell whether many are 0, and their length. Their
-/// number is odd, so that they fall onto different columns of batches of 2, 4, 8 ... rows.
+/// number is a prime, so that they fall onto different columns unless it divides the rows.
 const LOOKS: usize = 97;
 const LOOK: usize = 16;
 
@@ -41,7 +42,7 @@ pub(crate) fn suits(input: &[f32], rows: usize, outputs: usize) -> bool {
         return false;
     }
     let last = input.len() - LOOK;
-    let looks = (0..LOOKS).map(|look| &input[last * look / (LOOKS - 1)..][..LOOK]);
+    let looks = (0..LOOKS).map(|look| &input[last * look / LOOKS..][..LOOK]);
     let nonzeros = looks.flatten().filter(|&&number| number != 0.0).count();
     10 * nonzeros <= 6 * LOOKS * LOOK
 }
@@ -86,71 +87,6 @@ impl<const ROWS: usize> Tile<ROWS> {
     }
 }
 
-/// Places of nonzeros in rising order.
-#[derive(Clone, Copy)]
-struct Places {
-    /// Beyond those that count lie any others.
-    places: [u8; GRADIENT_ROWS + LANES],
-    count: usize,
-}
-
-impl Places {
-    const NONE: Self = Self { places: [0; GRADIENT_ROWS + LANES], count: 0 };
-
-    /// Takes the places of up to eight nonzeros, told by the bits of each mask.
-    #[inline(always)]
-    fn fill(&mut self, masks: impl Iterator<Item = u8>) {
-        // A count in a register need not wait for the last one to reach memory.
-        let (mut count, mut start) = (0, 0);
-        for mask in masks {
-            let places = PLACES[usize::from(mask)] + start;
-            self.places[count..count + LANES].copy_from_slice(&places.to_le_bytes());
-            count += usize::from(COUNTS[usize::from(mask)]);
-            start += EACH * LANES as u64;
-        }
-        self.count = count;
-    }
-
-    #[inline(always)]
-    fn all(&self) -> &[u8] {
-        &self.places[..self.count]
-    }
-}
-
-/// A 1 in each byte.
-const EACH: u64 = 0x0101_0101_0101_0101;
-
-/// The places of the ones of each byte, lowest first, one in each byte.
-static PLACES: [u64; 256] = places();
-
-/// How many ones each byte has; not every processor has an operation for it.
-static COUNTS: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        table[mask] = mask.count_ones() as u8;
-        mask += 1;
-    }
-    table
-};
-
-const fn places() -> [u64; 256] {
-    let mut table = [0; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        let (mut bit, mut count) = (0, 0);
-        while bit < 8 {
-            if mask >> bit & 1 == 1 {
-                table[mask] |= bit << (8 * count);
-                count += 1;
-            }
-            bit += 1;
-        }
-        mask += 1;
-    }
-    table
-}
-
 fused_kernels! {
     /// Adds `input * weights` to a block, which holds these rows and all of the outputs.
     fn add_outputs<const FMA: bool>(
@@ -176,7 +112,7 @@ fused_kernels! {
                         prefetch(of_row(row + AHEAD));
                     }
                     let input = of_row(row);
-                    places_in_row::<FMA>(input, &mut nonzeros);
+                    nonzeros.find_in_row::<FMA>(input);
                     for (tile, column) in tiles.iter().zip(columns.clone()) {
                         let sums = &mut block.row(row)[column..column + COLUMNS];
                         let factor = |place| input[place];
@@ -205,7 +141,7 @@ fused_kernels! {
             let rows = rows.zip(at_output.chunks(GRADIENT_ROWS * outputs));
             let mut into = Into::Replace;
             for (input, at_output) in rows {
-                places_in_columns::<FMA>(input, inputs, own.clone(), &mut nonzeros);
+                Places::find_in_columns::<FMA>(input, inputs, own.clone(), &mut nonzeros);
                 for column in (0..outputs).step_by(COLUMNS) {
                     tile.fill(at_output, outputs, column);
                     let gradients = gradients.chunks_exact_mut(outputs);
@@ -219,61 +155,6 @@ fused_kernels! {
             }
         }
     }
-}
-
-/// Finds the nonzeros of a row of inputs.
-#[inline(always)]
-fn places_in_row<const FMA: bool>(row: &[f32], places: &mut Places) {
-    let (whole, rest) = row.as_chunks();
-    let rest = (!rest.is_empty()).then(|| nonzeros::<FMA>(&padded(rest)));
-    places.fill(whole.iter().map(nonzeros::<FMA>).chain(rest));
-}
-
-/// Finds the nonzeros of some columns of up to `GRADIENT_ROWS` rows.
-#[inline(always)]
-fn places_in_columns<const FMA: bool>(
-    rows: &[f32],
-    stride: usize,
-    columns: Range<usize>,
-    places: &mut [Places],
-) {
-    let starts = columns.clone().step_by(LANES);
-    for (start, places) in starts.zip(places.chunks_mut(LANES)) {
-        let mut masks = [[0; LANES]; GRADIENT_ROWS / LANES];
-        for (masks, rows) in masks.iter_mut().zip(rows.chunks(LANES * stride)) {
-            for (mask, row) in masks.iter_mut().zip(rows.chunks_exact(stride)) {
-                let numbers = &row[start..columns.end.min(start + LANES)];
-                let numbers = numbers.try_into().unwrap_or_else(|_| padded(numbers));
-                *mask = nonzeros::<FMA>(&numbers);
-            }
-            *masks = transposed(*masks);
-        }
-        for (column, places) in places.iter_mut().enumerate() {
-            places.fill(masks.iter().map(|masks| masks[column]));
-        }
-    }
-}
-
-/// Numbers with zeros behind them.
-#[inline(always)]
-fn padded(numbers: &[f32]) -> Lanes {
-    let mut lanes = [0.0; LANES];
-    lanes[..numbers.len()].copy_from_slice(numbers);
-    lanes
-}
-
-/// A matrix of bits whose rows are the bytes, lowest bit first, with rows and columns exchanged.
-#[inline(always)]
-fn transposed(rows: [u8; 8]) -> [u8; 8] {
-    let mut bits = u64::from_le_bytes(rows);
-    // Blocks of 1, 2 and 4 bits off the diagonal change places.
-    for (shift, upper) in
-        [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
-    {
-        let changed = (bits ^ bits >> shift) & upper;
-        bits ^= changed ^ changed << shift;
-    }
-    bits.to_le_bytes()
 }
 
 #[cfg(test)]
@@ -331,14 +212,6 @@ mod tests {
             });
             prop_assert_eq!(bits(&all), bits(&found));
             prop_assert!(close(&found, &plainly));
-        }
-
-        #[test]
-        fn bits_of_a_matrix_change_rows_and_columns(rows: [u8; 8]) {
-            let found = transposed(rows);
-            for (row, column) in (0..8).flat_map(|row| (0..8).map(move |column| (row, column))) {
-                prop_assert_eq!(rows[row] >> column & 1, found[column] >> row & 1);
-            }
         }
     }
 
