@@ -156,10 +156,7 @@ impl Layer for Dense {
         let size = match products {
             // What these give does not depend on where they are cut.
             Products::FewRows if threads == 1 => (pass.examples, self.outputs),
-            Products::ManyZeros => {
-                let rows = pass.examples.div_ceil(threads).max(many_zeros::LEAST_ROWS);
-                (rows, self.outputs)
-            }
+            Products::ManyZeros => (pass.examples.div_ceil(threads), self.outputs),
             _ => (rows_per_block(self.outputs), outputs_per_block(self.outputs)),
         };
         let blocks = Blocks::new(pass.output, self.outputs, size);
@@ -190,7 +187,7 @@ impl Layer for Dense {
         let Some(gradients) = pass.gradients else { return };
         let products = self.products(pass.input);
         let step = match products {
-            Products::FewRows | Products::ManyZeros if team.threads() == 1 => self.inputs,
+            Products::ManyZeros if team.threads() == 1 => self.inputs,
             Products::ManyZeros => self.inputs.div_ceil(4 * team.threads()).next_multiple_of(8),
             _ => inputs_per_piece(self.inputs, self.outputs),
         };

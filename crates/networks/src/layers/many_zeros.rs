@@ -25,7 +25,7 @@ const GRADIENT_ROWS: usize = MOST;
 const INPUTS: usize = 64;
 
 /// Rows from which it pays to copy the weights into tiles.
-pub(crate) const LEAST_ROWS: usize = 16;
+const LEAST_ROWS: usize = 24;
 
 /// Stretches of inputs that are looked at to tell whether many are 0, and their length. Their
 /// number is a prime, so that they fall onto different columns unless it divides the rows.
