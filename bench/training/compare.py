@@ -13,6 +13,7 @@ medians of the ratios within each round. The loss tells that all of them learn.
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -327,7 +328,9 @@ def main():
             "ratios": found,
             "measured": {f"{threads}_threads": it for threads, it in by_threads.items()},
         }
-        RESULT.write_text(json.dumps(answer, indent=1) + "\n")
+        # Lists of numbers stay on one line.
+        text = re.sub(r"\[[^][{}]*\]", lambda it: " ".join(it[0].split()), json.dumps(answer, indent=1))
+        RESULT.write_text(text + "\n")
         print(json.dumps({"targets": answer["workloads"][workload]["targets"], "ratios": found}, indent=1))
 
 
