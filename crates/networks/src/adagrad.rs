@@ -1,5 +1,6 @@
 //! AdaGrad: steps scaled by the root of all squared gradients so far.
 
+use crate::numbers::Numbers;
 use crate::optimizer::{Optimizer, OptimizerMemory, Trained};
 use crate::parts::{Cut, Parts};
 use crate::team::Team;
@@ -10,7 +11,7 @@ use crate::update_kernels::{self, AdaGradStep};
 #[derive(Debug, Clone)]
 pub struct AdaGrad {
     trained: Trained,
-    squares: Vec<f32>,
+    squares: Numbers,
     decay: f64,
 }
 
@@ -21,7 +22,7 @@ impl AdaGrad {
     /// An optimiser for these parameters (a number means all) that has seen no gradients.
     pub fn new(trained: impl Into<Trained>) -> Self {
         let trained = trained.into();
-        let squares = vec![0.0; trained.parameter_count()];
+        let squares = Numbers::zeros(trained.parameter_count());
         Self { trained, squares, decay: 0.0 }
     }
 

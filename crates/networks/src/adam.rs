@@ -1,5 +1,6 @@
 //! Adam and AdamW: steps scaled by running moments of the gradients.
 
+use crate::numbers::Numbers;
 use crate::optimizer::{Optimizer, OptimizerMemory, Trained};
 use crate::parts::{Cut, Parts};
 use crate::team::Team;
@@ -11,8 +12,8 @@ use crate::update_kernels::{self, AdamStep};
 pub struct Adam {
     trained: Trained,
     steps: u64,
-    first: Vec<f32>,
-    second: Vec<f32>,
+    first: Numbers,
+    second: Numbers,
     decay: Decay,
 }
 
@@ -33,7 +34,7 @@ impl Adam {
     /// An optimiser for these parameters (a number means all) that has seen no gradients.
     pub fn new(trained: impl Into<Trained>) -> Self {
         let trained = trained.into();
-        let zeros = vec![0.0; trained.parameter_count()];
+        let zeros = Numbers::zeros(trained.parameter_count());
         let decay = Decay::InGradient(0.0);
         Self { trained, steps: 0, first: zeros.clone(), second: zeros, decay }
     }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use rand_pcg::Pcg64;
 
 use crate::matrix::Into;
+use crate::numbers::Numbers;
 use crate::team::Team;
 
 /// One layer of a network, forward and backward.
@@ -130,8 +131,8 @@ pub(crate) struct Gradients<'a> {
 #[derive(Debug)]
 pub(crate) struct Rooms {
     pub(crate) team: Team,
-    scratch: Vec<Mutex<Vec<f32>>>,
-    pub(crate) partials: Vec<f32>,
+    scratch: Vec<Mutex<Numbers>>,
+    pub(crate) partials: Numbers,
     pub(crate) sums: Vec<f64>,
 }
 
@@ -144,13 +145,13 @@ impl Rooms {
             partials = partials.max(need.partials);
             sums = sums.max(need.sums);
         }
-        let scratch = (0..team.threads()).map(|_| Mutex::new(vec![0.0; scratch])).collect();
-        Self { team, scratch, partials: vec![0.0; partials], sums: vec![0.0; sums] }
+        let scratch = (0..team.threads()).map(|_| Mutex::new(Numbers::zeros(scratch))).collect();
+        Self { team, scratch, partials: Numbers::zeros(partials), sums: vec![0.0; sums] }
     }
 
     /// How many single-precision numbers all of it would hold.
     pub(crate) fn numbers(&self) -> usize {
-        let scratch = |memory: &Mutex<Vec<f32>>| memory.lock().map_or(0, |memory| memory.len());
+        let scratch = |memory: &Mutex<Numbers>| memory.lock().map_or(0, |memory| memory.len());
         let scratch = self.scratch.iter().map(scratch).sum::<usize>();
         scratch + self.partials.len() + 2 * self.sums.len()
     }
@@ -163,7 +164,7 @@ impl Rooms {
 
 /// The private memory of each thread.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Scratch<'a>(&'a [Mutex<Vec<f32>>]);
+pub(crate) struct Scratch<'a>(&'a [Mutex<Numbers>]);
 
 impl Scratch<'_> {
     /// Lends a thread its memory.

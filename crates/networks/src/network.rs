@@ -5,9 +5,9 @@ use rand_pcg::rand_core::SeedableRng;
 
 use crate::description::{LayerDescription, NetworkDescription};
 use crate::error::NetworksError;
-use crate::large_pages::zeros;
 use crate::layer::{Layer, Rooms};
 use crate::loss::{BatchScore, Loss};
+use crate::numbers::Numbers;
 use crate::slots::{Lifetime, SlotPlan};
 use crate::summary::Operator;
 use crate::team::Team;
@@ -209,11 +209,11 @@ impl Network {
         Ok(Workspace {
             rooms: Rooms::new(team, self.nodes.iter().map(|node| node.layer.needs())),
             capacity,
-            slots: plan.sizes.iter().map(|size| zeros(size * capacity)).collect(),
+            slots: plan.sizes.iter().map(|size| Numbers::zeros(size * capacity)).collect(),
             value_slots: values.iter().map(slot).collect(),
             gradient_slots: gradients.iter().map(|buffer| buffer.as_ref().map(slot)).collect(),
             stash_slots: stashes.iter().map(slot).collect(),
-            fixed: self.nodes.iter().map(|node| vec![0.0; node.layer.needs().fixed]).collect(),
+            fixed: self.nodes.iter().map(|node| Numbers::zeros(node.layer.needs().fixed)).collect(),
             scores: vec![BatchScore::default(); capacity],
             written: vec![false; self.sizes.len()],
         })

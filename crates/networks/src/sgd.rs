@@ -1,5 +1,6 @@
 //! Stochastic gradient descent: plain, with momentum or with Nesterov's momentum.
 
+use crate::numbers::Numbers;
 use crate::optimizer::{Optimizer, OptimizerMemory, Trained};
 use crate::parts::{Cut, Parts};
 use crate::team::Team;
@@ -18,7 +19,7 @@ pub struct Sgd {
 struct Momentum {
     kind: MomentumKind,
     factor: f32,
-    velocity: Vec<f32>,
+    velocity: Numbers,
 }
 
 /// Where the velocity takes the step from.
@@ -46,7 +47,7 @@ impl Sgd {
     }
 
     fn moving(trained: Trained, kind: MomentumKind, factor: f32) -> Self {
-        let velocity = vec![0.0; trained.parameter_count()];
+        let velocity = Numbers::zeros(trained.parameter_count());
         Self { trained, decay: 0.0, momentum: Some(Momentum { kind, factor, velocity }) }
     }
 

@@ -4,6 +4,7 @@ use crate::layer::{Backward, Forward, Gradients, Mode, Rooms, State};
 use crate::loss::BatchScore;
 use crate::matrix::Into;
 use crate::network::{Batch, Learning, Network, Node};
+use crate::numbers::Numbers;
 use crate::parts::{Cut, Parts};
 use crate::team::Team;
 
@@ -15,11 +16,11 @@ use crate::team::Team;
 pub struct Workspace {
     pub(crate) rooms: Rooms,
     pub(crate) capacity: usize,
-    pub(crate) slots: Vec<Vec<f32>>,
+    pub(crate) slots: Vec<Numbers>,
     pub(crate) value_slots: Vec<usize>,
     pub(crate) gradient_slots: Vec<Option<usize>>,
     pub(crate) stash_slots: Vec<usize>,
-    pub(crate) fixed: Vec<Vec<f32>>,
+    pub(crate) fixed: Vec<Numbers>,
     pub(crate) scores: Vec<BatchScore>,
     /// Whether the gradients of each value have been written in this step.
     pub(crate) written: Vec<bool>,
@@ -42,7 +43,7 @@ impl Workspace {
 
     /// Memory of the buffers, in bytes.
     pub fn bytes(&self) -> usize {
-        let numbers = self.slots.iter().chain(&self.fixed).map(Vec::len).sum::<usize>();
+        let numbers: usize = self.slots.iter().chain(&self.fixed).map(|it| it.len()).sum();
         (numbers + self.rooms.numbers()) * size_of::<f32>()
     }
 
@@ -214,7 +215,7 @@ impl Workspace {
         Some(Target { slot, into, values: self.take(slot) })
     }
 
-    fn take(&mut self, slot: usize) -> Vec<f32> {
+    fn take(&mut self, slot: usize) -> Numbers {
         std::mem::take(&mut self.slots[slot])
     }
 }
@@ -223,7 +224,7 @@ impl Workspace {
 struct Target {
     slot: usize,
     into: Into,
-    values: Vec<f32>,
+    values: Numbers,
 }
 
 impl Target {

@@ -1,6 +1,6 @@
 //! Batches of pictures as the rows of numbers that a network takes.
 
-use trainwright_networks::{Batch, Network, Team, scale_bytes, scale_rows};
+use trainwright_networks::{Batch, Network, Numbers, Team, scale_bytes, scale_rows};
 use trainwright_records::LabelledImages;
 use trainwright_records::pictures::Picture;
 use trainwright_records::pipeline::Augment;
@@ -41,7 +41,7 @@ pub(crate) struct BatchBuffer<'a> {
     scale: f32,
     /// Numbers of a picture.
     size: usize,
-    inputs: Vec<f32>,
+    inputs: Numbers,
     labels: Vec<u32>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> BatchBuffer<'a> {
         let changer = Changer::new(images, augmentation)?;
         let shape = [images.rows(), images.columns(), images.channels()];
         let size: usize = changed_shape(shape, augmentation).iter().product();
-        let (inputs, labels) = (Vec::with_capacity(capacity * size), Vec::with_capacity(capacity));
+        let (inputs, labels) = (Numbers::zeros(capacity * size), Vec::with_capacity(capacity));
         Ok(Self { images, changer, scale, size, inputs, labels })
     }
 
@@ -71,7 +71,7 @@ impl<'a> BatchBuffer<'a> {
         let chosen = chosen.iter().map(|&index| index as usize);
         self.labels.clear();
         self.labels.extend(chosen.clone().map(|index| u32::from(images.labels()[index])));
-        inputs.resize(chosen.len() * self.size, 0.0);
+        let inputs = &mut inputs[..chosen.len() * self.size];
         if changer.changes(view) {
             for (index, inputs) in chosen.zip(inputs.chunks_exact_mut(self.size)) {
                 scale_bytes(changer.changed(images, index, view), self.scale, inputs);
@@ -80,7 +80,7 @@ impl<'a> BatchBuffer<'a> {
             let pictures: Vec<&[u8]> = chosen.map(|index| images.image(index)).collect();
             scale_rows(&pictures, self.scale, inputs, team);
         }
-        Batch { inputs: &self.inputs, labels: &self.labels }
+        Batch { inputs: &self.inputs[..self.labels.len() * self.size], labels: &self.labels }
     }
 }
 

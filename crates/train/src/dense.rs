@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use trainwright_networks::{
-    Batch, BatchScore, GradientNorms, Network, Optimizer, SafeTensors, StepOptions, StepSize,
-    TensorInfo, Trained, Workspace, clip_by_global_norm, squared_norm,
+    Batch, BatchScore, GradientNorms, Network, Numbers, Optimizer, SafeTensors, StepOptions,
+    StepSize, TensorInfo, Trained, Workspace, clip_by_global_norm, squared_norm,
 };
 use trainwright_records::pictures::Picture;
 use trainwright_records::pipeline::PictureUse;
@@ -34,9 +34,9 @@ const SAMPLES: usize = 8;
 pub(crate) struct DenseLearner<'a> {
     pictures: &'a Pictures,
     network: Network,
-    parameters: Vec<f32>,
+    parameters: Numbers,
     state: Vec<f32>,
-    gradients: Vec<f32>,
+    gradients: Numbers,
     /// Gradients of half a batch, while the noise is looked at.
     half_gradients: Vec<f32>,
     optimizer: Box<dyn Optimizer>,
@@ -75,7 +75,8 @@ impl<'a> DenseLearner<'a> {
         let examples = pictures.len(SetPart::Train);
         let capacity = largest_batch.min(examples).max(evaluation_batch);
         let feed = pictures.feed(SetPart::Train, capacity.min(examples), &network)?;
-        let mut parameters = network.initial_parameters(seed.derive(WEIGHTS).value());
+        let drawn = network.initial_parameters(seed.derive(WEIGHTS).value());
+        let mut parameters = Numbers::from(&drawn[..]);
         let mut state = network.initial_state();
         if let Some(path) = &job.weights {
             let file = SafeTensors::open(Path::new(path))?;
@@ -85,7 +86,7 @@ impl<'a> DenseLearner<'a> {
             pictures,
             parameters,
             state,
-            gradients: vec![0.0; count],
+            gradients: Numbers::zeros(count),
             half_gradients: Vec::new(),
             optimizer: optimizer(job, Trained::ranges(count, &trained_ranges(network.tensors()))),
             workspace: network.workspace(capacity, job.threads as usize)?,
@@ -115,7 +116,8 @@ impl<'a> DenseLearner<'a> {
         let mut score = self.gradients(step, first, dropout)?;
         let team = self.workspace.team();
         let mut of_halves = 0.5 * squared_norm(&self.gradients, team);
-        self.half_gradients.clone_from(&self.gradients);
+        self.half_gradients.clear();
+        self.half_gradients.extend_from_slice(&self.gradients);
         score.add(self.gradients(step, second, dropout.derive(1))?);
         let team = self.workspace.team();
         of_halves += 0.5 * squared_norm(&self.gradients, team);
@@ -234,7 +236,7 @@ impl Learner for DenseLearner<'_> {
     }
 
     fn parameters(&self) -> Vec<f32> {
-        self.parameters.clone()
+        self.parameters.to_vec()
     }
 
     fn memory(&mut self) -> Vec<OwnedTensor> {
