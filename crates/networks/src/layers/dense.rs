@@ -49,10 +49,12 @@ impl Dense {
     /// How products with these inputs of a whole batch are computed.
     fn products(&self, input: &[f32]) -> Products {
         let rows = input.len() / self.inputs;
-        match () {
-            () if many_zeros::suits(input, rows, self.outputs) => Products::ManyZeros,
-            () if few_rows::suits(rows, self.outputs) => Products::FewRows,
-            () => Products::Packed,
+        if many_zeros::suits(input, rows, self.outputs) {
+            Products::ManyZeros
+        } else if few_rows::suits(rows, self.outputs) {
+            Products::FewRows
+        } else {
+            Products::Packed
         }
     }
 
@@ -191,13 +193,10 @@ impl Layer for Dense {
             Products::ManyZeros => self.inputs.div_ceil(4 * team.threads()).next_multiple_of(8),
             _ => inputs_per_piece(self.inputs, self.outputs),
         };
-        let biases = self.biases();
-        let (weights, biases) =
-            gradients[self.start..biases.end].split_at_mut(biases.start - self.start);
-        let (pieces, biases) =
-            (self.inputs.div_ceil(step), Parts::new(biases, Cut::Every(self.outputs)));
-        let weights = Parts::new(weights, Cut::Every(step * self.outputs));
-        team.run(pieces + 1, &|piece| match piece.checked_sub(1) {
+        let (before, biases) = gradients[..self.biases().end].split_at_mut(self.biases().start);
+        let weights = Parts::new(&mut before[self.start..], Cut::Every(step * self.outputs));
+        let biases = Parts::new(biases, Cut::Every(self.outputs));
+        team.run(1 + self.inputs.div_ceil(step), &|part| match part.checked_sub(1) {
             None => kernels::column_sums(at_output, biases.take(0)),
             Some(piece) => {
                 let inputs = piece * step..self.inputs.min((piece + 1) * step);
@@ -219,8 +218,8 @@ fn outputs_per_block(outputs: usize) -> usize {
     outputs.div_ceil(4).next_multiple_of(16).max(32).min(outputs)
 }
 
-/// How many inputs have their own and their weights' gradients computed at a time: a quarter, or all where
-/// that would be little work.
+/// How many inputs have their own and their weights' gradients computed at a time: a quarter, or
+/// all where that would be little work.
 fn inputs_per_piece(inputs: usize, outputs: usize) -> usize {
     let least = 640_usize.div_ceil(outputs);
     inputs.div_ceil(4).max(least).next_multiple_of(8)
