@@ -95,6 +95,7 @@ kernels! {
 #[inline(always)]
 pub(crate) fn prefetch<T>(values: &[T]) {
     const LINE: usize = 64;
+    // The last one may lie in a line of its own.
     values.iter().step_by(LINE / size_of::<T>()).chain(values.last()).for_each(prefetch_line);
 }
 

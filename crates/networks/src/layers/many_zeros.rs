@@ -2,8 +2,8 @@
 //! or what a ReLU left: only the others are multiplied.
 //!
 //! A sum takes its products in the order in which `few_rows` takes them, so that both give the
-//! same bits wherever the batch is cut; products with 0, which would change nothing unless the
-//! other factor is infinite, are left out.
+//! same bits wherever the batch is cut; products with 0, which change nothing unless the other
+//! factor is infinite or NaN, are left out.
 
 use std::ops::Range;
 
@@ -13,7 +13,8 @@ use crate::layers::places::{MOST, Places};
 use crate::matrix::Into;
 use crate::simd::{LANES, Lanes, add_products, fused_kernels};
 
-/// Columns of the tiles: as many sums as the registers hold besides what is being multiplied.
+/// Columns of the tiles: their sums fill half of the registers, enough for a multiplication not to
+/// wait for the last one.
 const COLUMNS: usize = 8 * LANES;
 
 /// Rows of the tiles, which stay in the nearest cache with what is multiplied by them: of weights,
