@@ -43,6 +43,8 @@ pub struct Design {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Kind {
+    /// No rows: configurations come from elsewhere.
+    Open,
     /// One factor at a time leaves the baseline.
     OneFactor,
     /// Every combination.
@@ -80,7 +82,9 @@ impl Design {
             Listed::of(study)?;
         check_trials(rows.len(), study.design.replications)?;
         let coded = code(study, &rows);
-        notes.extend(levels_never_run(study, &rows));
+        if kind != Kind::Open {
+            notes.extend(levels_never_run(study, &rows));
+        }
         if kind == Kind::Table
             && let Some(coded) = &coded
             && study.factors.len() <= MOST_COLUMNS

@@ -36,6 +36,7 @@ impl Listed {
     /// The rows that a study asks for.
     pub(crate) fn of(study: &Study) -> Result<Self, DesignError> {
         let (kind, (rows, notes)) = match &study.design.kind {
+            DesignKind::Open => (Kind::Open, (Vec::new(), Vec::new())),
             DesignKind::Fractional { .. } | DesignKind::PlackettBurman { .. } => {
                 return two_level::listed(study);
             }

@@ -22,7 +22,8 @@ pub fn plan(study: &Study, design: &Design) -> Vec<PlannedTrial> {
 ///
 /// Existing trials keep their numbers; the new ones are ordered among themselves.
 pub fn extend(existing: &[PlannedTrial], study: &Study, design: &Design) -> Vec<PlannedTrial> {
-    let known: HashSet<Cell> = existing.iter().map(|trial| (trial.row, trial.replicate)).collect();
+    let known: HashSet<Cell> =
+        existing.iter().filter_map(|trial| Some((trial.row?, trial.replicate))).collect();
     let missing = cells(study, design).filter(|cell| !known.contains(cell)).collect();
     // A further extension must not repeat this one's order, hence the count of known trials.
     let seed = study.seed.derive(ADDED_ORDER).derive(existing.len() as u64);
@@ -48,7 +49,7 @@ fn trials<'a>(
     (first..).zip(order).map(|(number, Placed { cell: (row, replicate), block, whole_plot })| {
         PlannedTrial {
             number,
-            row,
+            row: Some(row),
             replicate,
             configuration: design.row(row).expect("cells hold rows of the design").clone(),
             seed: trial_seed(study.seed, row, replicate),

@@ -56,7 +56,7 @@ fn main() {
             study: study.clone(),
             trial: PlannedTrial {
                 number,
-                row: 1,
+                row: Some(1),
                 replicate: 1,
                 configuration: Configuration::new(vec![("x".to_owned(), Level::Integer(1))]),
                 seed: 1,

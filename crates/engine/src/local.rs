@@ -86,7 +86,7 @@ pub enum EngineEvent {
 ///     study: Arc::new(Study::from_text(text).expect("a study without faults")),
 ///     trial: PlannedTrial {
 ///         number: 1,
-///         row: 1,
+///         row: Some(1),
 ///         replicate: 1,
 ///         configuration: Configuration::new(vec![("x".to_owned(), Level::Integer(2))]),
 ///         seed: 7,

@@ -54,7 +54,7 @@ impl StoredTrial {
     pub fn planned(&self) -> Option<PlannedTrial> {
         Some(PlannedTrial {
             number: self.number,
-            row: self.row?,
+            row: self.row,
             replicate: self.replicate,
             configuration: self.configuration.clone(),
             seed: self.seed,

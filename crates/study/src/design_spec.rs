@@ -20,10 +20,24 @@ pub struct DesignSpec {
     pub order: RunOrder,
 }
 
+impl DesignSpec {
+    /// No rows: configurations come from elsewhere.
+    pub fn open() -> Self {
+        Self {
+            kind: DesignKind::Open,
+            additions: Additions::default(),
+            replications: 1,
+            order: RunOrder::Standard,
+        }
+    }
+}
+
 /// How configurations are chosen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum DesignKind {
+    /// No rows of its own: configurations come from a search, or from results measured elsewhere.
+    Open,
     /// One factor at a time leaves the baseline.
     OneFactor {
         /// Levels of the baseline; a factor not named starts at its first level.

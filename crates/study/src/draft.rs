@@ -20,7 +20,7 @@ pub(crate) struct StudyDraft {
     #[serde(default)]
     pub factors: Ordered<FactorDraft>,
     /// Which configurations run, how often and in which order.
-    pub design: DesignDraft,
+    pub design: Option<DesignDraft>,
     /// A job of the built-in trainer. A factor may stand for any of its keys.
     pub job: Option<JobDraft>,
     /// How trials run, and the command where `[job]` is absent.

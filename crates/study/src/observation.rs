@@ -11,7 +11,7 @@ use crate::{Configuration, PlannedTrial, TrialState};
 pub struct Observation {
     /// Position in the run order, from 1.
     pub trial: u32,
-    /// Row of the design, from 1; absent for imported results that match no row.
+    /// Row of the design, from 1; absent where no design asked for it.
     pub row: Option<u32>,
     /// Number among the repeats of that row, from 1.
     pub replicate: u32,
@@ -35,7 +35,7 @@ impl Observation {
     pub fn of(trial: PlannedTrial, state: TrialState, values: BTreeMap<String, f64>) -> Self {
         Self {
             trial: trial.number,
-            row: Some(trial.row),
+            row: trial.row,
             replicate: trial.replicate,
             block: trial.block,
             whole_plot: trial.whole_plot,

@@ -1,6 +1,7 @@
 //! Where randomness comes from.
 
 use serde::{Deserialize, Serialize};
+use trainwright_random::{Random, finalize, mix};
 
 /// The study's source of randomness; everything random derives from it by name.
 ///
@@ -28,31 +29,16 @@ impl Seed {
 
     /// An independent seed for the part of the study called `part`.
     pub fn derive(self, part: u64) -> Self {
-        Self(mix(self.0 ^ mix(part.wrapping_add(0x9e37_79b9_7f4a_7c15))))
+        Self(finalize(self.0 ^ mix(part)))
     }
 
     /// The items in an order that this seed decides, by Fisher and Yates' shuffle.
     ///
     /// The order for a seed never changes between versions, so planned trials stay planned.
     pub fn shuffled<T>(self, mut items: Vec<T>) -> Vec<T> {
-        let mut state = self.0;
-        for last in (1..items.len()).rev() {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            // Widening multiplication maps 64 random bits to 0..=last with a bias below 2^-32
-            // for any list that fits in memory.
-            let chosen = (u128::from(mix(state)) * (last as u128 + 1)) >> 64;
-            items.swap(last, chosen as usize);
-        }
+        Random::new(self.0).shuffle(&mut items);
         items
     }
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
-/// generators", OOPSLA 2014).
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

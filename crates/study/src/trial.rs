@@ -12,8 +12,8 @@ use crate::Configuration;
 pub struct PlannedTrial {
     /// Position in the run order, from 1.
     pub number: u32,
-    /// Row of the design in standard order, from 1.
-    pub row: u32,
+    /// Row of the design in standard order, from 1; absent where no design asked for it.
+    pub row: Option<u32>,
     /// Number among the repeats of that row, from 1.
     pub replicate: u32,
     /// What to run.

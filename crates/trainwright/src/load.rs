@@ -330,7 +330,7 @@ impl Test {
                 study: Arc::clone(&self.study),
                 trial: PlannedTrial {
                     number,
-                    row: self.row,
+                    row: Some(self.row),
                     replicate: number,
                     configuration: self.configuration.clone(),
                     block: None,

@@ -57,7 +57,7 @@ impl Lab {
     pub(crate) fn trial(number: u32) -> PlannedTrial {
         PlannedTrial {
             number,
-            row: 1,
+            row: Some(1),
             replicate: 1,
             configuration: Configuration::new(vec![("x".to_owned(), Level::Integer(2))]),
             seed: 77,

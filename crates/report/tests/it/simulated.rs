@@ -139,7 +139,7 @@ fn trial(planned: &PlannedTrial, points: usize) -> ReportTrial {
     let value = |metric: &str, value| Measurement { metric: metric.into(), value, in_range: true };
     ReportTrial {
         number: planned.number,
-        row: Some(planned.row),
+        row: planned.row,
         replicate: planned.replicate,
         configuration: planned.configuration.clone(),
         state: TrialState::Finished,

@@ -23,7 +23,15 @@ objective = "maximize"
 pub(crate) fn planned(number: u32) -> PlannedTrial {
     let configuration = Configuration::new(vec![("lr".into(), Level::Number(0.01))]);
     let (block, whole_plot) = (Some(1), Some(number));
-    PlannedTrial { number, row: number, replicate: 1, configuration, seed: 5, block, whole_plot }
+    PlannedTrial {
+        number,
+        row: Some(number),
+        replicate: 1,
+        configuration,
+        seed: 5,
+        block,
+        whole_plot,
+    }
 }
 
 fn record() -> TrialRecord {

@@ -8,11 +8,16 @@ use crate::{Additions, BlockSpec, Configuration, DesignKind, DesignSpec, Factor,
 const STARTS: u32 = 10;
 
 impl Checker<'_> {
-    pub(super) fn design(&mut self, draft: DesignDraft, factors: &[Factor]) -> Option<DesignSpec> {
+    pub(super) fn design(
+        &mut self,
+        draft: Option<DesignDraft>,
+        factors: &[Factor],
+    ) -> Option<DesignSpec> {
         if factors.is_empty() {
             let help = "add a table such as [factors.lr] with levels = [0.001, 0.01]";
             self.fault(at!["design"], "the study has no factors", Some(help));
         }
+        let Some(draft) = draft else { return Some(DesignSpec::open()) };
         if draft.replications == 0 {
             self.fault(at!["design", "replications"], "replications must be at least 1", None);
         }
