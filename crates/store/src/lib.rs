@@ -1,14 +1,22 @@
 //! What keeps trials: one SQLite file with studies, trials, measurements and series.
 //!
-//! Read `store.rs` first. `schema.rs` holds the tables and their versions, `columns.rs` the
-//! compressed form of series. The runner is the one writer; other processes only read.
+//! The runner is the one writer and uses [`Store`] (`store.rs`, `changes.rs`); everyone else looks
+//! at a [`Snapshot`] (`snapshot.rs`), which never changes while it is looked at. `opening.rs` says
+//! which files are stores, `schema.rs` holds the tables and their versions, `rows.rs` turns rows
+//! into trials, `columns.rs` is the compressed form of series.
 
+mod changes;
 mod columns;
 mod error;
+mod opening;
+mod rows;
 mod schema;
+mod snapshot;
 mod store;
-mod trials;
+mod trial;
 
+pub use changes::{Ended, ImportedTrial, MovedTrial, PlanUpdate, Reread};
 pub use error::StoreError;
-pub use store::{Durability, Store, StoredStudy};
-pub use trials::{Ended, ImportedTrial, MovedTrial, StoredTrial};
+pub use snapshot::Snapshot;
+pub use store::{Durability, Store};
+pub use trial::{Circumstances, Progress, StoredStudy, StoredTrial};

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 const APPLICATION_ID: i32 = 0x5452_5752;
 
 /// Each entry turns version n into n + 1; an entry never changes once released.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     r"
     CREATE TABLE study (
         id INTEGER PRIMARY KEY,
@@ -61,6 +61,25 @@ const MIGRATIONS: [&str; 2] = [
     ALTER TABLE trial ADD COLUMN block INTEGER;
     ALTER TABLE trial ADD COLUMN whole_plot INTEGER;
 ",
+    r"
+    CREATE TABLE change (number INTEGER NOT NULL);
+    INSERT INTO change VALUES (0);
+    CREATE TABLE circumstances (
+        id INTEGER PRIMARY KEY,
+        description TEXT NOT NULL UNIQUE
+    );
+    CREATE TABLE progress (
+        study INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        elapsed_s REAL NOT NULL,
+        latest TEXT NOT NULL,
+        told_ms INTEGER NOT NULL,
+        PRIMARY KEY (study, number)
+    ) WITHOUT ROWID;
+    ALTER TABLE trial ADD COLUMN circumstances INTEGER REFERENCES circumstances(id);
+    ALTER TABLE trial ADD COLUMN used_s REAL NOT NULL DEFAULT 0;
+    UPDATE trial SET used_s = coalesce(json_extract(usage, '$.wall_s'), 0) WHERE usage IS NOT NULL;
+",
 ];
 
 /// The version this program writes.
@@ -71,8 +90,20 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
+/// Whether another program made the file: it has tables or a mark that are not ours.
+pub(crate) fn is_foreign(connection: &Connection) -> rusqlite::Result<bool> {
+    let mark: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: u32 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let empty = mark == 0 && tables == 0 && version(connection)? == 0;
+    Ok(mark != APPLICATION_ID && !empty)
+}
+
 /// Brings a store of an older version, or an empty file, to the present one in one step.
 pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    if version(connection)? == VERSION {
+        return Ok(());
+    }
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let found = version(&transaction)?;

@@ -50,12 +50,13 @@ pub fn import(
     let place = Place::of(study, store).made()?;
     let _lock = Lock::take(&place.trials, &study.name)?;
     let mut store = place.open(Durability::Flushed)?;
-    let (id, trials) = planned(&mut store, study, &design)?;
+    let Planned { study_id, trials, .. } =
+        planned(&mut store, study, &design, &place, Accepted::default())?;
     if trials.iter().any(|trial| trial.state != TrialState::Planned) {
         return Err(Error::HasResults { study: study.name.clone(), store: place.store });
     }
     let (found, imported) = place_lines(study, &design, &trials, lines).map_err(refused)?;
-    store.import(id, &found)?;
+    store.import(study_id, &found)?;
     Ok(imported)
 }
 

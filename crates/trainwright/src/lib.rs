@@ -8,6 +8,8 @@ mod check;
 mod data;
 mod data_prepare;
 mod data_speedtest;
+mod derived;
+mod driver;
 mod error;
 mod export;
 #[cfg(feature = "parquet")]
@@ -50,7 +52,7 @@ pub use load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, LoadRequest
 pub use network::{NetworkRequest, NetworkSummary, describe_network};
 pub use optimal_rows::{OptimalRequest, OptimalRows, augmented_rows, optimal_rows};
 pub use place::Place;
-pub use planned::design_of;
+pub use planned::{Accepted, design_of};
 pub use predictions::predictions_page;
 pub use queue::{
     Agreement, ClassesSimulated, FitReply, FitRequest, FitSource, QueueReply, QueueSimulated,

@@ -1,29 +1,35 @@
 //! The verb `load`: real jobs arrive at this machine, wait for a slot, run and leave.
 //!
-//! `plan.rs` says what runs and when it arrives, `record.rs` keeps what was measured, `findings.rs`
-//! words it. Arrivals keep to their plan whatever the slots do: a job's wait counts from its
+//! The loop is that of `driver.rs`. `plan.rs` says what runs and when it arrives, `keeper.rs` times
+//! the jobs, `record.rs` keeps what was measured, `findings.rs` words it. Arrivals keep to their plan whatever the slots do: a job's wait counts from its
 //! planned arrival, so a slow machine cannot hide its queue.
 
 mod findings;
+mod keeper;
 mod plan;
 mod record;
 
-use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 use trainwright_analysis::Finding;
-use trainwright_engine::{EngineEvent, LocalEngine, Stop, TrialOrder, end_leftovers};
+use trainwright_engine::{LocalEngine, LocalPlace};
 use trainwright_queueing::{LoadModel, MeasuredJob, MeasuredQueue, measure};
-use trainwright_study::{Configuration, PlannedTrial, Seed, Study, TrialRecord, TrialState};
+use trainwright_search::{Arrival, Arrivals};
+use trainwright_study::{Configuration, Seed, Study, TrialState};
 
+use crate::driver::{DriveEnd, Driver};
 use crate::lock::Lock;
 use crate::run::Wish;
 use crate::{Error, Place};
+use keeper::LoadKeeper;
 pub use plan::LoadArrivals;
 use record::Record;
+
+/// Part of the seed that the jobs' own seeds derive from; it never changes.
+const JOB_SEEDS: u64 = 2;
 
 /// Which load is put on the machine.
 #[derive(Debug, Clone)]
@@ -178,23 +184,23 @@ pub fn load(
     let place = Place::of(study, request.store).made()?;
     let _lock = Lock::take(&place.trials, &study.name)?;
     let mut record = Record::create(&place.loads())?;
-    end_leftovers(&record.jobs_folder());
     let slots = request.slots.unwrap_or(study.run.slots);
+    let (trials, program) = (record.jobs_folder(), request.program.clone());
+    let mut engine = LocalEngine::new(LocalPlace { trials, program, slots })?;
     on_event(LoadEvent::Begun { jobs: moments.len(), slots, configuration: &configuration });
-    let mut test = Test {
-        study: Arc::new(study.clone()),
-        row,
-        configuration,
-        seed,
-        engine: LocalEngine::new(slots as usize)?,
-        begun: Instant::now(),
-        waiting: VecDeque::new(),
-        running: BTreeMap::new(),
-        jobs: Vec::new(),
+    let arrival =
+        Arrival { configuration: configuration.clone(), row, seed: seed.derive(JOB_SEEDS) };
+    let mut arrivals = Arrivals::new(arrival, moments.clone());
+    let mut driver =
+        Driver::new(Arc::new(study.clone()), &mut engine, wish, request.max_time);
+    let mut keeper = LoadKeeper::new(&moments, driver.begun(), &mut record, on_event);
+    let end = match driver.drive(&mut arrivals, &mut keeper)? {
+        DriveEnd::Complete | DriveEnd::Halted => LoadEnd::Complete,
+        DriveEnd::TimeUp => LoadEnd::TimeUp,
+        DriveEnd::Interrupted => LoadEnd::Interrupted,
     };
-    let (end, arrived) = test.work(&moments, request, &mut record, wish, on_event)?;
-    let mut jobs = test.jobs;
-    jobs.sort_by_key(|job| job.number);
+    let arrived = keeper.arrived(driver.open_for());
+    let (jobs, left_waiting) = keeper.finish(arrived);
     let own = measured_jobs(&jobs);
     let skipped = request.warmup_jobs as usize;
     let model_seed = seed.derive(3).value();
@@ -209,7 +215,7 @@ pub fn load(
     };
     let mut reply = LoadReply {
         study: study.name.clone(),
-        configuration: test.configuration,
+        configuration,
         arrivals: request.arrivals.word(),
         rate_per_s: request.arrivals.rate(),
         slots,
@@ -217,7 +223,7 @@ pub fn load(
         end,
         planned: moments.len(),
         arrived,
-        left_waiting: test.waiting.len(),
+        left_waiting,
         measured,
         model,
         not_summed,
@@ -228,142 +234,6 @@ pub fn load(
     reply.findings = findings::findings(&reply);
     record.finish(&reply)?;
     Ok(reply)
-}
-
-/// How often the user's wish is looked at while nothing else happens.
-const PATIENCE: Duration = Duration::from_millis(100);
-
-struct Test {
-    study: Arc<Study>,
-    row: u32,
-    configuration: Configuration,
-    seed: Seed,
-    engine: LocalEngine,
-    begun: Instant,
-    /// Jobs that wait: number and arrival.
-    waiting: VecDeque<(u32, f64)>,
-    /// Arrival and start of the jobs that run.
-    running: BTreeMap<u32, (f64, f64)>,
-    jobs: Vec<LoadJob>,
-}
-
-impl Test {
-    fn now(&self) -> f64 {
-        self.begun.elapsed().as_secs_f64()
-    }
-
-    fn work(
-        &mut self,
-        moments: &[f64],
-        request: &LoadRequest<'_>,
-        record: &mut Record,
-        wish: &dyn Fn() -> Wish,
-        on_event: &mut dyn FnMut(LoadEvent<'_>),
-    ) -> Result<(LoadEnd, usize), Error> {
-        let mut arrived = 0;
-        let mut stopped = None;
-        loop {
-            if stopped.is_none() {
-                stopped = self.must_stop(request, wish);
-            } else {
-                self.pass_on(wish());
-            }
-            if stopped.is_none() {
-                while let Some(moment) = moments.get(arrived).filter(|at| **at <= self.now()) {
-                    arrived += 1;
-                    self.waiting.push_back((arrived as u32, *moment));
-                }
-                self.begin(request, record)?;
-            }
-            let nothing_left = arrived == moments.len() && self.waiting.is_empty();
-            if self.running.is_empty() && (stopped.is_some() || nothing_left) {
-                return Ok((stopped.unwrap_or(LoadEnd::Complete), arrived));
-            }
-            let next = moments.get(arrived).filter(|_| stopped.is_none());
-            let until = next.map_or(PATIENCE, |at| {
-                Duration::try_from_secs_f64(at - self.now()).unwrap_or(Duration::ZERO)
-            });
-            match self.engine.next_event(until.min(PATIENCE)) {
-                Some(EngineEvent::Ended { number, record: end }) => {
-                    self.end(number, &end, record)?;
-                    let present = self.waiting.len() + self.running.len();
-                    if let Some(job) = self.jobs.last() {
-                        on_event(LoadEvent::Ended { job, present });
-                    }
-                }
-                Some(EngineEvent::NoRoom { reason, .. }) => return Err(Error::NoRoom { reason }),
-                Some(EngineEvent::Started { .. } | EngineEvent::Progress { .. }) | None => {}
-            }
-        }
-    }
-
-    /// Whether the test must end before its jobs have; tells the engine so.
-    fn must_stop(&mut self, request: &LoadRequest<'_>, wish: &dyn Fn() -> Wish) -> Option<LoadEnd> {
-        let wish = wish();
-        if wish != Wish::GoOn {
-            self.pass_on(wish);
-            return Some(LoadEnd::Interrupted);
-        }
-        if request.max_time.is_some_and(|most| self.begun.elapsed() >= most) {
-            self.engine.stop(Stop::Politely);
-            return Some(LoadEnd::TimeUp);
-        }
-        None
-    }
-
-    fn pass_on(&mut self, wish: Wish) {
-        match wish {
-            Wish::GoOn => {}
-            Wish::Stop => self.engine.stop(Stop::Politely),
-            Wish::StopNow => self.engine.stop(Stop::Now),
-        }
-    }
-
-    /// Starts waiting jobs, first come first served, while slots are free.
-    fn begin(&mut self, request: &LoadRequest<'_>, record: &Record) -> Result<(), Error> {
-        while self.engine.free_slots() > 0 {
-            let Some((number, arrival)) = self.waiting.pop_front() else { break };
-            // Seeds fit 31 bits, as many programs want.
-            let seed = (self.seed.derive(2).derive(u64::from(number)).value() >> 33) as u32;
-            let start = self.now();
-            self.engine.submit(TrialOrder {
-                study: Arc::clone(&self.study),
-                trial: PlannedTrial {
-                    number,
-                    row: Some(self.row),
-                    replicate: number,
-                    configuration: self.configuration.clone(),
-                    block: None,
-                    whole_plot: None,
-                    seed,
-                },
-                folder: record.jobs_folder().join(format!("{number:05}")),
-                program: request.program.clone(),
-            })?;
-            self.running.insert(number, (arrival, start));
-        }
-        Ok(())
-    }
-
-    fn end(&mut self, number: u32, trial: &TrialRecord, record: &mut Record) -> Result<(), Error> {
-        let Some((arrival_s, start_s)) = self.running.remove(&number) else { return Ok(()) };
-        let end_s = self.now();
-        let job = LoadJob {
-            number,
-            arrival_s,
-            start_s,
-            end_s,
-            wait_s: start_s - arrival_s,
-            service_s: end_s - start_s,
-            response_s: end_s - arrival_s,
-            process_s: trial.usage.as_ref().map(|usage| usage.wall_s),
-            state: trial.outcome.state(),
-            reason: trial.outcome.reason().map(str::to_owned),
-        };
-        record.keep(&job)?;
-        self.jobs.push(job);
-        Ok(())
-    }
 }
 
 fn measured_jobs(jobs: &[LoadJob]) -> Vec<MeasuredJob> {

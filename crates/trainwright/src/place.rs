@@ -1,9 +1,11 @@
 //! Where a study's store and trial folders lie.
 
-use std::fs;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use trainwright_store::{Durability, Store};
+use trainwright_engine::trial_folder;
+use trainwright_store::{Durability, Snapshot, Store};
 use trainwright_study::Study;
 
 use crate::Error;
@@ -33,7 +35,7 @@ impl Place {
 
     /// The folder of one trial.
     pub fn trial(&self, number: u32) -> PathBuf {
-        self.trials.join(format!("{number:05}"))
+        trial_folder(&self.trials, number)
     }
 
     /// The folder of the study's load tests: `trainwright.loads/<study>` beside the store.
@@ -51,7 +53,12 @@ impl Place {
         {
             return Err(Error::NoStoreFolder { folder: folder.to_owned() });
         }
-        fs::create_dir_all(&self.trials).map_err(|e| unwritable(&self.trials, e))?;
+        // What trials print may be private.
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.trials)
+            .map_err(|e| unwritable(&self.trials, e))?;
         let trials = self.trials.canonicalize().map_err(|e| unwritable(&self.trials, e))?;
         Ok(Self { store: self.store.clone(), trials })
     }
@@ -60,8 +67,8 @@ impl Place {
         Ok(Store::open(&self.store, durability)?)
     }
 
-    pub(crate) fn open_for_reading(&self) -> Result<Option<Store>, Error> {
-        Ok(Store::open_for_reading(&self.store)?)
+    pub(crate) fn look(&self) -> Result<Option<Snapshot>, Error> {
+        Ok(Store::look(&self.store)?)
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use trainwright_design::{Design, extend, plan};
-use trainwright_store::{MovedTrial, Store, StoredTrial};
-use trainwright_study::{Configuration, PlannedTrial, Study, differences};
+use trainwright_store::{MovedTrial, PlanUpdate, Store, StoredTrial};
+use trainwright_study::{PlannedTrial, Study, differences};
 
-use crate::Error;
+use crate::{Error, Place};
 
 /// The design of a study, with faults shown at their place in the study file.
 pub fn design_of(study: &Study) -> Result<Design, Error> {
@@ -18,7 +18,22 @@ pub fn design_of(study: &Study) -> Result<Design, Error> {
     })
 }
 
-/// Keeps the study in the store, plans what is not planned yet, and lists all its trials.
+/// Changes of a study with trials that are refused unless the user names them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Accepted {
+    /// Another command, or other settings of the job, for trials that still run.
+    pub command: bool,
+}
+
+/// A study whose trials are planned.
+pub(crate) struct Planned {
+    pub(crate) study_id: i64,
+    pub(crate) trials: Vec<StoredTrial>,
+    /// What has changed since they were last planned, a sentence each.
+    pub(crate) changes: Vec<String>,
+}
+
+/// Keeps the study in the store and plans what is not planned yet, as one change.
 ///
 /// A changed design is accepted where it still has every trial that ran: those stay, and only
 /// what it has beyond them is planned.
@@ -29,26 +44,50 @@ pub(crate) fn planned(
     store: &mut Store,
     study: &Study,
     design: &Design,
-) -> Result<(i64, Vec<StoredTrial>), Error> {
+    _place: &Place,
+    _accepted: Accepted,
+) -> Result<Planned, Error> {
+    let mut update = PlanUpdate {
+        name: &study.name,
+        fixed: study.fixed_part(),
+        source: &study.source.text,
+        ..PlanUpdate::default()
+    };
+    let mut trials = Vec::new();
+    let mut changes = Vec::new();
     if let Some(known) = store.study(&study.name)? {
-        let differences = differences(&known.fixed, &study.fixed_part());
-        if !differences.is_empty() {
+        trials = store.trials(known.id)?;
+        changes = differences(&known.fixed, &update.fixed);
+        if !changes.is_empty() {
             let ran: Vec<StoredTrial> =
-                store.trials(known.id)?.into_iter().filter(has_run).collect();
-            let places = augmented(&ran, study, design, &differences)?;
-            store.forget_plan(known.id, 0)?;
-            store.move_to_cells(known.id, &places)?;
+                trials.iter().filter(|trial| trial.has_run()).cloned().collect();
+            update.moved = augmented(&ran, study, design, &changes)?;
         }
-        store.forget_plan(known.id, study.design.replications)?;
+        let most = if changes.is_empty() { study.design.replications } else { 0 };
+        let unwanted =
+            |trial: &StoredTrial| !trial.has_run() && trial.row.is_some() && trial.replicate > most;
+        update.forgotten =
+            trials.iter().filter(|trial| unwanted(trial)).map(|trial| trial.number).collect();
+        trials.retain(|trial| !unwanted(trial));
+        move_trials(&mut trials, &update.moved);
     }
-    let id = store.keep_study(study)?.id;
-    let known = store.trials(id)?;
-    let new = new_trials(&known, study, design);
-    if new.is_empty() {
-        return Ok((id, known));
+    update.added = new_trials(&trials, study, design);
+    let study_id = store.update_plan(&update)?;
+    Ok(Planned { study_id, trials: store.trials(study_id)?, changes })
+}
+
+fn move_trials(trials: &mut [StoredTrial], moved: &[MovedTrial]) {
+    let cells: BTreeMap<u32, Option<(u32, u32)>> =
+        moved.iter().map(|own| (own.number, own.cell)).collect();
+    for trial in trials {
+        match cells.get(&trial.number) {
+            Some(Some((row, replicate))) => {
+                (trial.row, trial.replicate) = (Some(*row), *replicate);
+            }
+            Some(None) => trial.row = None,
+            None => {}
+        }
     }
-    store.plan(id, &new)?;
-    Ok((id, store.trials(id)?))
 }
 
 /// The trials with the rows that they have in a design changed since; as they are where it has no
@@ -63,7 +102,7 @@ pub(crate) fn in_design(
     if differences.is_empty() {
         return trials;
     }
-    let ran: Vec<StoredTrial> = trials.iter().filter(|own| has_run(own)).cloned().collect();
+    let ran: Vec<StoredTrial> = trials.iter().filter(|own| own.has_run()).cloned().collect();
     let Ok(places) = augmented(&ran, study, design, &differences) else { return trials };
     let places: BTreeMap<u32, Option<(u32, u32)>> =
         places.into_iter().map(|own| (own.number, own.cell)).collect();
@@ -75,10 +114,6 @@ pub(crate) fn in_design(
         _ => StoredTrial { row: None, ..trial },
     });
     moved.collect()
-}
-
-fn has_run(trial: &StoredTrial) -> bool {
-    trial.attempts > 0 || trial.imported
 }
 
 /// Places of the trials that ran in a changed design.
@@ -109,13 +144,13 @@ fn augmented(
     let mut free: BTreeMap<String, Vec<(u32, u32)>> = BTreeMap::new();
     for replicate in (1..=study.design.replications).rev() {
         for (row, configuration) in (1..).zip(design.rows()).collect::<Vec<_>>().into_iter().rev() {
-            free.entry(key(configuration)).or_default().push((row, replicate));
+            free.entry(configuration.identity()).or_default().push((row, replicate));
         }
     }
     ran.iter()
         .map(|trial| {
             // Results from outside the design stay outside unless a row has come to meet them.
-            let cell = free.get_mut(&key(&trial.configuration)).and_then(Vec::pop);
+            let cell = free.get_mut(&trial.configuration.identity()).and_then(Vec::pop);
             match (cell, trial.row) {
                 (None, Some(_)) => Err(changed(Some(trial))),
                 (cell, _) => Ok(MovedTrial { number: trial.number, cell }),
@@ -124,21 +159,8 @@ fn augmented(
         .collect()
 }
 
-/// A configuration as a text that is the same however its numbers are spelled.
-fn key(configuration: &Configuration) -> String {
-    let mut pairs: Vec<String> = configuration
-        .iter()
-        .map(|(name, level)| match level.number() {
-            Some(number) => format!("{name}={number}"),
-            None => format!("{name}={level:?}"),
-        })
-        .collect();
-    pairs.sort_unstable();
-    pairs.join(" ")
-}
-
 fn new_trials(known: &[StoredTrial], study: &Study, design: &Design) -> Vec<PlannedTrial> {
-    let existing: Vec<PlannedTrial> = known.iter().filter_map(StoredTrial::planned).collect();
+    let existing: Vec<PlannedTrial> = known.iter().filter(|trial| trial.row.is_some()).map(StoredTrial::planned).collect();
     if existing.is_empty() {
         return plan(study, design);
     }

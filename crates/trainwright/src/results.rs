@@ -3,14 +3,17 @@
 use std::path::Path;
 
 use trainwright_design::Design;
-use trainwright_store::{Store, StoredTrial};
+use trainwright_store::{Progress, Snapshot, StoredTrial};
 use trainwright_study::{Observation, Study, TrialState};
 
+use crate::derived::derived_trial;
 use crate::lock::Lock;
 use crate::planned::{design_of, in_design};
 use crate::{Error, Place};
 
-/// A study with its design and what the store holds of it.
+/// A study with its design and what the store holds of it at one moment.
+///
+/// Formulas are computed when trials are read, so that a changed one takes effect at once.
 pub struct Results {
     /// The design.
     pub design: Design,
@@ -18,7 +21,7 @@ pub struct Results {
     pub trials: Vec<StoredTrial>,
     /// Where they are kept.
     pub place: Place,
-    pub(crate) store: Store,
+    pub(crate) snapshot: Snapshot,
     pub(crate) study_id: i64,
 }
 
@@ -31,11 +34,11 @@ impl Results {
         let design = design_of(study)?;
         let place = Place::of(study, store);
         let none = || Error::NoResults { study: study.name.clone(), store: place.store.clone() };
-        let store = place.open_for_reading()?.ok_or_else(none)?;
-        let known = store.study(&study.name)?.ok_or_else(none)?;
-        let study_id = known.id;
-        let trials = in_design(store.trials(study_id)?, &known.fixed, study, &design);
-        Ok(Self { design, trials, place, store, study_id })
+        let snapshot = place.look()?.ok_or_else(none)?;
+        let known = snapshot.study(&study.name)?.ok_or_else(none)?;
+        let trials = in_design(snapshot.trials(known.id)?, &known.fixed, study, &design);
+        let trials = trials.into_iter().map(|trial| derived_trial(study, trial)).collect();
+        Ok(Self { design, trials, place, snapshot, study_id: known.id })
     }
 
     /// The trials reduced to what analysis needs.
@@ -50,8 +53,21 @@ impl Results {
 
     /// Cores of the smallest machine that ran trials, where the store knows it.
     pub(crate) fn fewest_cores(&self) -> Result<Option<u32>, Error> {
-        let machines = self.store.machines(self.study_id)?;
+        let machines = self.snapshot.machines(self.study_id)?;
         Ok(machines.iter().map(|machine| machine.cores).filter(|cores| *cores > 0).min())
+    }
+
+    /// What the running trials last told.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn progress(&self) -> Result<Vec<Progress>, Error> {
+        Ok(self.snapshot.progress(self.study_id)?)
+    }
+
+    /// A number that every change to the store raises; the same number, the same results.
+    pub fn change(&self) -> i64 {
+        self.snapshot.change()
     }
 
     /// The process that runs the study at this moment.

@@ -1,22 +1,27 @@
 //! The verb `run`: runs what is left of a study, whatever happened before.
 //!
-//! This thread is the store's one writer. A trial's end and the next one's start are kept as one
+//! The loop is that of `driver.rs`; here is what it begins with and what is kept of it. This
+//! thread is the store's one writer. A trial's end and the next one's start are kept as one
 //! change, so a finished trial is safe before another begins and costs one flush.
 
-use std::collections::{BTreeMap, VecDeque};
+mod keeper;
+mod replay;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use trainwright_design::Design;
-use trainwright_engine::{EngineEvent, LocalEngine, Stop, TrialOrder, end_leftovers};
-use trainwright_probe::machine;
-use trainwright_store::{Durability, Ended, Store, StoredTrial};
+use serde::Serialize;
+use trainwright_engine::{Engine, LocalEngine, LocalPlace, MissingMetric};
+use trainwright_search::{FixedPlan, Proposer};
+use trainwright_store::{Durability, Store, StoredTrial};
 use trainwright_study::{PlannedTrial, Study, TrialRecord, TrialState};
 
+use crate::driver::{DriveEnd, Driver};
 use crate::lock::Lock;
-use crate::planned::{design_of, planned};
+use crate::planned::{Accepted, Planned, design_of, planned};
 use crate::{Error, Place};
+use keeper::StudyKeeper;
 
 /// How a study is run.
 #[derive(Debug, Clone)]
@@ -27,6 +32,10 @@ pub struct RunRequest<'a> {
     pub durability: Durability,
     /// Whether failed trials get another chance.
     pub retry_failed: RetryFailed,
+    /// Changes of the study that the user accepts although trials exist.
+    pub accepted: Accepted,
+    /// A store whose recorded trials are taken instead of running any.
+    pub replay: Option<&'a Path>,
     /// This program, which trials of the built-in trainer start again.
     pub program: PathBuf,
 }
@@ -62,6 +71,8 @@ pub enum RunEvent<'a> {
         left: usize,
         /// Trials that a dead runner had left behind.
         recovered: usize,
+        /// What has changed since the trials were last planned, a sentence each.
+        changes: &'a [String],
     },
     /// A trial that will not count has started.
     WarmUp {
@@ -88,15 +99,27 @@ pub enum RunEvent<'a> {
     Ended {
         /// The trial.
         trial: &'a PlannedTrial,
-        /// What came back.
+        /// What came back, with formulas computed.
         record: &'a TrialRecord,
         /// Whether it will be tried again.
         again: bool,
     },
+    /// The first trial ended without a metric, as all others would: no more begin.
+    NoMetric {
+        /// The trial.
+        trial: &'a PlannedTrial,
+        /// What was not found, by which rule.
+        missing: &'a [MissingMetric],
+        /// The command that tries the rules on its output.
+        try_with: String,
+    },
+    /// Another program keeps the store busy; the runner waits.
+    StoreBusy,
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RunEnd {
     /// Every trial has ended.
     Complete,
@@ -104,6 +127,8 @@ pub enum RunEnd {
     Interrupted,
     /// The budget is spent; the rest runs with a larger one.
     BudgetSpent,
+    /// The first trial ended without a metric; the rest runs when its rule is right.
+    NoMetric,
 }
 
 /// Runs what is left of a study.
@@ -120,239 +145,100 @@ pub fn run(
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<RunEnd, Error> {
     let design = design_of(study)?;
-    if study.task.is_none() {
+    if study.task.is_none() && request.replay.is_none() {
         return Err(Error::NothingToRun { study: study.name.clone() });
     }
     let place = Place::of(study, request.store).made()?;
     let _lock = Lock::take(&place.trials, &study.name)?;
-    let mut runner = Runner::prepare(study, &design, place, request)?;
+    let mut store = place.open(request.durability)?;
+    let planned = planned(&mut store, study, &design, &place, request.accepted)?;
+    // Before the queue is known: the engine ends what a dead runner left.
+    let local = || LocalEngine::new(local_place(study, &place, request));
+    let mut engine: Box<dyn Engine> = match request.replay {
+        Some(recorded) => Box::new(replay::engine(study, recorded)?),
+        None => Box::new(local()?),
+    };
+    let queue = Queue::of(&mut store, planned, request)?;
     on_event(RunEvent::Planned {
-        total: runner.total,
-        left: runner.queue.len(),
-        recovered: runner.recovered,
+        total: queue.trials.len(),
+        left: queue.left.len(),
+        recovered: queue.recovered,
+        changes: &queue.changes,
     });
-    if runner.queue.is_empty() {
-        return Ok(RunEnd::Complete);
-    }
-    if runner.warm_up(wish, on_event)? == Flow::Interrupted {
+    let mut proposer: Box<dyn Proposer> = match request.replay {
+        Some(recorded) => Box::new(replay::proposer(study, recorded, &queue)?),
+        None => Box::new(FixedPlan::new(queue.left.clone())),
+    };
+    let first = queue.left.first().filter(|_| request.replay.is_none()).cloned();
+    let mut keeper = StudyKeeper::new(study, &place, store, &queue, engine.as_ref(), on_event)?;
+    let mut driver = Driver::new(Arc::new(study.clone()), engine.as_mut(), wish, None);
+    if let Some(first) = first
+        && !warm_up(study, &first, &mut driver, &mut keeper)?
+    {
         return Ok(RunEnd::Interrupted);
     }
-    runner.work(wish, on_event)
+    let end = driver.drive(proposer.as_mut(), &mut keeper)?;
+    Ok(match end {
+        DriveEnd::Complete => RunEnd::Complete,
+        DriveEnd::Interrupted | DriveEnd::TimeUp => RunEnd::Interrupted,
+        DriveEnd::Halted => keeper.why_halted(),
+    })
 }
 
-/// How often the user's wish is looked at while nothing else happens.
-const PATIENCE: Duration = Duration::from_millis(100);
-
-#[derive(PartialEq, Eq)]
-enum Flow {
-    GoOn,
-    Interrupted,
+fn local_place(study: &Study, place: &Place, request: &RunRequest<'_>) -> LocalPlace {
+    let (trials, program) = (place.trials.clone(), request.program.clone());
+    LocalPlace { trials, program, slots: study.run.slots }
 }
 
-struct Runner<'a> {
-    study: Arc<Study>,
-    request: &'a RunRequest<'a>,
-    place: Place,
-    store: Store,
-    study_id: i64,
-    machine: i64,
-    engine: LocalEngine,
-    total: usize,
+/// Runs the first configuration a few times and throws the results away; false where the user
+/// stopped it.
+fn warm_up(
+    study: &Study,
+    first: &PlannedTrial,
+    driver: &mut Driver<'_>,
+    keeper: &mut StudyKeeper<'_>,
+) -> Result<bool, Error> {
+    // Warming up for trials that the budget does not allow would be for nothing.
+    let of = if keeper.budget_is_spent() { 0 } else { study.run.warmup };
+    for number in 1..=of {
+        keeper.tell(RunEvent::WarmUp { number, of });
+        if !driver.warm_up(PlannedTrial { number: 0, ..first.clone() })? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The trials of a study before a run.
+pub(crate) struct Queue {
+    pub(crate) study_id: i64,
+    /// All of them.
+    pub(crate) trials: Vec<StoredTrial>,
+    /// Those that are to run, in order.
+    pub(crate) left: Vec<PlannedTrial>,
     recovered: usize,
-    queue: VecDeque<PlannedTrial>,
-    running: BTreeMap<u32, PlannedTrial>,
-    retries_used: BTreeMap<u32, u32>,
-    seconds_used: f64,
+    changes: Vec<String>,
 }
 
-impl<'a> Runner<'a> {
-    fn prepare(
-        study: &Study,
-        design: &Design,
-        place: Place,
-        request: &'a RunRequest<'a>,
-    ) -> Result<Self, Error> {
-        let mut store = place.open(request.durability)?;
-        let (study_id, mut trials) = planned(&mut store, study, design)?;
-        let in_state = |trials: &[StoredTrial], state: TrialState| -> Vec<u32> {
+impl Queue {
+    /// Puts back what must run again and lists what is left.
+    fn of(store: &mut Store, planned: Planned, request: &RunRequest<'_>) -> Result<Self, Error> {
+        let Planned { study_id, mut trials, changes } = planned;
+        let in_state = |state: TrialState| -> Vec<u32> {
             trials.iter().filter(|trial| trial.state == state).map(|trial| trial.number).collect()
         };
-        // Also where no trial is marked running: a warm-up may be left.
-        end_leftovers(&place.trials);
-        let orphans = in_state(&trials, TrialState::Running);
+        let orphans = in_state(TrialState::Running);
         let mut again = orphans.clone();
-        again.extend(in_state(&trials, TrialState::Stopped));
+        again.extend(in_state(TrialState::Stopped));
         if request.retry_failed == RetryFailed::Yes {
-            again.extend(in_state(&trials, TrialState::Failed));
+            again.extend(in_state(TrialState::Failed));
         }
         if !again.is_empty() {
             store.put_back(study_id, &again)?;
             trials = store.trials(study_id)?;
         }
-        let queue: VecDeque<PlannedTrial> = trials
-            .iter()
-            .filter(|trial| trial.state == TrialState::Planned)
-            .filter_map(StoredTrial::planned)
-            .collect();
-        let machine = store.keep_machine(&machine(study.folder()))?;
-        let used = trials.iter().filter_map(|trial| trial.usage.as_ref()).map(|usage| usage.wall_s);
-        Ok(Self {
-            study: Arc::new(study.clone()),
-            request,
-            place,
-            store,
-            study_id,
-            machine,
-            engine: LocalEngine::new(study.run.slots as usize)?,
-            total: trials.len(),
-            recovered: orphans.len(),
-            queue,
-            running: BTreeMap::new(),
-            retries_used: BTreeMap::new(),
-            seconds_used: used.sum(),
-        })
+        let waits = |trial: &&StoredTrial| trial.state == TrialState::Planned;
+        let left = trials.iter().filter(waits).map(StoredTrial::planned).collect();
+        Ok(Self { study_id, trials, left, recovered: orphans.len(), changes })
     }
-
-    /// Runs the first configuration a few times and throws the results away.
-    fn warm_up(
-        &mut self,
-        wish: &dyn Fn() -> Wish,
-        on_event: &mut dyn FnMut(RunEvent<'_>),
-    ) -> Result<Flow, Error> {
-        // Warming up for trials that the budget does not allow would be for nothing.
-        let of = if self.budget_is_spent() { 0 } else { self.study.run.warmup };
-        for number in 1..=of {
-            let Some(first) = self.queue.front() else { break };
-            let trial = PlannedTrial { number: 0, ..first.clone() };
-            on_event(RunEvent::WarmUp { number, of });
-            self.engine.submit(self.order(&trial))?;
-            loop {
-                match self.engine.next_event(PATIENCE) {
-                    Some(EngineEvent::Ended { .. }) => break,
-                    Some(EngineEvent::NoRoom { reason, .. }) => {
-                        return Err(Error::NoRoom { reason });
-                    }
-                    _ => self.pass_on(wish()),
-                }
-            }
-            if wish() != Wish::GoOn {
-                return Ok(Flow::Interrupted);
-            }
-        }
-        Ok(Flow::GoOn)
-    }
-
-    fn work(
-        &mut self,
-        wish: &dyn Fn() -> Wish,
-        on_event: &mut dyn FnMut(RunEvent<'_>),
-    ) -> Result<RunEnd, Error> {
-        let first: Vec<PlannedTrial> =
-            (0..self.study.run.slots).map_while(|_| self.next(wish)).collect();
-        self.store.start(self.study_id, &numbers(&first))?;
-        self.submit(first, on_event)?;
-        while !self.running.is_empty() {
-            let event = self.engine.next_event(PATIENCE);
-            self.pass_on(wish());
-            match event {
-                Some(EngineEvent::Ended { number, record }) => {
-                    self.ended(number, &record, wish, on_event)?;
-                }
-                // The trials under way end with the engine and run again next time.
-                Some(EngineEvent::NoRoom { reason, .. }) => return Err(Error::NoRoom { reason }),
-                Some(EngineEvent::Progress { number, elapsed, latest }) => {
-                    on_event(RunEvent::Progress { number, elapsed, latest: &latest });
-                }
-                Some(EngineEvent::Started { .. }) | None => {}
-            }
-        }
-        Ok(if self.queue.is_empty() && wish() == Wish::GoOn {
-            RunEnd::Complete
-        } else if wish() != Wish::GoOn {
-            RunEnd::Interrupted
-        } else {
-            RunEnd::BudgetSpent
-        })
-    }
-
-    /// Keeps an ended trial and starts the next one in its slot.
-    fn ended(
-        &mut self,
-        number: u32,
-        record: &TrialRecord,
-        wish: &dyn Fn() -> Wish,
-        on_event: &mut dyn FnMut(RunEvent<'_>),
-    ) -> Result<(), Error> {
-        let Some(trial) = self.running.remove(&number) else { return Ok(()) };
-        self.seconds_used += record.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
-        let again = wish() == Wish::GoOn && self.deserves_another_attempt(number, record);
-        let next: Vec<PlannedTrial> =
-            if again { vec![trial.clone()] } else { self.next(wish).into_iter().collect() };
-        let ended = Ended { number, record, machine: self.machine };
-        if let Err(error) = self.store.end(self.study_id, &ended, &numbers(&next)) {
-            // Without a store there is nothing to run for.
-            self.engine.stop(Stop::Now);
-            return Err(error.into());
-        }
-        on_event(RunEvent::Ended { trial: &trial, record, again });
-        self.submit(next, on_event)
-    }
-
-    fn deserves_another_attempt(&mut self, number: u32, record: &TrialRecord) -> bool {
-        let run = &self.study.run;
-        let used = self.retries_used.entry(number).or_default();
-        let code = record
-            .usage
-            .as_ref()
-            .and_then(|usage| usage.exit_code.or_else(|| usage.signal.map(|signal| 128 + signal)));
-        let listed = code.is_some_and(|code| run.retry_on.contains(&code));
-        let again = record.outcome.state() == TrialState::Failed && listed && *used < run.retries;
-        *used += u32::from(again);
-        again
-    }
-
-    /// The next trial to start, unless the user or the budget says stop.
-    fn next(&mut self, wish: &dyn Fn() -> Wish) -> Option<PlannedTrial> {
-        let stop = self.budget_is_spent() || wish() != Wish::GoOn;
-        if stop { None } else { self.queue.pop_front() }
-    }
-
-    fn budget_is_spent(&self) -> bool {
-        let hours = self.seconds_used / 3600.0 / f64::from(self.study.run.slots);
-        self.study.budget.max_hours.is_some_and(|most| hours >= most)
-    }
-
-    fn submit(
-        &mut self,
-        trials: Vec<PlannedTrial>,
-        on_event: &mut dyn FnMut(RunEvent<'_>),
-    ) -> Result<(), Error> {
-        for trial in trials {
-            self.engine.submit(self.order(&trial))?;
-            on_event(RunEvent::Started { trial: &trial });
-            self.running.insert(trial.number, trial);
-        }
-        Ok(())
-    }
-
-    fn order(&self, trial: &PlannedTrial) -> TrialOrder {
-        TrialOrder {
-            study: Arc::clone(&self.study),
-            trial: trial.clone(),
-            folder: self.place.trial(trial.number),
-            program: self.request.program.clone(),
-        }
-    }
-
-    fn pass_on(&mut self, wish: Wish) {
-        match wish {
-            Wish::GoOn => {}
-            Wish::Stop => self.engine.stop(Stop::Politely),
-            Wish::StopNow => self.engine.stop(Stop::Now),
-        }
-    }
-}
-
-fn numbers(trials: &[PlannedTrial]) -> Vec<u32> {
-    trials.iter().map(|trial| trial.number).collect()
 }

@@ -1,9 +1,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use trainwright_store::{Durability, Ended, ImportedTrial, Store};
+use serde_json::json;
+use trainwright_store::{
+    Circumstances, Durability, Ended, ImportedTrial, MovedTrial, PlanUpdate, Reread, Store,
+};
 use trainwright_study::{
-    Configuration, Level, Machine, Measurement, Outcome, PlannedTrial, Series, Study, TrialRecord,
+    Configuration, Level, Machine, Measurement, Outcome, PlannedTrial, Series, TrialRecord,
     TrialState, Usage,
 };
 
@@ -34,7 +37,7 @@ pub(crate) fn planned(number: u32) -> PlannedTrial {
     }
 }
 
-fn record() -> TrialRecord {
+pub(crate) fn record() -> TrialRecord {
     TrialRecord {
         outcome: Outcome::Finished,
         measurements: vec![Measurement { metric: "accuracy".into(), value: 0.9, in_range: true }],
@@ -53,11 +56,34 @@ fn record() -> TrialRecord {
     }
 }
 
+pub(crate) fn update(added: Vec<PlannedTrial>) -> PlanUpdate<'static> {
+    PlanUpdate { name: "demo", source: STUDY, added, ..PlanUpdate::default() }
+}
+
 pub(crate) fn store_with_two_trials(path: &Path) -> (Store, i64) {
     let mut store = Store::open(path, Durability::Flushed).unwrap();
-    let study = store.keep_study(&Study::from_text(STUDY).unwrap()).unwrap();
-    store.plan(study.id, &[planned(1), planned(2)]).unwrap();
-    (store, study.id)
+    let study = store.update_plan(&update(vec![planned(1), planned(2)])).unwrap();
+    (store, study)
+}
+
+fn circumstances() -> Circumstances {
+    let (engine, slots) = ("local".to_owned(), 2);
+    Circumstances { engine, slots, rules: json!(["old"]), task: json!({ "command": "train" }) }
+}
+
+/// Keeps the end of a trial; `next` starts with the same change.
+pub(crate) fn end(
+    store: &mut Store,
+    study: i64,
+    number: u32,
+    record: &TrialRecord,
+    next: &[PlannedTrial],
+) {
+    let machine = store.keep_machine(&Machine { cores: 2, ..Machine::default() }).unwrap();
+    let circumstances = store.keep_circumstances(&circumstances()).unwrap();
+    let environment = BTreeMap::from([("TOKEN".to_owned(), None)]);
+    let ended = Ended { number, record, environment, machine, circumstances };
+    store.end(study, &ended, next).unwrap();
 }
 
 #[test]
@@ -65,48 +91,64 @@ fn an_ended_trial_comes_back_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trainwright.db");
     let (mut store, study) = store_with_two_trials(&path);
-    let machine = store.keep_machine(&Machine { cores: 2, ..Machine::default() }).unwrap();
-    store.start(study, &[1]).unwrap();
-    store.end(study, &Ended { number: 1, record: &record(), machine }, &[2]).unwrap();
+    store.start(study, &[planned(1)]).unwrap();
+    end(&mut store, study, 1, &record(), &[planned(2)]);
     drop(store);
 
-    let store = Store::open_for_reading(&path).unwrap().unwrap();
-    let trials = store.trials(study).unwrap();
+    let look = Store::look(&path).unwrap().unwrap();
+    let trials = look.trials(study).unwrap();
     assert_eq!(trials[0].state, TrialState::Finished);
     assert_eq!((trials[0].attempts, trials[0].started_ms), (1, Some(12)));
     assert_eq!(trials[0].measurements, record().measurements);
     assert_eq!(trials[0].usage, record().usage);
-    assert_eq!(trials[0].planned(), Some(planned(1)));
+    assert_eq!(trials[0].planned(), planned(1));
+    assert_eq!(trials[0].circumstances, Some(circumstances()));
     assert_eq!((trials[1].state, trials[1].attempts), (TrialState::Running, 1));
-    assert_eq!(store.series(study, 1).unwrap(), record().series);
-    assert_eq!(store.machines(study).unwrap()[0].cores, 2);
+    assert_eq!(look.series(study, 1).unwrap(), record().series);
+    assert_eq!(look.machines(study).unwrap()[0].cores, 2);
 }
 
 #[test]
-fn a_second_attempt_replaces_what_the_first_left() {
+fn a_second_attempt_replaces_what_the_first_left_and_adds_its_time() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut store, study) = store_with_two_trials(&folder.path().join("s.db"));
-    let machine = store.keep_machine(&Machine::default()).unwrap();
+    let path = folder.path().join("s.db");
+    let (mut store, study) = store_with_two_trials(&path);
     let mut failed = record();
     failed.outcome = Outcome::Failed { reason: "exit code 3".into() };
-    store.start(study, &[1]).unwrap();
-    store.end(study, &Ended { number: 1, record: &failed, machine }, &[1]).unwrap();
+    store.start(study, &[planned(1)]).unwrap();
+    end(&mut store, study, 1, &failed, &[planned(1)]);
     assert_eq!(store.trials(study).unwrap()[0].state, TrialState::Running);
     let mut last = record();
     last.measurements.clear();
     last.series.clear();
-    store.end(study, &Ended { number: 1, record: &last, machine }, &[]).unwrap();
+    end(&mut store, study, 1, &last, &[]);
     let trial = store.trials(study).unwrap().remove(0);
     assert_eq!((trial.attempts, trial.reason, trial.measurements.len()), (2, None, 0));
-    assert!(store.series(study, 1).unwrap().is_empty());
+    assert_eq!(trial.used_s, 3.0);
+    assert!(Store::look(&path).unwrap().unwrap().series(study, 1).unwrap().is_empty());
+}
+
+#[test]
+fn the_time_of_an_attempt_that_nobody_saw_end_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    let (mut store, study) = store_with_two_trials(&path);
+    store.start(study, &[planned(1)]).unwrap();
+    store.tell_progress(study, 1, 0.5, &[]).unwrap();
+    store.tell_progress(study, 1, 2.5, &[("loss".to_owned(), 0.25)]).unwrap();
+    let told = Store::look(&path).unwrap().unwrap().progress(study).unwrap().remove(0);
+    assert_eq!((told.number, told.elapsed_s, told.latest["loss"]), (1, 2.5, 0.25));
+    store.put_back(study, &[1]).unwrap();
+    let trial = store.trials(study).unwrap().remove(0);
+    assert_eq!((trial.state, trial.used_s), (TrialState::Planned, 2.5));
+    assert!(Store::look(&path).unwrap().unwrap().progress(study).unwrap().is_empty());
 }
 
 #[test]
 fn keeping_a_study_again_keeps_its_trials() {
     let folder = tempfile::tempdir().unwrap();
     let (mut store, study) = store_with_two_trials(&folder.path().join("s.db"));
-    let again = store.keep_study(&Study::from_text(STUDY).unwrap()).unwrap();
-    assert_eq!(again.id, study);
+    assert_eq!(store.update_plan(&update(Vec::new())).unwrap(), study);
     assert_eq!(store.trials(study).unwrap().len(), 2);
     assert_eq!(store.study("demo").unwrap().unwrap().id, study);
     assert_eq!(store.study("other").unwrap(), None);
@@ -116,12 +158,67 @@ fn keeping_a_study_again_keeps_its_trials() {
 fn forgetting_a_plan_spares_what_ran() {
     let folder = tempfile::tempdir().unwrap();
     let (mut store, study) = store_with_two_trials(&folder.path().join("s.db"));
-    store.start(study, &[1]).unwrap();
-    store.forget_plan(study, 1).unwrap();
-    assert_eq!(store.trials(study).unwrap().len(), 2);
-    store.forget_plan(study, 0).unwrap();
+    store.start(study, &[planned(1)]).unwrap();
+    store.update_plan(&PlanUpdate { forgotten: vec![1, 2], ..update(Vec::new()) }).unwrap();
     let left: Vec<u32> = store.trials(study).unwrap().iter().map(|trial| trial.number).collect();
     assert_eq!(left, [1]);
+}
+
+#[test]
+fn a_plan_that_cannot_grow_whole_does_not_grow() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, study) = store_with_two_trials(&folder.path().join("s.db"));
+    let before = store.trials(study).unwrap();
+    let mut update = update(vec![planned(3), planned(2)]);
+    update.forgotten = vec![1];
+    update.moved = vec![MovedTrial { number: 2, cell: Some((9, 9)) }];
+    assert!(store.update_plan(&update).is_err(), "trial 2 is there already");
+    assert_eq!(store.trials(study).unwrap(), before);
+}
+
+#[test]
+fn a_factor_joins_with_the_value_that_earlier_trials_had() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, study) = store_with_two_trials(&folder.path().join("s.db"));
+    let joined = Configuration::new(vec![
+        ("optimizer".into(), Level::Text("adam".into())),
+        ("threads".into(), Level::Integer(2)),
+    ]);
+    store.update_plan(&PlanUpdate { joined, ..update(Vec::new()) }).unwrap();
+    let configuration = store.trials(study).unwrap().remove(0).configuration;
+    assert_eq!(configuration.to_string(), "lr=0.01 optimizer=adam threads=2");
+    assert_eq!(configuration.get("threads"), Some(&Level::Integer(2)));
+}
+
+#[test]
+fn outputs_read_again_change_what_was_read_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    let (mut store, study) = store_with_two_trials(&path);
+    let mut failed = record();
+    failed.outcome = Outcome::Failed { reason: "no accuracy".into() };
+    failed.measurements.clear();
+    failed.series[0].name = "memory".into();
+    store.start(study, &[planned(1)]).unwrap();
+    end(&mut store, study, 1, &failed, &[]);
+    let reread = Reread {
+        number: 1,
+        outcome: Outcome::Finished,
+        measurements: record().measurements,
+        curves: record().series,
+        rules: json!(["new"]),
+    };
+    store.update_plan(&PlanUpdate { reread: vec![reread], ..update(Vec::new()) }).unwrap();
+    let trial = store.trials(study).unwrap().remove(0);
+    assert_eq!((trial.state, trial.reason), (TrialState::Finished, None));
+    assert_eq!(trial.measurements, record().measurements);
+    assert_eq!((trial.attempts, trial.usage), (1, record().usage));
+    let expected = Circumstances { rules: json!(["new"]), ..circumstances() };
+    assert_eq!(trial.circumstances, Some(expected));
+    let look = Store::look(&path).unwrap().unwrap();
+    let names: Vec<String> =
+        look.series(study, 1).unwrap().into_iter().map(|series| series.name).collect();
+    assert_eq!(names, ["memory", "metric.loss"]);
 }
 
 #[test]
@@ -140,7 +237,17 @@ fn imported_results_fill_planned_trials_or_add_their_own() {
     assert_eq!(trials[0].state, TrialState::Planned);
     assert_eq!((trials[1].measurements[0].value, trials[1].imported), (0.5, true));
     assert_eq!((trials[2].row, trials[2].measurements[0].value), (None, 0.7));
-    assert_eq!(trials[2].planned(), None);
+}
+
+#[test]
+fn a_trial_that_nobody_planned_is_added_when_it_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, study) = store_with_two_trials(&folder.path().join("s.db"));
+    let proposed = PlannedTrial { row: None, ..planned(3) };
+    store.start(study, std::slice::from_ref(&proposed)).unwrap();
+    let trial = store.trials(study).unwrap().remove(2);
+    assert_eq!((trial.state, trial.attempts), (TrialState::Running, 1));
+    assert_eq!(trial.planned(), proposed);
 }
 
 /// `tests/data/version-1.db` was written by the first version: four trials, two of them failed,
@@ -150,19 +257,23 @@ fn a_store_of_version_1_still_reads_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.db");
     std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/version-1.db"), &path).unwrap();
-    let unchanged = Store::open_for_reading(&path).unwrap().unwrap();
+    let unchanged = Store::look(&path).unwrap().unwrap();
     let id = unchanged.study("sample").unwrap().unwrap().id;
     assert_eq!(unchanged.trials(id).unwrap().len(), 4, "reading alone does not migrate");
+    assert_eq!((unchanged.change(), unchanged.progress(id).unwrap().len()), (0, 0));
     drop(unchanged);
     let mut store = Store::open(&path, Durability::Flushed).unwrap();
     let study = store.study("sample").unwrap().unwrap();
     let states: Vec<TrialState> =
         store.trials(study.id).unwrap().iter().map(|trial| trial.state).collect();
     let (finished, failed) = (TrialState::Finished, TrialState::Failed);
+    assert!(store.trials(study.id).unwrap().iter().all(|trial| trial.used_s > 0.0));
     assert_eq!(states, [finished, failed, finished, failed]);
-    let curve = store.series(study.id, 1).unwrap().remove(0);
+    let look = Store::look(&path).unwrap().unwrap();
+    let curve = look.series(study.id, 1).unwrap().remove(0);
     assert_eq!((curve.name.as_str(), curve.values), ("metric.accuracy", vec![0.1, 0.2, 0.3]));
-    assert_eq!(store.machines(study.id).unwrap()[0].cores, 2);
-    store.start(study.id, &[2]).unwrap();
+    assert_eq!(look.machines(study.id).unwrap()[0].cores, 2);
+    let second = store.trials(study.id).unwrap()[1].planned();
+    store.start(study.id, &[second]).unwrap();
     assert_eq!(store.trials(study.id).unwrap()[1].attempts, 2);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use trainwright_queueing::ArrivalPlan;
-use trainwright_study::{Configuration, Level, Seed, Study};
+use trainwright_study::{Configuration, DesignKind, Level, Seed, Study};
 
 use crate::Error;
 use crate::planned::design_of;
@@ -46,12 +46,16 @@ impl LoadArrivals<'_> {
     }
 }
 
-/// The first row of the design that has these levels, and its number.
+/// The first row of the design that has these levels, and its number; without a design the first
+/// level of every factor that is not set.
 pub(super) fn configuration(
     study: &Study,
     set: &[(String, String)],
-) -> Result<(u32, Configuration), Error> {
+) -> Result<(Option<u32>, Configuration), Error> {
     let design = design_of(study)?;
+    if study.design.kind == DesignKind::Open {
+        return Ok((None, chosen(study, set)?));
+    }
     for (name, value) in set {
         let factor = study.factor(name).ok_or_else(|| {
             let known: Vec<String> =
@@ -70,11 +74,28 @@ pub(super) fn configuration(
     }
     let fits = |row: &Configuration| set.iter().all(|(name, value)| has(row, name, value));
     let found = (1..).zip(design.rows()).find(|(_, row)| fits(row));
-    found.map(|(number, row)| (number, row.clone())).ok_or_else(|| {
+    found.map(|(number, row)| (Some(number), row.clone())).ok_or_else(|| {
         let wanted: Vec<String> =
             set.iter().map(|(name, value)| format!("{name}={value}")).collect();
         Error::Request(format!("no row of the design has {} together", wanted.join(" ")))
     })
+}
+
+/// The levels that are set, and the first level of all other factors.
+fn chosen(study: &Study, set: &[(String, String)]) -> Result<Configuration, Error> {
+    let mut pairs = Vec::new();
+    for factor in &study.factors {
+        let asked = set.iter().find(|(name, _)| *name == factor.name);
+        let level = match asked {
+            None => factor.levels.first().cloned(),
+            Some((_, value)) => factor.value(&Level::parse(value)),
+        };
+        let level = level.ok_or_else(|| {
+            Error::Request(format!("say which level `{0}` has: --set {0}=LEVEL", factor.name))
+        })?;
+        pairs.push((factor.name.clone(), level));
+    }
+    Ok(Configuration::new(pairs))
 }
 
 fn has(row: &Configuration, name: &str, value: &str) -> bool {

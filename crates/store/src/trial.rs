@@ -1,0 +1,114 @@
+//! What the store knows of studies and trials.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use trainwright_study::{Configuration, Measurement, Observation, PlannedTrial, TrialState, Usage};
+
+/// A study as the store knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredStudy {
+    /// Key in the store.
+    pub id: i64,
+    /// Name.
+    pub name: String,
+    /// What its trials depend on, as it was when they were last planned.
+    pub fixed: Value,
+    /// Text of the study file when it was last run.
+    pub source: String,
+}
+
+/// What was true when a trial ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Circumstances {
+    /// The engine that ran it.
+    pub engine: String,
+    /// Trials that could run at the same time.
+    pub slots: u32,
+    /// How its metrics were read, as JSON.
+    pub rules: Value,
+    /// What it ran, before its factors were filled in, as JSON.
+    pub task: Value,
+}
+
+/// A trial as the store knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredTrial {
+    /// Position in the run order, from 1.
+    pub number: u32,
+    /// Row of the design, from 1; absent where no design asked for it.
+    pub row: Option<u32>,
+    /// Number among the repeats of its configuration, from 1.
+    pub replicate: u32,
+    /// Seed given to the trial.
+    pub seed: u32,
+    /// Block that it runs in, from 1.
+    pub block: Option<u32>,
+    /// Group of runs between which hard-to-change factors are set anew, from 1.
+    pub whole_plot: Option<u32>,
+    /// What runs.
+    pub configuration: Configuration,
+    /// Where it stands.
+    pub state: TrialState,
+    /// Times it was started.
+    pub attempts: u32,
+    /// Seconds that all its attempts took together.
+    pub used_s: f64,
+    /// Whether it was measured elsewhere.
+    pub imported: bool,
+    /// Start of the last attempt, in milliseconds since 1970.
+    pub started_ms: Option<i64>,
+    /// The command line of the last attempt.
+    pub command: Vec<String>,
+    /// What the last attempt used.
+    pub usage: Option<Usage>,
+    /// Why it failed or diverged.
+    pub reason: Option<String>,
+    /// The last lines of its output.
+    pub output_end: Option<String>,
+    /// What was true when it ran; absent where it did not, or an older program ran it.
+    pub circumstances: Option<Circumstances>,
+    /// Metrics measured.
+    pub measurements: Vec<Measurement>,
+}
+
+impl StoredTrial {
+    /// The trial as it was planned.
+    pub fn planned(&self) -> PlannedTrial {
+        PlannedTrial {
+            number: self.number,
+            row: self.row,
+            replicate: self.replicate,
+            configuration: self.configuration.clone(),
+            seed: self.seed,
+            block: self.block,
+            whole_plot: self.whole_plot,
+        }
+    }
+
+    /// Whether it was ever started, here or elsewhere.
+    pub fn has_run(&self) -> bool {
+        self.attempts > 0 || self.imported
+    }
+
+    /// The trial reduced to what analysis needs.
+    pub fn observation(&self) -> Observation {
+        let values = self.measurements.iter().map(|m| (m.metric.clone(), m.value)).collect();
+        Observation::of(self.planned(), self.state, values)
+    }
+}
+
+/// What a running trial last told.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Progress {
+    /// The trial's number.
+    pub number: u32,
+    /// Seconds since its start.
+    pub elapsed_s: f64,
+    /// The last value it reported of each key.
+    pub latest: BTreeMap<String, f64>,
+    /// When it told so, in milliseconds since 1970.
+    pub told_ms: i64,
+}
