@@ -134,8 +134,6 @@ pub(crate) fn gather(past: Past<'_>) -> Gathered {
         }
     }
     formula::add_formulas(past, &mut gathered);
-    let place = |name: &str| past.metrics.iter().position(|metric| metric.name == name);
-    gathered.measurements.sort_by_key(|measurement| place(&measurement.metric));
     gathered.curves.extend(curve::of_other_keys(past.metrics, &reports, &gathered.curves));
     gathered
 }
@@ -225,7 +223,7 @@ impl Gathered {
     }
 
     fn add_value(&mut self, metric: &Metric, value: f64) {
-        let in_range = metric.range.is_none_or(|(low, high)| (low..=high).contains(&value));
+        let in_range = metric.in_range(value);
         self.measurements.push(Measurement { metric: metric.name.clone(), value, in_range });
     }
 

@@ -6,6 +6,7 @@
 mod augmentation;
 mod check;
 mod configuration;
+mod derived;
 mod design_spec;
 mod draft;
 mod duration;
@@ -32,6 +33,7 @@ mod trial;
 
 pub use augmentation::Augmentation;
 pub use configuration::Configuration;
+pub use derived::{Derived, MissingValue, derive};
 pub use design_spec::{
     Additions, AxialDistance, BlockSpec, DesignKind, DesignSpec, Face, Foldover, RunOrder, Spread,
 };

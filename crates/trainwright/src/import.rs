@@ -7,7 +7,7 @@ use std::path::Path;
 use trainwright_design::Design;
 use trainwright_store::{Durability, ImportedTrial, StoredTrial};
 use trainwright_study::{
-    Configuration, Level, Measurement, Metric, MetricSource, Study, TrialState, Value,
+    Configuration, Level, Measurement, MissingValue, Study, TrialState, derive,
 };
 
 use crate::lock::Lock;
@@ -151,7 +151,7 @@ fn measurements(
     columns: &[Option<usize>],
     configuration: &Configuration,
 ) -> Result<Option<Vec<Measurement>>, String> {
-    let mut values: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut values: BTreeMap<String, f64> = BTreeMap::new();
     for (metric, column) in study.metrics.iter().zip(columns) {
         let Some(cell) = column.map(|column| record[column].trim()) else { continue };
         if cell.is_empty() {
@@ -159,60 +159,33 @@ fn measurements(
         }
         match cell.parse::<f64>() {
             Ok(value) if value.is_finite() => {
-                values.insert(&metric.name, value);
+                values.insert(metric.name.clone(), value);
             }
             _ => return Err(format!("`{cell}` is no finite number for `{}`", metric.name)),
         }
     }
-    derive(study, configuration, &mut values)?;
-    if !values.contains_key(study.analysis.response.as_str()) {
+    let derived = derive(&study.metrics, configuration, None, &values);
+    let fault = |name: &str| derived.missing.iter().find(|own| own.metric == name);
+    if let Some(reason) = &derived.diverged {
+        return Err(reason.clone());
+    }
+    if !derived.values.contains_key(study.analysis.response.as_str()) {
         let column = study.metrics.iter().position(|m| m.name == study.analysis.response);
         let response = &study.metrics[column.expect("a checked study has its response")];
-        let derived = matches!(response.source, MetricSource::Expr { .. });
-        if columns[column.unwrap_or(0)].is_none() && !derived {
+        if columns[column.unwrap_or(0)].is_none() && response.formula().is_none() {
             return Err(format!(
                 "there is no column for the metric `{0}`; name it with --column {0}=COLUMN",
                 response.name
             ));
         }
-        return Ok(None);
-    }
-    let measured = |metric: &Metric| {
-        let value = *values.get(metric.name.as_str())?;
-        let in_range = metric.range.is_none_or(|(low, high)| (low..=high).contains(&value));
-        Some(Measurement { metric: metric.name.clone(), value, in_range })
-    };
-    Ok(Some(study.metrics.iter().filter_map(measured).collect()))
-}
-
-/// Computes formulas whose inputs are there, until no more can be.
-fn derive<'s>(
-    study: &'s Study,
-    configuration: &Configuration,
-    values: &mut BTreeMap<&'s str, f64>,
-) -> Result<(), String> {
-    loop {
-        let before = values.len();
-        for metric in &study.metrics {
-            let MetricSource::Expr { expr } = &metric.source else { continue };
-            let scope = |name: &str| {
-                let value = values.get(name).map(|value| Value::Number(*value));
-                value.or_else(|| configuration.get(name).map(Value::from))
-            };
-            let ready = expr.names().into_iter().all(|name| scope(name).is_some());
-            if !ready || values.contains_key(metric.name.as_str()) {
-                continue;
+        return match fault(&response.name) {
+            Some(MissingValue { needs: None, reason, .. }) if response.formula().is_some() => {
+                Err(reason.clone())
             }
-            let value = expr.number(&scope).map_err(|error| error.to_string())?;
-            if !value.is_finite() {
-                return Err(format!("`{}` is {value}", metric.name));
-            }
-            values.insert(&metric.name, value);
-        }
-        if values.len() == before {
-            return Ok(());
-        }
+            _ => Ok(None),
+        };
     }
+    Ok(Some(derived.measurements(&study.metrics)))
 }
 
 /// Gives every line the planned trial it fills, replicates in the order of the file.

@@ -1,6 +1,9 @@
 //! Rules about metrics and echoes.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{Checker, at};
+use crate::derived::{KERNEL_FIGURES, depends_on_itself, formulas_in_order};
 use crate::draft::{EchoDraft, MetricDraft, MetricFrom};
 use crate::ordered::Ordered;
 use crate::{
@@ -13,10 +16,6 @@ const NEED_A_UNIT: [&str; 11] = [
     "time", "duration", "latency", "seconds", "minutes", "hours", "price", "money", "dollars",
     "euros", "usd",
 ];
-
-/// What the kernel measures of every trial, for use in expressions.
-pub(crate) const BUILT_IN: [&str; 5] =
-    ["wall_s", "cpu_s", "peak_memory_bytes", "disk_read_bytes", "disk_write_bytes"];
 
 impl Checker<'_> {
     pub(super) fn metrics(
@@ -36,7 +35,7 @@ impl Checker<'_> {
             if factors.iter().any(|factor| factor.name == name) {
                 self.fault(table, format!("`{name}` is already a factor"), None);
             }
-            if BUILT_IN.contains(&name.as_str()) {
+            if KERNEL_FIGURES.contains(&name.as_str()) {
                 let message = format!("`{name}` is always measured");
                 self.fault(table, message, Some("choose another name for this metric"));
             }
@@ -184,18 +183,24 @@ impl Checker<'_> {
     fn formulas(&mut self, metrics: &[Metric], factors: &[Factor]) {
         let known = || {
             let names = metrics.iter().map(|metric| metric.name.as_str());
-            names.chain(factors.iter().map(|factor| factor.name.as_str())).chain(BUILT_IN)
+            names.chain(factors.iter().map(|factor| factor.name.as_str())).chain(KERNEL_FIGURES)
         };
+        let names: BTreeSet<&str> = known().collect();
+        let ordered: BTreeSet<&str> =
+            formulas_in_order(metrics).into_iter().map(|(metric, _)| &*metric.name).collect();
+        let by_name: BTreeMap<&str, &Metric> =
+            metrics.iter().map(|metric| (&*metric.name, metric)).collect();
         for metric in metrics {
-            let MetricSource::Expr { expr } = &metric.source else { continue };
+            let Some(expr) = metric.formula() else { continue };
             let place = at!["metrics", &metric.name, "expr"];
             for name in expr.names() {
-                if !known().any(|known| known == name) {
+                if !names.contains(name) {
                     let message = format!("`{name}` is no metric and no factor");
                     self.unknown_name(place, message, name, known());
                 }
             }
-            if reaches(metric, &metric.name, metrics, 0) {
+            let in_order = ordered.contains(metric.name.as_str());
+            if !in_order && depends_on_itself(metric, &by_name) {
                 let message = format!("`{}` depends on itself", metric.name);
                 self.fault(place, message, None);
             }
@@ -249,18 +254,4 @@ fn text_file(name: &str) -> TextFile {
         "stderr" => TextFile::Stderr,
         path => TextFile::Path(path.to_owned()),
     }
-}
-
-fn reaches(metric: &Metric, target: &str, metrics: &[Metric], depth: usize) -> bool {
-    let MetricSource::Expr { expr } = &metric.source else { return false };
-    if depth > metrics.len() {
-        return false;
-    }
-    expr.names().into_iter().any(|name| {
-        name == target
-            || metrics
-                .iter()
-                .find(|other| other.name == name)
-                .is_some_and(|other| reaches(other, target, metrics, depth + 1))
-    })
 }

@@ -111,6 +111,22 @@ fn expressions_are_shown_at_the_wrong_letter() {
 }
 
 #[test]
+fn only_formulas_in_a_circle_are_named_and_long_chains_are_checked_at_once() {
+    check_command(
+        "expr = \"time / (accuracy * 100)^2\"",
+        "expr = \"a + time\"\n[metrics.a]\nexpr = \"b\"\n[metrics.b]\nexpr = \"a * 2\"",
+        &["26:8: `a` depends on itself", "28:8: `b` depends on itself"],
+    );
+    // Every formula names the two before it: following each way apart would take for ever.
+    let mut text = COMMAND_STUDY.replace("[metrics.cost]", "[metrics.m0]\n[metrics.m1]\n");
+    text = text.replace("expr = \"time / (accuracy * 100)^2\"\nobjective = \"minimize\"\n", "");
+    for k in 2..400 {
+        text += &format!("[metrics.m{k}]\nexpr = \"m{} + m{}\"\n", k - 1, k - 2);
+    }
+    assert!(Study::from_text(&(text + "[analysis]\nresponse = \"m399\"\n")).is_ok());
+}
+
+#[test]
 fn factors_need_levels_that_differ() {
     check_command(
         "[32, 256]",
