@@ -45,6 +45,7 @@ mod sobol;
 mod space_filling;
 mod space_filling_rows;
 mod table;
+mod trial_seed;
 mod two_level;
 mod word;
 
@@ -68,3 +69,4 @@ pub use plan::{extend, plan};
 pub use sobol::sobol;
 pub use space_filling::SpaceFilling;
 pub use trainwright_study::Spread;
+pub use trial_seed::trial_seed;

@@ -40,6 +40,17 @@ impl Configuration {
         self.0.len() == other.0.len()
             && self.iter().all(|(name, level)| other.get(name).is_some_and(|l| l.same_as(level)))
     }
+
+    /// A text that two configurations share just when they hold the same factors at the same
+    /// values, in whatever order.
+    ///
+    /// Seeds of trials follow from it, so that it never changes between versions.
+    pub fn identity(&self) -> String {
+        let mut pairs: Vec<String> =
+            self.iter().map(|(name, level)| format!("{name}={}", level.identity())).collect();
+        pairs.sort_unstable();
+        pairs.join(" ")
+    }
 }
 
 impl fmt::Display for Configuration {
@@ -99,6 +110,8 @@ mod tests {
         let a: Configuration = serde_json::from_str(r#"{"a":1,"b":2.0}"#).unwrap();
         let b: Configuration = serde_json::from_str(r#"{"b":2,"a":1.0}"#).unwrap();
         assert!(a.same_as(&b));
+        assert_eq!(a.identity(), b.identity());
         assert!(!a.same_as(&Configuration::default()));
+        assert_ne!(a.identity(), Configuration::default().identity());
     }
 }

@@ -78,6 +78,20 @@ impl Level {
             _ => false,
         }
     }
+
+    /// A text that two levels share just when they mean the same value.
+    ///
+    /// Seeds of trials follow from it, so that it never changes between versions.
+    pub fn identity(&self) -> String {
+        match self {
+            Self::Truth(value) => value.to_string(),
+            // Adding 0 turns -0, which is the same number, into 0.
+            Self::Integer(_) | Self::Number(_) => {
+                self.number().map(|number| (number + 0.0).to_string()).unwrap_or_default()
+            }
+            Self::Text(value) => serde_json::Value::from(value.as_str()).to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Level {
@@ -123,5 +137,17 @@ mod tests {
         assert!(Level::Integer(1).same_as(&Level::Number(1.0)));
         assert!(!Level::Integer(1).same_as(&Level::Text("1".into())));
         assert!(!Level::Truth(true).same_as(&Level::Integer(1)));
+    }
+
+    #[test]
+    fn levels_share_an_identity_just_when_they_are_the_same() {
+        let texts = ["1", "1.0", "1e0", "0.1", "1e-1", "0", "-0.0", "true", "false", "1e300", "x"];
+        let quoted = ["1", "true", "x y", "x\" y=\"2"].map(|text| Level::Text(text.into()));
+        let levels: Vec<Level> = texts.into_iter().map(Level::parse).chain(quoted).collect();
+        for a in &levels {
+            for b in &levels {
+                assert_eq!(a.identity() == b.identity(), a.same_as(b), "{a:?} and {b:?}");
+            }
+        }
     }
 }

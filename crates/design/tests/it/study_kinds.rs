@@ -129,7 +129,7 @@ fn centre_points_stand_at_the_ends_and_in_the_middle_of_the_run_order() {
     assert_eq!((design.centre_points(), design.rows().len()), (3, 19));
     let centre: Vec<u32> = plan(&study, &design)
         .iter()
-        .filter(|trial| design.is_centre(trial.row))
+        .filter(|trial| design.is_centre(trial.row.unwrap()))
         .map(|trial| trial.number)
         .collect();
     assert_eq!(centre, [1, 10, 19]);
@@ -166,8 +166,8 @@ proptest! {
         prop_assert_eq!(seen.len(), blocks.len());
         for block in blocks {
             prop_assert_eq!(block.len(), 8);
-            let own = design.blocks().unwrap().of_row(block[0].row);
-            prop_assert!(block.iter().all(|t| design.blocks().unwrap().of_row(t.row) == own));
+            let own = design.blocks().unwrap().of_row(block[0].row.unwrap());
+            prop_assert!(block.iter().all(|t| design.blocks().unwrap().of_row(t.row.unwrap()) == own));
         }
     }
 
