@@ -228,9 +228,22 @@ pub(crate) struct RunArguments {
     /// Do not flush each finished trial to disk; for studies of very short trials.
     #[arg(long)]
     pub no_flush: bool,
+    /// Accept a change of the study although trials have run; the analysis tells of it.
+    #[arg(long, value_name = "WHAT")]
+    pub accept: Vec<Acceptable>,
+    /// Take the trials recorded under the study's name in this store instead of running any.
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
     /// Write the report here at the end.
     #[arg(long, value_name = "HTML")]
     pub report: Option<PathBuf>,
+}
+
+/// A change of a study with trials that is refused unless it is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Acceptable {
+    /// Another command, or other settings of the job.
+    Command,
 }
 
 #[derive(Debug, Args)]

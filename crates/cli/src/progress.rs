@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use trainwright::RunEvent;
+use trainwright_engine::MissingMetric;
 use trainwright_report::figure;
 use trainwright_study::{Outcome, PlannedTrial, TrialRecord, TrialState};
 
@@ -50,14 +51,36 @@ impl Progress {
 
     pub(crate) fn hear(&mut self, event: &RunEvent<'_>) {
         match event {
-            RunEvent::Planned { total, left, recovered } => self.planned(*total, *left, *recovered),
+            RunEvent::Planned { total, left, recovered, changes } => {
+                for change in *changes {
+                    self.say(&format!("since the last run: {change}"));
+                }
+                self.planned(*total, *left, *recovered);
+            }
             RunEvent::WarmUp { number, of } => self.say(&format!("warm-up {number} of {of}")),
             RunEvent::Started { trial } => self.started(trial),
             RunEvent::Progress { number, elapsed, latest } => {
                 self.progress(*number, *elapsed, latest);
             }
             RunEvent::Ended { trial, record, again } => self.ended(trial, record, *again),
+            RunEvent::NoMetric { trial, missing, try_with } => {
+                self.no_metric(trial, missing, try_with);
+            }
+            RunEvent::StoreBusy => {
+                self.say("the store is busy: another program is writing it; waiting");
+            }
         }
+    }
+
+    fn no_metric(&mut self, trial: &PlannedTrial, missing: &[MissingMetric], try_with: &str) {
+        let names: Vec<String> = missing.iter().map(|own| format!("`{}`", own.metric)).collect();
+        self.say(&format!(
+            "stopped: trial {} ended without {}, and so would the others; try the rules on its \
+             output with\n  {try_with}\nthen correct the study and run again: the output is kept \
+             and read again, nothing that ran has to run twice",
+            trial.number,
+            names.join(", ")
+        ));
     }
 
     /// Takes the live lines away.

@@ -8,6 +8,7 @@ use trainwright_design::{Confounding, Design, plan};
 use trainwright_engine::render;
 use trainwright_study::{PlannedTrial, Study, TrialState};
 
+use crate::plan_change::{ChangeNote, PlanChange};
 use crate::planned::design_of;
 use crate::{Error, Place, Results};
 
@@ -22,6 +23,8 @@ pub struct Preview {
     pub trials: Vec<PlannedTrial>,
     /// Trials thrown away at the start.
     pub warmup: u32,
+    /// What has changed since trials were planned.
+    pub changes: Vec<ChangeNote>,
     /// The command line of the first trial; nothing for results measured elsewhere.
     pub first_command: Option<Vec<String>>,
     /// What it will be able to find.
@@ -74,7 +77,20 @@ pub fn check(study: &Study, store: Option<&Path>, program: &Path) -> Result<Prev
     let price = hours.and_then(|estimate| Some(estimate.hours * study.budget.price_per_hour?));
     let confounding = Confounding::of(study, &design);
     let warmup = study.run.warmup;
-    Ok(Preview { design, confounding, trials, warmup, first_command, power, hours, price })
+    let changes = changes(study, &design, store)?;
+    Ok(Preview { changes, design, confounding, trials, warmup, first_command, power, hours, price })
+}
+
+/// What has changed since trials were planned; nothing where none are.
+fn changes(
+    study: &Study,
+    design: &Design,
+    store: Option<&Path>,
+) -> Result<Vec<ChangeNote>, Error> {
+    let Some(snapshot) = Place::of(study, store).look()? else { return Ok(Vec::new()) };
+    let Some(known) = snapshot.study(&study.name)? else { return Ok(Vec::new()) };
+    let trials = snapshot.trials(known.id)?;
+    Ok(PlanChange::of(&known, trials, study, design)?.notes())
 }
 
 fn hours(study: &Study, store: Option<&Path>, trials: usize) -> Option<Hours> {

@@ -20,8 +20,8 @@ pub enum Error {
     Study(#[from] StudyError),
     #[error(transparent)]
     Faulty(#[from] FaultyFile),
-    #[error("the study `{study}` has changed since its trials ran; go back, or give it another name or --store\n{}{}", differences.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"), lost(missing.as_ref()))]
-    Changed { study: String, differences: Vec<String>, missing: Option<Configuration> },
+    #[error("the study `{study}` has changed since its trials ran; go back, or give it another name or --store\n{}{}", changes.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"), lost(missing.as_ref()))]
+    Changed { study: String, changes: Vec<String>, missing: Option<Configuration> },
     #[error(
         "the study `{study}` has no [job] and no command: it can only take results with `trainwright import`"
     )]
@@ -30,6 +30,8 @@ pub enum Error {
     AlreadyRunning { study: String, pid: Option<u32> },
     #[error("no runner is working on the study `{study}`")]
     NotRunning { study: String },
+    #[error("what the store keeps of the study `{study}` is damaged: {source}")]
+    Kept { study: String, source: serde_json::Error },
     #[error("the study `{study}` has no results in {store}; run it with `trainwright run`", store = store.display())]
     NoResults { study: String, store: PathBuf },
     #[error("the study `{study}` already has results in {store}; import into another --store", store = store.display())]
@@ -108,6 +110,7 @@ impl Error {
             | Self::NoStoreFolder { .. }
             | Self::NoRoom { .. }
             | Self::NotRunning { .. }
+            | Self::Kept { .. }
             | Self::Folder { .. }
             | Self::Engine(_)
             | Self::Store(_)

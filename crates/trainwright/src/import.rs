@@ -11,7 +11,8 @@ use trainwright_study::{
 };
 
 use crate::lock::Lock;
-use crate::planned::{design_of, planned};
+use crate::plan_change::Accepted;
+use crate::planned::{Planned, design_of, planned};
 use crate::{Error, Place};
 
 /// What an import kept and what it could not place.

@@ -22,10 +22,12 @@ mod lock;
 mod network;
 mod optimal_rows;
 mod place;
+mod plan_change;
 mod planned;
 mod predictions;
 mod queue;
 mod report;
+mod rereading;
 mod results;
 mod run;
 mod stop;
@@ -52,7 +54,8 @@ pub use load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, LoadRequest
 pub use network::{NetworkRequest, NetworkSummary, describe_network};
 pub use optimal_rows::{OptimalRequest, OptimalRows, augmented_rows, optimal_rows};
 pub use place::Place;
-pub use planned::{Accepted, design_of};
+pub use plan_change::{Accepted, ChangeMeaning, ChangeNote};
+pub use planned::design_of;
 pub use predictions::predictions_page;
 pub use queue::{
     Agreement, ClassesSimulated, FitReply, FitRequest, FitSource, QueueReply, QueueSimulated,

@@ -24,10 +24,10 @@ pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<Stri
     let analysis = analyze(study, results, &StudyOptions::default());
     let mut trials = Vec::with_capacity(results.trials.len());
     for trial in &results.trials {
-        let series = results.store.series(results.study_id, trial.number)?;
+        let series = results.series(trial.number)?;
         trials.push(shown(trial, series));
     }
-    let machines = results.store.machines(results.study_id)?;
+    let machines = results.machines()?;
     let input = ReportInput {
         machines: &machines,
         written_at,

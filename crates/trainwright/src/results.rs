@@ -1,14 +1,17 @@
 //! Reading a study's trials back: what `status`, `logs`, `export`, `analyze` and `report` share.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use trainwright_design::Design;
 use trainwright_store::{Progress, Snapshot, StoredTrial};
-use trainwright_study::{Observation, Study, TrialState};
+use trainwright_study::{Machine, Observation, Series, Study, TrialState};
 
 use crate::derived::derived_trial;
 use crate::lock::Lock;
-use crate::planned::{design_of, in_design};
+use crate::plan_change::{Accepted, PlanChange};
+use crate::planned::design_of;
+use crate::rereading::{apply, reread};
 use crate::{Error, Place};
 
 /// A study with its design and what the store holds of it at one moment.
@@ -21,8 +24,12 @@ pub struct Results {
     pub trials: Vec<StoredTrial>,
     /// Where they are kept.
     pub place: Place,
-    pub(crate) snapshot: Snapshot,
-    pub(crate) study_id: i64,
+    /// What reading outputs again by changed rules brought, a sentence each.
+    pub changes: Vec<String>,
+    snapshot: Snapshot,
+    study_id: i64,
+    /// Learning curves by trial, where outputs were read again.
+    curves: BTreeMap<u32, Vec<Series>>,
 }
 
 impl Results {
@@ -36,9 +43,20 @@ impl Results {
         let none = || Error::NoResults { study: study.name.clone(), store: place.store.clone() };
         let snapshot = place.look()?.ok_or_else(none)?;
         let known = snapshot.study(&study.name)?.ok_or_else(none)?;
-        let trials = in_design(snapshot.trials(known.id)?, &known.fixed, study, &design);
+        let stored = snapshot.trials(known.id)?;
+        let change = PlanChange::of(&known, stored.clone(), study, &design)?;
+        // A change that the next run would refuse leaves the trials as they are.
+        let mut trials =
+            if change.check(study, Accepted { command: true }).is_ok() { change.trials.clone() } else { stored };
+        let (mut changes, mut curves) = (Vec::new(), BTreeMap::new());
+        if change.rereads() {
+            let (reread, sentences) = reread(study, &place, &change);
+            apply(&mut trials, &reread);
+            curves = reread.into_iter().map(|own| (own.number, own.curves)).collect();
+            changes = sentences;
+        }
         let trials = trials.into_iter().map(|trial| derived_trial(study, trial)).collect();
-        Ok(Self { design, trials, place, snapshot, study_id: known.id })
+        Ok(Self { design, trials, place, changes, snapshot, study_id: known.id, curves })
     }
 
     /// The trials reduced to what analysis needs.
@@ -53,8 +71,29 @@ impl Results {
 
     /// Cores of the smallest machine that ran trials, where the store knows it.
     pub(crate) fn fewest_cores(&self) -> Result<Option<u32>, Error> {
-        let machines = self.snapshot.machines(self.study_id)?;
+        let machines = self.machines()?;
         Ok(machines.iter().map(|machine| machine.cores).filter(|cores| *cores > 0).min())
+    }
+
+    /// The learning curves and telemetry of a trial.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn series(&self, number: u32) -> Result<Vec<Series>, Error> {
+        let mut series = self.snapshot.series(self.study_id, number)?;
+        if let Some(curves) = self.curves.get(&number) {
+            series.retain(|own| !own.name.starts_with("metric."));
+            series.extend(curves.iter().cloned());
+        }
+        Ok(series)
+    }
+
+    /// The machines that trials ran on.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn machines(&self) -> Result<Vec<Machine>, Error> {
+        Ok(self.snapshot.machines(self.study_id)?)
     }
 
     /// What the running trials last told.

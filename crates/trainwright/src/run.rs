@@ -19,7 +19,8 @@ use trainwright_study::{PlannedTrial, Study, TrialRecord, TrialState};
 
 use crate::driver::{DriveEnd, Driver};
 use crate::lock::Lock;
-use crate::planned::{Accepted, Planned, design_of, planned};
+use crate::plan_change::Accepted;
+use crate::planned::{Planned, design_of, planned};
 use crate::{Error, Place};
 use keeper::StudyKeeper;
 

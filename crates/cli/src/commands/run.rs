@@ -5,13 +5,13 @@ use std::{env, io};
 
 use anyhow::Context;
 use serde_json::json;
-use trainwright::{Error, RetryFailed, RunEnd, RunRequest};
+use trainwright::{Accepted, Error, RetryFailed, RunEnd, RunRequest};
 use trainwright_analysis::StudyOptions;
 use trainwright_store::Durability;
 use trainwright_study::TrialState;
 
 use super::{load, report::write_report, status::counts};
-use crate::arguments::RunArguments;
+use crate::arguments::{Acceptable, RunArguments};
 use crate::interrupt::Interrupt;
 use crate::output::{print, print_json, stdout_colour};
 use crate::progress::Progress;
@@ -23,6 +23,8 @@ pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
         store,
         durability: if arguments.no_flush { Durability::Unflushed } else { Durability::Flushed },
         retry_failed: if arguments.retry_failed { RetryFailed::Yes } else { RetryFailed::No },
+        accepted: Accepted { command: arguments.accept.contains(&Acceptable::Command) },
+        replay: arguments.replay.as_deref(),
         program: env::current_exe().context("cannot find this program's own file")?,
     };
     if let Some(path) = &arguments.report {
@@ -44,7 +46,7 @@ pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
         let analysis = analysis.as_ref().map_err(ToString::to_string);
         let value = json!({
             "study": study.name,
-            "end": word(end),
+            "end": end,
             "trials": counts(&results),
             "analysis": analysis.as_ref().ok(),
             "analysis_refused": analysis.as_ref().err(),
@@ -60,6 +62,7 @@ pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
     Ok(match end {
         RunEnd::Interrupted => 130,
         _ if results.count(TrialState::Failed) > 0 => 1,
+        RunEnd::NoMetric => 1,
         RunEnd::Complete | RunEnd::BudgetSpent => 0,
     })
 }
@@ -72,12 +75,4 @@ pub(super) fn check_folder_of(path: &Path) -> Result<(), Error> {
     }
     let source = io::Error::new(io::ErrorKind::NotFound, "its folder is not there");
     Err(Error::Folder { path: path.to_owned(), source })
-}
-
-fn word(end: RunEnd) -> &'static str {
-    match end {
-        RunEnd::Complete => "complete",
-        RunEnd::Interrupted => "interrupted",
-        RunEnd::BudgetSpent => "budget-spent",
-    }
 }

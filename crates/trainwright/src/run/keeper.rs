@@ -13,6 +13,7 @@ use trainwright_study::{PlannedTrial, Study, TrialRecord, TrialState};
 use super::{Queue, RunEnd, RunEvent};
 use crate::derived::derived_record;
 use crate::driver::{After, Keeper, TrialEnd};
+use crate::rereading::rules;
 use crate::{Error, Place};
 
 /// How often the progress of one trial is kept for others to see.
@@ -47,12 +48,11 @@ impl<'a> StudyKeeper<'a> {
         on_event: &'a mut dyn FnMut(RunEvent<'_>),
     ) -> Result<Self, Error> {
         let machine = store.keep_machine(&machine(study.folder()))?;
-        let json = |value: Result<serde_json::Value, _>| value.expect("plain data becomes JSON");
         let circumstances = store.keep_circumstances(&Circumstances {
             engine: engine.name().to_owned(),
             slots: engine.slots(),
-            rules: json(serde_json::to_value(&study.metrics)),
-            task: json(serde_json::to_value(&study.task)),
+            rules: rules(study),
+            task: serde_json::to_value(&study.task).expect("plain data becomes JSON"),
         })?;
         Ok(Self {
             study: Arc::new(study.clone()),
@@ -173,7 +173,8 @@ impl Keeper for StudyKeeper<'_> {
         let TrialEnd { trial, record, missing } = *end;
         self.seconds_used += record.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
         self.told.remove(&trial.number);
-        let environment = self.study.kept_environment(&record.environment);
+        let environment =
+            record.environment.iter().map(|(k, v)| (k.clone(), Some(v.clone()))).collect();
         let (machine, circumstances) = (self.machine, self.circumstances);
         let ended = Ended { number: trial.number, record, environment, machine, circumstances };
         self.write(|store, study| store.end(study, &ended, next))?;
