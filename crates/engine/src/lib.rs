@@ -7,27 +7,17 @@
 //!
 //! Read `local.rs` first.
 
-mod attempt;
 mod echo;
 mod error;
-mod leftovers;
 mod local;
 mod metrics;
 mod output;
-mod overlap;
-mod process;
 mod render;
-mod rules;
-mod stop;
-mod supervise;
-mod text;
-mod usage;
 mod verdict;
-mod watch;
 
 pub use error::EngineError;
-pub use leftovers::end_leftovers;
+pub use local::leftovers::end_leftovers;
+pub use local::stop::Stop;
 pub use local::{EngineEvent, LocalEngine, TrialOrder};
+pub use metrics::rules::{FoundValue, NearLine, RuleTrial, try_rules};
 pub use render::{Launch, render};
-pub use rules::{FoundValue, NearLine, RuleTrial, try_rules};
-pub use stop::Stop;

@@ -1,5 +1,14 @@
 //! Runs trials on this machine, a fixed number at a time.
 
+mod attempt;
+pub(crate) mod leftovers;
+mod overlap;
+mod process;
+pub(crate) mod stop;
+pub(crate) mod supervise;
+mod usage;
+mod watch;
+
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,10 +17,10 @@ use std::time::Duration;
 
 use trainwright_study::{PlannedTrial, Study, TrialRecord};
 
-use crate::attempt::{Surroundings, run};
-use crate::overlap::Overlap;
-use crate::stop::{StopSwitch, stop_line};
 use crate::{EngineError, Stop};
+use attempt::{Surroundings, run};
+use overlap::Overlap;
+use stop::{StopSwitch, stop_line};
 
 /// A trial to run.
 #[derive(Debug, Clone)]

@@ -11,6 +11,7 @@ mod missing;
 mod near;
 mod pattern;
 pub(crate) mod reported;
+pub(crate) mod rules;
 mod table;
 mod tensorboard;
 

@@ -1,5 +1,7 @@
 //! Where the texts of a trial lie, and whether it was this trial that wrote them.
 
+pub(crate) mod text;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -6,10 +6,10 @@ use nix::sys::signal::Signal;
 
 use trainwright_study::{Outcome, Usage};
 
+use crate::local::supervise::EndedBy;
 use crate::metrics::Gathered;
 use crate::output::Output;
-use crate::supervise::EndedBy;
-use crate::text::last_lines;
+use crate::output::text::last_lines;
 
 /// Lines of the output shown with a reason.
 const SHOWN_WITH_REASON: usize = 8;

@@ -12,8 +12,8 @@ use nix::unistd::{Pid, getpgrp};
 
 use trainwright_probe::{ProcessStat, process_stats};
 
+use super::process::Process;
 use crate::output::{STDERR, STDOUT};
-use crate::process::Process;
 use crate::render::FOLDER_VARIABLE;
 
 /// A process that does not end even when killed hangs in the kernel; it is not waited for longer.

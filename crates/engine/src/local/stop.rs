@@ -3,7 +3,7 @@
 use std::io::{self, PipeReader, PipeWriter, pipe};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::process::Process;
+use super::process::Process;
 
 /// How hard to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

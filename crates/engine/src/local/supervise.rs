@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::process::{Process, Reaped, group_is_gone};
-use crate::stop::{Stop, StopLine};
+use super::process::{Process, Reaped, group_is_gone};
+use super::stop::{Stop, StopLine};
 
 /// Killed members of a group are gone in no time; a kernel that is stuck is not waited for.
 const FAREWELL: Duration = Duration::from_millis(200);

@@ -11,18 +11,18 @@ use std::time::{Instant, SystemTime};
 
 use trainwright_study::{Outcome, TrialRecord};
 
+use super::overlap::Overlap;
+use super::process::Process;
+use super::stop::{Stop, StopLine};
+use super::supervise::{Ended, EndedBy, Limits, supervise};
+use super::usage::UsageStart;
+use super::watch::Watch;
 use crate::echo::disagreement;
 use crate::metrics::{Past, gather};
 use crate::output::Output;
-use crate::overlap::Overlap;
-use crate::process::Process;
+use crate::output::text::last_lines;
 use crate::render::{Launch, Names, STOP_FILE, render};
-use crate::stop::{Stop, StopLine};
-use crate::supervise::{Ended, EndedBy, Limits, supervise};
-use crate::text::last_lines;
-use crate::usage::UsageStart;
 use crate::verdict::{Evidence, bad_exit, kept_output, outcome, with_output};
-use crate::watch::Watch;
 use crate::{EngineError, EngineEvent, TrialOrder};
 
 /// Output of the prepare command, in the trial's folder.
