@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use trainwright_analysis::Finding;
-use trainwright_engine::{EngineEvent, LocalEngine, Stop, TrialOrder, end_leftovers};
+use trainwright_engine::{Engine, EngineEvent, LocalEngine, LocalPlace, Stop, TrialOrder, Which};
 use trainwright_queueing::{LoadModel, MeasuredJob, MeasuredQueue, measure};
 use trainwright_study::{Configuration, PlannedTrial, Seed, Study, TrialRecord, TrialState};
 
@@ -178,15 +178,16 @@ pub fn load(
     let place = Place::of(study, request.store).made()?;
     let _lock = Lock::take(&place.trials, &study.name)?;
     let mut record = Record::create(&place.loads())?;
-    end_leftovers(&record.jobs_folder());
     let slots = request.slots.unwrap_or(study.run.slots);
+    let trials = record.jobs_folder();
+    let engine = LocalEngine::new(LocalPlace { trials, program: request.program.clone(), slots })?;
     on_event(LoadEvent::Begun { jobs: moments.len(), slots, configuration: &configuration });
     let mut test = Test {
         study: Arc::new(study.clone()),
         row,
         configuration,
         seed,
-        engine: LocalEngine::new(slots as usize)?,
+        engine,
         begun: Instant::now(),
         waiting: VecDeque::new(),
         running: BTreeMap::new(),
@@ -273,7 +274,7 @@ impl Test {
                     arrived += 1;
                     self.waiting.push_back((arrived as u32, *moment));
                 }
-                self.begin(request, record)?;
+                self.begin()?;
             }
             let nothing_left = arrived == moments.len() && self.waiting.is_empty();
             if self.running.is_empty() && (stopped.is_some() || nothing_left) {
@@ -284,7 +285,7 @@ impl Test {
                 Duration::try_from_secs_f64(at - self.now()).unwrap_or(Duration::ZERO)
             });
             match self.engine.next_event(until.min(PATIENCE)) {
-                Some(EngineEvent::Ended { number, record: end }) => {
+                Some(EngineEvent::Ended { number, record: end, .. }) => {
                     self.end(number, &end, record)?;
                     let present = self.waiting.len() + self.running.len();
                     if let Some(job) = self.jobs.last() {
@@ -305,7 +306,7 @@ impl Test {
             return Some(LoadEnd::Interrupted);
         }
         if request.max_time.is_some_and(|most| self.begun.elapsed() >= most) {
-            self.engine.stop(Stop::Politely);
+            self.engine.stop(Which::All, Stop::Politely);
             return Some(LoadEnd::TimeUp);
         }
         None
@@ -314,13 +315,13 @@ impl Test {
     fn pass_on(&mut self, wish: Wish) {
         match wish {
             Wish::GoOn => {}
-            Wish::Stop => self.engine.stop(Stop::Politely),
-            Wish::StopNow => self.engine.stop(Stop::Now),
+            Wish::Stop => self.engine.stop(Which::All, Stop::Politely),
+            Wish::StopNow => self.engine.stop(Which::All, Stop::Now),
         }
     }
 
     /// Starts waiting jobs, first come first served, while slots are free.
-    fn begin(&mut self, request: &LoadRequest<'_>, record: &Record) -> Result<(), Error> {
+    fn begin(&mut self) -> Result<(), Error> {
         while self.engine.free_slots() > 0 {
             let Some((number, arrival)) = self.waiting.pop_front() else { break };
             // Seeds fit 31 bits, as many programs want.
@@ -337,8 +338,7 @@ impl Test {
                     whole_plot: None,
                     seed,
                 },
-                folder: record.jobs_folder().join(format!("{number:05}")),
-                program: request.program.clone(),
+                slots: 1,
             })?;
             self.running.insert(number, (arrival, start));
         }

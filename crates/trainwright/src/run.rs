@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trainwright_design::Design;
-use trainwright_engine::{EngineEvent, LocalEngine, Stop, TrialOrder, end_leftovers};
+use trainwright_engine::{Engine, EngineEvent, LocalEngine, LocalPlace, Stop, TrialOrder, Which};
 use trainwright_probe::machine;
 use trainwright_store::{Durability, Ended, Store, StoredTrial};
 use trainwright_study::{PlannedTrial, Study, TrialRecord, TrialState};
@@ -125,7 +125,7 @@ pub fn run(
     }
     let place = Place::of(study, request.store).made()?;
     let _lock = Lock::take(&place.trials, &study.name)?;
-    let mut runner = Runner::prepare(study, &design, place, request)?;
+    let mut runner = Runner::prepare(study, &design, &place, request)?;
     on_event(RunEvent::Planned {
         total: runner.total,
         left: runner.queue.len(),
@@ -149,10 +149,8 @@ enum Flow {
     Interrupted,
 }
 
-struct Runner<'a> {
+struct Runner {
     study: Arc<Study>,
-    request: &'a RunRequest<'a>,
-    place: Place,
     store: Store,
     study_id: i64,
     machine: i64,
@@ -165,12 +163,12 @@ struct Runner<'a> {
     seconds_used: f64,
 }
 
-impl<'a> Runner<'a> {
+impl Runner {
     fn prepare(
         study: &Study,
         design: &Design,
-        place: Place,
-        request: &'a RunRequest<'a>,
+        place: &Place,
+        request: &RunRequest<'_>,
     ) -> Result<Self, Error> {
         let mut store = place.open(request.durability)?;
         let (study_id, mut trials) = planned(&mut store, study, design)?;
@@ -178,7 +176,11 @@ impl<'a> Runner<'a> {
             trials.iter().filter(|trial| trial.state == state).map(|trial| trial.number).collect()
         };
         // Also where no trial is marked running: a warm-up may be left.
-        end_leftovers(&place.trials);
+        let engine = LocalEngine::new(LocalPlace {
+            trials: place.trials.clone(),
+            program: request.program.clone(),
+            slots: study.run.slots,
+        })?;
         let orphans = in_state(&trials, TrialState::Running);
         let mut again = orphans.clone();
         again.extend(in_state(&trials, TrialState::Stopped));
@@ -198,12 +200,10 @@ impl<'a> Runner<'a> {
         let used = trials.iter().filter_map(|trial| trial.usage.as_ref()).map(|usage| usage.wall_s);
         Ok(Self {
             study: Arc::new(study.clone()),
-            request,
-            place,
             store,
             study_id,
             machine,
-            engine: LocalEngine::new(study.run.slots as usize)?,
+            engine,
             total: trials.len(),
             recovered: orphans.len(),
             queue,
@@ -255,7 +255,7 @@ impl<'a> Runner<'a> {
             let event = self.engine.next_event(PATIENCE);
             self.pass_on(wish());
             match event {
-                Some(EngineEvent::Ended { number, record }) => {
+                Some(EngineEvent::Ended { number, record, .. }) => {
                     self.ended(number, &record, wish, on_event)?;
                 }
                 // The trials under way end with the engine and run again next time.
@@ -291,7 +291,7 @@ impl<'a> Runner<'a> {
         let ended = Ended { number, record, machine: self.machine };
         if let Err(error) = self.store.end(self.study_id, &ended, &numbers(&next)) {
             // Without a store there is nothing to run for.
-            self.engine.stop(Stop::Now);
+            self.engine.stop(Which::All, Stop::Now);
             return Err(error.into());
         }
         on_event(RunEvent::Ended { trial: &trial, record, again });
@@ -336,19 +336,14 @@ impl<'a> Runner<'a> {
     }
 
     fn order(&self, trial: &PlannedTrial) -> TrialOrder {
-        TrialOrder {
-            study: Arc::clone(&self.study),
-            trial: trial.clone(),
-            folder: self.place.trial(trial.number),
-            program: self.request.program.clone(),
-        }
+        TrialOrder { study: Arc::clone(&self.study), trial: trial.clone(), slots: 1 }
     }
 
     fn pass_on(&mut self, wish: Wish) {
         match wish {
             Wish::GoOn => {}
-            Wish::Stop => self.engine.stop(Stop::Politely),
-            Wish::StopNow => self.engine.stop(Stop::Now),
+            Wish::Stop => self.engine.stop(Which::All, Stop::Politely),
+            Wish::StopNow => self.engine.stop(Which::All, Stop::Now),
         }
     }
 }
