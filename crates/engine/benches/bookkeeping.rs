@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-use trainwright_engine::{EngineEvent, LocalEngine, TrialOrder};
+use trainwright_engine::{Engine, EngineEvent, LocalEngine, LocalPlace, TrialOrder};
 use trainwright_probe::TreeSampler;
 use trainwright_study::{Configuration, Level, PlannedTrial, Study};
 
@@ -41,7 +41,12 @@ fn main() {
     let file = folder.path().join("study.toml");
     fs::write(&file, STUDY).expect("the study is written");
     let study = Arc::new(Study::load(&file).expect("the study reads"));
-    let mut engine = LocalEngine::new(1).expect("an engine starts");
+    let place = LocalPlace {
+        trials: folder.path().join("trials"),
+        program: "trainwright".into(),
+        slots: 1,
+    };
+    let mut engine = LocalEngine::new(place).expect("an engine starts");
     let (mut alone, mut wall, mut whole) = (Vec::new(), Vec::new(), Vec::new());
     let (mut alone_cpu, mut whole_cpu) = (Vec::new(), Vec::new());
     for number in 1..=ROUNDS {
@@ -63,8 +68,7 @@ fn main() {
                 block: None,
                 whole_plot: None,
             },
-            folder: folder.path().join("trials").join(number.to_string()),
-            program: "trainwright".into(),
+            slots: 1,
         };
         let (begun, cpu) = (Instant::now(), processor_s());
         engine.submit(order).expect("the slot is free");

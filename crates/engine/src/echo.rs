@@ -4,7 +4,7 @@ use trainwright_study::{Configuration, Echo, Level};
 
 use crate::metrics::text_in_words;
 use crate::output::Output;
-use crate::text::each_line;
+use crate::output::text::each_line;
 
 /// What the first echo says that does not agree with the configuration.
 ///

@@ -1,11 +1,11 @@
-//! Why a trial could not be started, or a log not be tried.
+//! Why a trial could not be started, or a log not be read.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use trainwright_study::JobError;
 
-/// Why a trial could not be started, or a log not be tried.
+/// Why a trial could not be started, or a log not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message documents its variant")]
@@ -28,10 +28,16 @@ pub enum EngineError {
     Start { program: String, source: std::io::Error },
     #[error("cannot watch the process of `{program}`: {source}; Linux 5.3 or newer is needed")]
     Watch { program: String, source: std::io::Error },
-    #[error("trial {trial} was submitted while all {slots} slots were busy")]
-    NoFreeSlot { trial: u32, slots: usize },
+    #[error("trial {trial} asks for {wanted} slots while {free} are free")]
+    NoFreeSlot { trial: u32, wanted: u32, free: u32 },
+    #[error("trial {trial} asks for {wanted} slots; it can have 1 to {slots}")]
+    ImpossibleSlots { trial: u32, wanted: u32, slots: u32 },
+    #[error("trial {trial} was submitted while it was under way")]
+    UnderWay { trial: u32 },
     #[error("trial {trial} was submitted after the engine was told to stop")]
     Stopping { trial: u32 },
+    #[error("trial {trial} left nothing in {folder}; it cannot be read again")]
+    NoOutputs { trial: u32, folder: PathBuf },
     #[error("cannot start a slot: {0}")]
     Slot(#[source] std::io::Error),
 }

@@ -1,33 +1,31 @@
 //! Turns configurations into finished trials.
 //!
-//! A trial is a process in its own process group with a folder of its own. `local.rs` gives out
-//! slots, `attempt.rs` is the life of one trial, `supervise.rs` waits for its process, `metrics.rs`
-//! reads what it measured, `verdict.rs` says how it ended. Nothing here stores results, plans
-//! trials or retries them; the caller does.
+//! `engine.rs` is what every engine does; `local.rs` runs trials as processes of this machine,
+//! `replay.rs` gives back recorded ones. What all engines share: `render.rs` (from a trial to a
+//! command line), `output.rs` (the texts it leaves), `metrics.rs` (what it measured), `verdict.rs`
+//! (how it ended), `reread.rs` (the same again, later). Nothing here stores results, plans trials
+//! or retries them; the caller does.
 //!
-//! Read `local.rs` first.
+//! Read `engine.rs` first.
 
-mod attempt;
 mod echo;
+mod engine;
 mod error;
-mod leftovers;
 mod local;
 mod metrics;
 mod output;
-mod overlap;
-mod process;
 mod render;
-mod rules;
-mod stop;
-mod supervise;
-mod text;
-mod usage;
+mod replay;
+mod reread;
+mod slots;
 mod verdict;
-mod watch;
 
+pub use engine::{Engine, EngineEvent, Stop, TrialHandle, TrialOrder, Which};
 pub use error::EngineError;
-pub use leftovers::end_leftovers;
-pub use local::{EngineEvent, LocalEngine, TrialOrder};
+pub use local::{LocalEngine, LocalPlace};
+pub use metrics::MissingMetric;
+pub use metrics::rules::{FoundValue, NearLine, RuleTrial, try_rules};
+pub use output::{KeptOutputs, outputs, trial_folder};
 pub use render::{Launch, render};
-pub use rules::{FoundValue, NearLine, RuleTrial, try_rules};
-pub use stop::Stop;
+pub use replay::{RecordedTrial, ReplayEngine};
+pub use reread::{PastTrial, Reread, reread};

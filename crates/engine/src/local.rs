@@ -1,4 +1,16 @@
 //! Runs trials on this machine, a fixed number at a time.
+//!
+//! `attempt.rs` is the life of one trial, `supervise.rs` waits for its process, `leftovers.rs` ends
+//! what a dead runner left.
+
+mod attempt;
+mod leftovers;
+mod overlap;
+mod process;
+mod stop;
+mod supervise;
+mod usage;
+mod watch;
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -6,127 +18,49 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use trainwright_study::{PlannedTrial, Study, TrialRecord};
+use crate::slots::Slots;
+use crate::{Engine, EngineError, EngineEvent, Stop, TrialOrder, Which};
+use attempt::{Assignment, Surroundings, run};
+use leftovers::end_leftovers;
+use overlap::Overlap;
+use stop::{StopSwitch, stop_line};
 
-use crate::attempt::{Surroundings, run};
-use crate::overlap::Overlap;
-use crate::stop::{StopSwitch, stop_line};
-use crate::{EngineError, Stop};
-
-/// A trial to run.
-#[derive(Debug, Clone)]
-pub struct TrialOrder {
-    /// The study it belongs to.
-    pub study: Arc<Study>,
-    /// The trial.
-    pub trial: PlannedTrial,
-    /// Its folder, which the engine empties first.
-    pub folder: PathBuf,
+/// Where an engine runs trials on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalPlace {
+    /// The folder of a study's trials, which is made; no other engine may use it meanwhile.
+    pub trials: PathBuf,
     /// This program itself, which runs the study's own jobs.
     pub program: PathBuf,
+    /// Trials at the same time, as long as each takes one slot.
+    pub slots: u32,
 }
 
-/// What happens to the trials of an engine.
-#[derive(Debug, Clone, PartialEq)]
-pub enum EngineEvent {
-    /// A trial's process has started.
-    Started {
-        /// Number of the trial.
-        number: u32,
-        /// Its process, which leads a process group of the same number.
-        pid: u32,
-    },
-    /// A trial goes on; told about twice a second.
-    Progress {
-        /// Number of the trial.
-        number: u32,
-        /// Time since its start.
-        elapsed: Duration,
-        /// The last value it reported of each key, by name.
-        latest: Vec<(String, f64)>,
-    },
-    /// A trial could not start because there is no room to write; no other one could.
-    NoRoom {
-        /// Number of the trial.
-        number: u32,
-        /// What could not be written, and why.
-        reason: String,
-    },
-    /// A trial has ended, however it did.
-    Ended {
-        /// Number of the trial.
-        number: u32,
-        /// What is kept of it.
-        record: Box<TrialRecord>,
-    },
-}
-
-/// Runs trials as processes of this machine, one in each slot.
+/// Runs trials as processes of this machine.
 ///
-/// One thread owns the engine: it submits trials while slots are free and takes their events.
-/// A slot is free again when the end of its trial has been taken, so whoever stores results can
-/// do so before the next trial starts. Dropping the engine kills what still runs.
-///
-/// ```
-/// use std::{sync::Arc, time::Duration};
-/// use trainwright_engine::{EngineEvent, LocalEngine, TrialOrder};
-/// use trainwright_study::{Configuration, Level, Outcome, PlannedTrial, Study};
-///
-/// let text = r#"
-///     schema = 1
-///     study.name = "echo"
-///     factors.x.levels = [1, 2]
-///     design.type = "full"
-///     run.command = ["echo", '::metric {"y": {x}}']
-///     metrics.y.objective = "maximize"
-/// "#;
-/// let folder = tempfile::tempdir()?;
-/// let mut engine = LocalEngine::new(1)?;
-/// engine.submit(TrialOrder {
-///     study: Arc::new(Study::from_text(text).expect("a study without faults")),
-///     trial: PlannedTrial {
-///         number: 1,
-///         row: Some(1),
-///         replicate: 1,
-///         configuration: Configuration::new(vec![("x".to_owned(), Level::Integer(2))]),
-///         seed: 7,
-///         block: None,
-///         whole_plot: None,
-///     },
-///     folder: folder.path().join("1"),
-///     program: std::env::current_exe()?,
-/// })?;
-/// let record = loop {
-///     match engine.next_event(Duration::from_secs(1)) {
-///         Some(EngineEvent::Ended { record, .. }) => break record,
-///         _ => continue,
-///     }
-/// };
-/// assert_eq!(record.outcome, Outcome::Finished);
-/// assert_eq!(record.measurements[0].value, 2.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// Each trial has a folder of its own, `00001` and on, below that of the study's trials; it is
+/// emptied when its trial starts again.
 #[derive(Debug)]
 pub struct LocalEngine {
-    orders: Option<Sender<TrialOrder>>,
+    orders: Option<Sender<Assignment>>,
     events: Receiver<EngineEvent>,
-    stop: StopSwitch,
     threads: Vec<JoinHandle<()>>,
-    busy: usize,
+    slots: Slots<StopSwitch>,
 }
 
 impl LocalEngine {
-    /// An engine that runs up to `slots` trials at a time.
+    /// An engine at a place, whose leftovers of a dead runner are ended first.
     ///
     /// # Errors
-    /// When the system gives no thread or pipe.
-    pub fn new(slots: usize) -> Result<Self, EngineError> {
+    /// When the folder cannot be made, or the system gives no thread.
+    pub fn new(place: LocalPlace) -> Result<Self, EngineError> {
+        let slots = place.slots;
+        end_leftovers(&place.trials);
         let (orders, queue) = mpsc::channel();
         let (sender, events) = mpsc::channel();
-        let (switch, stop) = stop_line().map_err(EngineError::Slot)?;
         let queue = Arc::new(Mutex::new(queue));
-        let surroundings = Arc::new(Surroundings { stop, overlap: Overlap::default() });
-        let start = |slot: usize| {
+        let surroundings = Arc::new(Surroundings { place, overlap: Overlap::default() });
+        let start = |slot: u32| {
             let (queue, sender) = (queue.clone(), sender.clone());
             let surroundings = surroundings.clone();
             thread::Builder::new()
@@ -134,41 +68,45 @@ impl LocalEngine {
                 .spawn(move || serve(&queue, &surroundings, &sender))
         };
         let threads = (0..slots).map(start).collect::<Result<_, _>>().map_err(EngineError::Slot)?;
-        Ok(Self { orders: Some(orders), events, stop: switch, threads, busy: 0 })
+        Ok(Self { orders: Some(orders), events, threads, slots: Slots::new(slots) })
     }
 
-    /// Slots without a trial.
-    pub fn free_slots(&self) -> usize {
-        self.threads.len() - self.busy
+    fn stop_all(&mut self, how: Stop) {
+        self.slots.close();
+        self.slots.all_mut().for_each(|switch| switch.pull(how));
+    }
+}
+
+impl Engine for LocalEngine {
+    fn name(&self) -> &'static str {
+        "local"
     }
 
-    /// Starts a trial.
-    ///
-    /// # Errors
-    /// When no slot is free, or the engine was told to stop.
-    pub fn submit(&mut self, order: TrialOrder) -> Result<(), EngineError> {
-        let trial = order.trial.number;
-        if self.stop.is_pulled() {
-            return Err(EngineError::Stopping { trial });
-        }
-        if self.free_slots() == 0 {
-            return Err(EngineError::NoFreeSlot { trial, slots: self.threads.len() });
-        }
-        self.busy += 1;
+    fn slots(&self) -> u32 {
+        self.slots.total()
+    }
+
+    fn free_slots(&self) -> u32 {
+        self.slots.free()
+    }
+
+    fn submit(&mut self, order: TrialOrder) -> Result<(), EngineError> {
+        self.slots.check(&order)?;
+        let (switch, stop) = stop_line().map_err(EngineError::Slot)?;
+        self.slots.take(&order, switch);
         let orders = self.orders.as_ref().expect("orders are taken until the engine is dropped");
-        orders.send(order).expect("slots take orders until the engine is dropped");
+        let sent = orders.send(Assignment { order, stop });
+        sent.expect("slots take orders until the engine is dropped");
         Ok(())
     }
 
-    /// The next event, or nothing within `timeout`.
-    ///
     /// # Panics
     /// When a slot has died of a bug of ours, so that its trial would never end.
-    pub fn next_event(&mut self, timeout: Duration) -> Option<EngineEvent> {
+    fn next_event(&mut self, timeout: Duration) -> Option<EngineEvent> {
         match self.events.recv_timeout(timeout) {
             Ok(event) => {
-                if matches!(event, EngineEvent::Ended { .. } | EngineEvent::NoRoom { .. }) {
-                    self.busy -= 1;
+                if event.is_end() {
+                    self.slots.release(event.number());
                 }
                 Some(event)
             }
@@ -180,15 +118,21 @@ impl LocalEngine {
         }
     }
 
-    /// Stops all running trials; their ends still come as events. No new ones are taken.
-    pub fn stop(&mut self, how: Stop) {
-        self.stop.pull(how);
+    fn stop(&mut self, which: Which, how: Stop) {
+        match which {
+            Which::All => self.stop_all(how),
+            Which::One(trial) => {
+                if let Some(switch) = self.slots.get_mut(trial) {
+                    switch.pull(how);
+                }
+            }
+        }
     }
 }
 
 impl Drop for LocalEngine {
     fn drop(&mut self) {
-        self.stop.pull(Stop::Now);
+        self.stop_all(Stop::Now);
         self.orders = None;
         for thread in self.threads.drain(..) {
             // A slot that panicked has said so on standard error.
@@ -199,18 +143,18 @@ impl Drop for LocalEngine {
 
 /// What a slot does: one trial after the other, until there are no more orders.
 fn serve(
-    queue: &Mutex<Receiver<TrialOrder>>,
+    queue: &Mutex<Receiver<Assignment>>,
     surroundings: &Surroundings,
     events: &Sender<EngineEvent>,
 ) {
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-    while let Ok(order) = next() {
-        let number = order.trial.number;
+    while let Ok(assignment) = next() {
+        let number = assignment.order.trial.number;
         let _span = tracing::info_span!("trial", trial = number).entered();
-        let event = match run(&order, surroundings, events) {
-            Ok(record) => {
+        let event = match run(&assignment, surroundings, events) {
+            Ok((record, missing)) => {
                 tracing::info!(state = %record.outcome.state(), "trial ended");
-                EngineEvent::Ended { number, record: Box::new(record) }
+                EngineEvent::Ended { number, record: Box::new(record), missing }
             }
             Err(error) => EngineEvent::NoRoom { number, reason: error.to_string() },
         };

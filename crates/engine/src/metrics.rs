@@ -1,25 +1,24 @@
 //! From the texts of a trial to measurements and learning curves.
 //!
 //! One file a channel: `reported.rs` (JSON lines and `::metric` lines), `pattern.rs`, `json.rs`,
-//! `table.rs` (CSV), `tensorboard.rs`, `formula.rs`. `missing.rs` explains a metric that was not
-//! found, `curve.rs` makes series.
+//! `table.rs` (CSV), `tensorboard.rs`. `missing.rs` explains a metric that was not found, `curve.rs`
+//! makes series, `rules.rs` tries rules on a log. Formulas are not for engines: whoever reads the
+//! measurements evaluates them.
 
 mod curve;
-mod formula;
 mod json;
 mod missing;
 mod near;
 mod pattern;
 pub(crate) mod reported;
+pub(crate) mod rules;
 mod table;
 mod tensorboard;
 
 use std::path::Path;
 use std::rc::Rc;
 
-use trainwright_study::{
-    Configuration, Measurement, Metric, MetricSource, Pick, Series, Usage, seconds_per,
-};
+use trainwright_study::{Measurement, Metric, MetricSource, Pick, Series, seconds_per};
 
 use crate::output::Output;
 use reported::{Form, Reported};
@@ -98,6 +97,15 @@ fn complain(complaints: &mut Vec<String>, complaint: String) {
     }
 }
 
+/// A metric that has no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingMetric {
+    /// Its name.
+    pub metric: String,
+    /// Why: the rule, what did not read, the keys seen, the nearest lines.
+    pub explanation: String,
+}
+
 /// What the metrics of one trial come to.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
@@ -106,35 +114,25 @@ pub(crate) struct Gathered {
     pub(crate) curves: Vec<Series>,
     /// The first metric that was NaN or infinite, in words.
     pub(crate) diverged: Option<String>,
-    /// Why each other metric has no value, in words.
-    pub(crate) missing: Vec<String>,
+    /// The other metrics without a value.
+    pub(crate) missing: Vec<MissingMetric>,
 }
 
-/// What a trial has been, for those who read its metrics.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Past<'a> {
-    pub(crate) metrics: &'a [Metric],
-    pub(crate) configuration: &'a Configuration,
-    pub(crate) output: &'a Output<'a>,
-    pub(crate) usage: &'a Usage,
-}
-
-/// Reads all metrics of a trial that has ended.
-pub(crate) fn gather(past: Past<'_>) -> Gathered {
-    let reports = Reports::read(past.output);
+/// Reads the metrics of a trial that has ended, all but formulas.
+pub(crate) fn gather(metrics: &[Metric], output: &Output<'_>, wall_s: f64) -> Gathered {
+    let reports = Reports::read(output);
     let mut gathered = Gathered::default();
-    for metric in past.metrics {
+    for metric in metrics {
         match &metric.source {
             MetricSource::Expr { .. } => {}
-            MetricSource::Wall => gathered.add_wall(metric, past.usage.wall_s),
+            MetricSource::Wall => gathered.add_wall(metric, wall_s),
             _ => {
-                let reading = read(metric, past.output, &reports);
-                gathered.add_reading(metric, &reading, past.output, &reports);
+                let reading = read(metric, output, &reports);
+                gathered.add_reading(metric, &reading, output, &reports);
             }
         }
     }
-    formula::add_formulas(past, &mut gathered);
-    gathered.curves.extend(curve::of_other_keys(past.metrics, &reports, &gathered.curves));
+    gathered.curves.extend(curve::of_other_keys(metrics, &reports, &gathered.curves));
     gathered
 }
 
@@ -196,10 +194,13 @@ impl Gathered {
         let unit = metric.unit.as_deref().unwrap_or("s");
         match seconds_per(unit) {
             Some(seconds) => self.add_value(metric, wall_s / seconds),
-            None => self.missing.push(format!(
-                "metric `{}`: `{unit}` is no unit of time; use us, ms, s, min or h",
-                metric.name
-            )),
+            None => self.add_missing(
+                metric,
+                format!(
+                    "metric `{}`: `{unit}` is no unit of time; use us, ms, s, min or h",
+                    metric.name
+                ),
+            ),
         }
     }
 
@@ -214,22 +215,23 @@ impl Gathered {
         if let Some(point) = reading.diverged() {
             let at = point.step.map_or_else(String::new, |step| format!(" at step {step}"));
             let place = format!("line {} of {}", point.line, reading.place);
-            self.note_divergence(&metric.name, point.value, &format!("{at} ({place})"));
+            let word = if point.value.is_nan() { "NaN" } else { "infinite" };
+            let words = || format!("metric `{}` was {word}{at} ({place})", metric.name);
+            self.diverged.get_or_insert_with(words);
         } else if let Some(value) = reading.picked(metric.pick).filter(|_| reading.is_whole()) {
             self.add_value(metric, value);
         } else {
-            self.missing.push(missing::explain(metric, reading, output, reports));
+            self.add_missing(metric, missing::explain(metric, reading, output, reports));
         }
     }
 
     fn add_value(&mut self, metric: &Metric, value: f64) {
-        let in_range = metric.in_range(value);
+        let in_range = metric.range.is_none_or(|(low, high)| (low..=high).contains(&value));
         self.measurements.push(Measurement { metric: metric.name.clone(), value, in_range });
     }
 
-    fn note_divergence(&mut self, metric: &str, value: f64, place: &str) {
-        let word = if value.is_nan() { "NaN" } else { "infinite" };
-        self.diverged.get_or_insert_with(|| format!("metric `{metric}` was {word}{place}"));
+    fn add_missing(&mut self, metric: &Metric, explanation: String) {
+        self.missing.push(MissingMetric { metric: metric.name.clone(), explanation });
     }
 }
 

@@ -35,13 +35,11 @@ pub fn render(
     program: &Path,
 ) -> Result<Launch, EngineError> {
     let names = Names::new(study, trial, folder)?;
-    let study_folder = std::path::absolute(study.folder())
-        .map_err(EngineError::file("find the folder", study.folder()))?;
     let params = json(&trial.configuration);
     let mut launch = Launch {
         command: Vec::new(),
         environment: BTreeMap::new(),
-        workdir: study_folder.clone(),
+        workdir: workdir(study, &names)?,
         prepare: study.run.prepare.as_ref().map(|prepare| names.fill(prepare)).transpose()?,
         files: vec![(PARAMS, params)],
     };
@@ -55,13 +53,22 @@ pub fn render(
         Task::Command(template) => {
             launch.command = words(template, &names)?;
             launch.environment = variables(template, &names)?;
-            if let Some(workdir) = &template.workdir {
-                launch.workdir = study_folder.join(names.fill(workdir)?);
-            }
         }
     }
     launch.environment.extend(names.protocol()?);
     Ok(launch)
+}
+
+/// Where a trial runs: the study's folder, unless its command names another.
+pub(crate) fn workdir(study: &Study, names: &Names<'_>) -> Result<PathBuf, EngineError> {
+    let folder = std::path::absolute(study.folder())
+        .map_err(EngineError::file("find the folder", study.folder()))?;
+    Ok(match &study.task {
+        Some(Task::Command(CommandTemplate { workdir: Some(workdir), .. })) => {
+            folder.join(names.fill(workdir)?)
+        }
+        _ => folder,
+    })
 }
 
 const PARAMS: &str = "params.json";

@@ -6,15 +6,23 @@ use nix::sys::signal::Signal;
 
 use trainwright_study::{Outcome, Usage};
 
+use crate::MissingMetric;
 use crate::metrics::Gathered;
 use crate::output::Output;
-use crate::supervise::EndedBy;
-use crate::text::last_lines;
+use crate::output::text::last_lines;
 
 /// Lines of the output shown with a reason.
 const SHOWN_WITH_REASON: usize = 8;
 /// Lines of the output kept with every trial.
 const KEPT: usize = 20;
+
+/// Who ended the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndedBy {
+    Itself,
+    Timeout,
+    User,
+}
 
 /// All that decides how a trial ended.
 #[derive(Debug)]
@@ -27,38 +35,55 @@ pub(crate) struct Evidence<'a> {
     pub(crate) output: &'a Output<'a>,
 }
 
+/// How a trial ended.
+#[derive(Debug)]
+pub(crate) struct Verdict {
+    pub(crate) outcome: Outcome,
+    /// The metrics for want of which it failed; empty where anything else ended it.
+    pub(crate) missing: Vec<MissingMetric>,
+}
+
 /// How a trial ended: stopped, over time, by a bad exit, with a setting that did not arrive,
 /// diverged, without its metrics, or finished; the first that holds.
-pub(crate) fn outcome(evidence: Evidence<'_>) -> Outcome {
-    let failed = |reason: String| {
-        let end = end_of_output(evidence.output, SHOWN_WITH_REASON);
-        Outcome::Failed { reason: with_output(reason, &end) }
-    };
-    match (evidence.ended_by, evidence.timeout) {
-        (EndedBy::User, _) => return Outcome::Stopped,
-        (EndedBy::Timeout, timeout) => {
-            let limit = timeout.unwrap_or_default().as_secs_f64();
+pub(crate) fn verdict(evidence: Evidence<'_>) -> Verdict {
+    let without_metrics = |outcome| Verdict { outcome, missing: Vec::new() };
+    if let Some(outcome) = outcome_but_for_metrics(&evidence) {
+        return without_metrics(outcome);
+    }
+    let missing = &evidence.gathered.missing;
+    if missing.is_empty() {
+        return without_metrics(Outcome::Finished);
+    }
+    let explanations: Vec<&str> = missing.iter().map(|one| one.explanation.as_str()).collect();
+    let outcome = failed(explanations.join("\n"), evidence.output);
+    Verdict { outcome, missing: missing.clone() }
+}
+
+fn outcome_but_for_metrics(evidence: &Evidence<'_>) -> Option<Outcome> {
+    let failed = |reason: String| Some(failed(reason, evidence.output));
+    let diverged = evidence.gathered.diverged.as_ref();
+    match evidence.ended_by {
+        EndedBy::User => return Some(Outcome::Stopped),
+        EndedBy::Timeout => {
+            let limit = evidence.timeout.unwrap_or_default().as_secs_f64();
             return failed(format!("took longer than its timeout of {limit} s and was stopped"));
         }
-        (EndedBy::Itself, _) => {}
+        EndedBy::Itself => {}
     }
     if let Some(exit) = bad_exit(evidence.usage.exit_code, evidence.usage.signal) {
-        let diverged = evidence.gathered.diverged.as_ref();
         return failed(match diverged {
             Some(reason) => format!("{exit}; {reason}"),
             None => exit,
         });
     }
-    if let Some(reason) = evidence.disagreement {
-        return failed(reason);
+    if let Some(reason) = &evidence.disagreement {
+        return failed(reason.clone());
     }
-    if let Some(reason) = &evidence.gathered.diverged {
-        return Outcome::Diverged { reason: reason.clone() };
-    }
-    if !evidence.gathered.missing.is_empty() {
-        return failed(evidence.gathered.missing.join("\n"));
-    }
-    Outcome::Finished
+    diverged.map(|reason| Outcome::Diverged { reason: reason.clone() })
+}
+
+fn failed(reason: String, output: &Output<'_>) -> Outcome {
+    Outcome::Failed { reason: with_output(reason, &end_of_output(output, SHOWN_WITH_REASON)) }
 }
 
 /// A bad exit in words: `exit code 3`, `signal SIGKILL`.

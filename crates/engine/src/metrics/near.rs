@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::text::each_line;
+use crate::output::text::each_line;
 
 /// Lines shown at most.
 const SHOWN: usize = 3;

@@ -5,7 +5,7 @@ use std::path::Path;
 use trainwright_study::Pattern;
 
 use super::{Point, Reading, number};
-use crate::text::each_line;
+use crate::output::text::each_line;
 
 /// The group `value` of every line that matches, with the group `step` where there is one.
 ///

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use super::{Point, Reading, complain, file_name};
-use crate::text::each_line;
+use crate::output::text::each_line;
 
 /// Starts a line of the standard output that holds metrics.
 const MARK: &str = "::metric";

@@ -6,16 +6,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use trainwright_engine::{EngineEvent, LocalEngine, TrialOrder};
+use trainwright_engine::{
+    Engine, EngineEvent, LocalEngine, LocalPlace, MissingMetric, TrialOrder, trial_folder,
+};
 use trainwright_study::{Configuration, Level, PlannedTrial, Study, TrialRecord};
 
 /// Longer than anything here takes; reached only when something hangs.
-const HANGS: Duration = Duration::from_secs(60);
+pub(crate) const HANGS: Duration = Duration::from_secs(60);
 
 /// A study in a folder of its own.
 pub(crate) struct Lab {
-    folder: TempDir,
+    folder: PathBuf,
     study: Arc<Study>,
+    _owned: Option<TempDir>,
 }
 
 impl Lab {
@@ -37,8 +40,14 @@ impl Lab {
             "schema = 1\n[study]\nname = \"lab\"\nseed = 1\n[design]\ntype = \"full\"\n{tables}"
         );
         fs::write(&file, text).unwrap();
-        let study = Study::load(&file).unwrap_or_else(|error| panic!("{error:?}"));
-        Self { folder, study: Arc::new(study) }
+        Self { _owned: Some(folder), ..Self::at(file.parent().unwrap()) }
+    }
+
+    /// The lab that another one has made in this folder.
+    pub(crate) fn at(folder: &Path) -> Self {
+        let study = Study::load(&folder.join("study.toml"));
+        let study = study.unwrap_or_else(|error| panic!("{error:?}"));
+        Self { folder: folder.to_owned(), study: Arc::new(study), _owned: None }
     }
 
     pub(crate) fn study(&self) -> &Study {
@@ -47,11 +56,11 @@ impl Lab {
 
     /// A path in the study's folder, which trials run in.
     pub(crate) fn path(&self, file: &str) -> PathBuf {
-        self.folder.path().join(file)
+        self.folder.join(file)
     }
 
     pub(crate) fn trial_folder(&self, number: u32) -> PathBuf {
-        self.path("trials").join(number.to_string())
+        trial_folder(&self.path("trials"), number)
     }
 
     pub(crate) fn trial(number: u32) -> PlannedTrial {
@@ -67,29 +76,42 @@ impl Lab {
     }
 
     pub(crate) fn order(&self, number: u32) -> TrialOrder {
-        TrialOrder {
-            study: self.study.clone(),
-            trial: Self::trial(number),
-            folder: self.trial_folder(number),
-            program: "/bin/sh".into(),
-        }
+        TrialOrder { study: self.study.clone(), trial: Self::trial(number), slots: 1 }
+    }
+
+    /// An engine in the folder of this study's trials.
+    pub(crate) fn engine(&self, slots: u32) -> LocalEngine {
+        let place = LocalPlace { trials: self.path("trials"), program: "/bin/sh".into(), slots };
+        LocalEngine::new(place).unwrap()
     }
 
     /// Runs trial 1 alone to its end.
     pub(crate) fn run(&self) -> TrialRecord {
-        let mut engine = LocalEngine::new(1).unwrap();
+        self.run_to_end().0
+    }
+
+    /// The same, with the metrics for want of which it failed.
+    pub(crate) fn run_to_end(&self) -> (TrialRecord, Vec<MissingMetric>) {
+        let mut engine = self.engine(1);
         engine.submit(self.order(1)).unwrap();
-        end(&mut engine).1
+        let begun = Instant::now();
+        loop {
+            assert!(begun.elapsed() < HANGS, "the trial hangs");
+            let event = engine.next_event(Duration::from_secs(1));
+            if let Some(EngineEvent::Ended { record, missing, .. }) = event {
+                return (*record, missing);
+            }
+        }
     }
 }
 
 /// Takes events until a trial has ended.
-pub(crate) fn end(engine: &mut LocalEngine) -> (u32, TrialRecord) {
+pub(crate) fn end(engine: &mut dyn Engine) -> (u32, TrialRecord) {
     let begun = Instant::now();
     loop {
         assert!(begun.elapsed() < HANGS, "the trial hangs");
         let event = engine.next_event(Duration::from_secs(1));
-        if let Some(EngineEvent::Ended { number, record }) = event {
+        if let Some(EngineEvent::Ended { number, record, .. }) = event {
             return (number, *record);
         }
     }
@@ -97,7 +119,7 @@ pub(crate) fn end(engine: &mut LocalEngine) -> (u32, TrialRecord) {
 
 /// Takes events until `done` says so.
 pub(crate) fn take_until(
-    engine: &mut LocalEngine,
+    engine: &mut dyn Engine,
     mut done: impl FnMut(Option<&EngineEvent>) -> bool,
 ) {
     let begun = Instant::now();

@@ -1,11 +1,13 @@
 //! Trials as real processes.
 #![expect(clippy::unwrap_used, reason = "this is test code, its helpers too")]
 
+mod contract;
 mod lab;
 mod launching;
 mod leftovers;
 mod measuring;
 mod outcomes;
+mod rereading;
 mod rules;
 mod slots;
 mod stopping;

@@ -1,7 +1,7 @@
 use std::fs::{self, OpenOptions};
 use std::process::Command;
 
-use trainwright_engine::{EngineEvent, LocalEngine};
+use trainwright_engine::{Engine, EngineEvent};
 use trainwright_study::{Outcome, TrialRecord};
 
 use crate::lab::{ACC, Lab, end, take_until};
@@ -11,7 +11,7 @@ fn run_until(script: &str, mut enough: impl FnMut(&[(String, f64)]) -> bool) -> 
     let script = format!("{script}\nread x < pipe\necho '::metric {{\"acc\": 1}}'");
     let lab = Lab::new(&script, "", ACC);
     assert!(Command::new("mkfifo").arg(lab.path("pipe")).status().unwrap().success());
-    let mut engine = LocalEngine::new(1).unwrap();
+    let mut engine = lab.engine(1);
     engine.submit(lab.order(1)).unwrap();
     take_until(&mut engine, |event| match event {
         Some(EngineEvent::Progress { number: 1, latest, .. }) => enough(latest),
@@ -66,16 +66,14 @@ fn metrics_come_from_files_in_the_working_folder_or_the_trials_own() {
     let metrics = "[metrics.acc]\nfrom = \"json\"\nfile = \"eval-{x}.json\"\npointer = \"/acc\"\n\
                    objective = \"maximize\"\n\
                    [metrics.loss]\nfrom = \"csv\"\nfile = \"log.csv\"\npick = \"min\"\n\
-                   [metrics.time]\nfrom = \"wall\"\nunit = \"ms\"\n\
-                   [metrics.slow]\nexpr = \"time / 1000 - wall_s\"\n";
+                   [metrics.time]\nfrom = \"wall\"\nunit = \"ms\"\n";
     let script = "echo '{\"acc\": 0.5}' > eval-2.json
                   printf 'epoch,loss\\n1,3\\n2,2\\n3,2.5\\n' > $TRAINWRIGHT_DIR/log.csv";
     let record = Lab::new(script, "", metrics).run();
     assert_eq!(record.outcome, Outcome::Finished);
     let values: Vec<f64> = record.measurements.iter().map(|m| m.value).collect();
     assert_eq!(values[..2], [0.5, 2.0]);
-    // Both are the same time, once divided by 0.001 and back.
-    assert!(values[3].abs() < 1e-12, "{values:?}");
+    assert_eq!(values[2], record.usage.unwrap().wall_s / 1e-3);
 }
 
 #[test]

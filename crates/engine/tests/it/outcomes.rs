@@ -82,6 +82,11 @@ fn a_missing_metric_fails_with_rule_near_lines_and_output() {
         "    done",
     ];
     check_failure(&lab, &parts);
+    let (_, missing) = lab.run_to_end();
+    assert_eq!(missing.iter().map(|one| &*one.metric).collect::<Vec<_>>(), ["acc"]);
+    assert!(missing[0].explanation.contains("near: line 2"), "{missing:?}");
+    let crashed = Lab::new("exit 3", "", metric).run_to_end();
+    assert_eq!(crashed.1, [], "the rule is not to blame");
 }
 
 #[test]

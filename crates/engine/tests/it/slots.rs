@@ -1,4 +1,4 @@
-use trainwright_engine::{EngineError, LocalEngine};
+use trainwright_engine::{Engine, EngineError};
 use trainwright_study::Outcome;
 
 use crate::lab::{ACC, Lab, end};
@@ -10,12 +10,12 @@ fn two_slots_run_two_trials_at_once() {
                   while [ ! -e started-1 ] || [ ! -e started-2 ]; do :; done
                   echo '::metric {\"acc\": 1}'";
     let lab = Lab::new(script, "", ACC);
-    let mut engine = LocalEngine::new(2).unwrap();
+    let mut engine = lab.engine(2);
     engine.submit(lab.order(1)).unwrap();
     engine.submit(lab.order(2)).unwrap();
     assert_eq!(engine.free_slots(), 0);
     let full = engine.submit(lab.order(3)).unwrap_err();
-    assert!(matches!(full, EngineError::NoFreeSlot { trial: 3, slots: 2 }), "{full}");
+    assert!(matches!(full, EngineError::NoFreeSlot { trial: 3, wanted: 1, free: 0 }), "{full}");
     let mut numbers = Vec::new();
     for _ in 0..2 {
         let (number, record) = end(&mut engine);

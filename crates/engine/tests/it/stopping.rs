@@ -1,7 +1,6 @@
 use std::process::Command;
-use std::time::Duration;
 
-use trainwright_engine::{EngineEvent, LocalEngine, Stop};
+use trainwright_engine::{Engine, Stop, Which};
 use trainwright_study::{Outcome, TrialRecord};
 
 use crate::lab::{ACC, Lab, end, is_gone, pid_in, take_until};
@@ -15,10 +14,10 @@ fn with_pipe(script: &str, run: &str) -> Lab {
 
 /// Starts trial 1, waits until its script made the file `ready`, and stops it.
 fn stop_when_ready(lab: &Lab, how: Stop) -> TrialRecord {
-    let mut engine = LocalEngine::new(1).unwrap();
+    let mut engine = lab.engine(1);
     engine.submit(lab.order(1)).unwrap();
     take_until(&mut engine, |_| lab.path("ready").exists());
-    engine.stop(how);
+    engine.stop(Which::All, how);
     let record = end(&mut engine).1;
     assert!(engine.submit(lab.order(2)).is_err(), "no more trials after a stop");
     record
@@ -63,12 +62,12 @@ fn stopping_now_does_not_wait() {
 #[test]
 fn a_polite_stop_can_be_hastened() {
     let lab = with_pipe(STUBBORN, "grace = \"10h\"");
-    let mut engine = LocalEngine::new(1).unwrap();
+    let mut engine = lab.engine(1);
     engine.submit(lab.order(1)).unwrap();
     take_until(&mut engine, |_| lab.path("ready").exists());
-    engine.stop(Stop::Politely);
+    engine.stop(Which::All, Stop::Politely);
     take_until(&mut engine, |_| lab.trial_folder(1).join("stop").exists());
-    engine.stop(Stop::Now);
+    engine.stop(Which::All, Stop::Now);
     assert_eq!(end(&mut engine).1.outcome, Outcome::Stopped);
 }
 
@@ -102,23 +101,10 @@ fn grandchildren_end_with_their_trial() {
 
 #[test]
 fn dropping_the_engine_kills_what_runs() {
-    let lab = with_pipe(STUBBORN, "grace = \"10h\"");
-    let mut engine = LocalEngine::new(1).unwrap();
+    let lab = with_pipe(&format!("echo $$ > pid; {STUBBORN}"), "grace = \"10h\"");
+    let mut engine = lab.engine(1);
     engine.submit(lab.order(1)).unwrap();
-    let mut trial = None;
-    take_until(&mut engine, |event| {
-        if let Some(EngineEvent::Started { pid, .. }) = event {
-            trial = Some(*pid);
-        }
-        trial.is_some()
-    });
+    take_until(&mut engine, |_| lab.path("ready").exists());
     drop(engine);
-    assert!(is_gone(trial.unwrap()));
-}
-
-#[test]
-fn an_idle_engine_has_no_events() {
-    let mut engine = LocalEngine::new(2).unwrap();
-    assert_eq!(engine.next_event(Duration::ZERO), None);
-    assert_eq!(engine.free_slots(), 2);
+    assert!(is_gone(pid_in(&lab.path("pid"))));
 }

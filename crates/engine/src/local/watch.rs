@@ -9,7 +9,7 @@ use trainwright_probe::TreeSampler;
 use crate::EngineEvent;
 use crate::metrics::reported::{Form, number_of, object_of};
 use crate::output::Output;
-use crate::text::Follower;
+use crate::output::text::Follower;
 
 /// A cheap look at a young process, before the first full sample.
 const FIRST_LOOK: Duration = Duration::from_millis(20);

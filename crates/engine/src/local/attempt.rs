@@ -11,39 +11,49 @@ use std::time::{Instant, SystemTime};
 
 use trainwright_study::{Outcome, TrialRecord};
 
+use super::LocalPlace;
+use super::overlap::Overlap;
+use super::process::Process;
+use super::stop::StopLine;
+use super::supervise::{Ended, Limits, supervise};
+use super::usage::UsageStart;
+use super::watch::Watch;
 use crate::echo::disagreement;
-use crate::metrics::{Past, gather};
-use crate::output::Output;
-use crate::overlap::Overlap;
-use crate::process::Process;
+use crate::metrics::gather;
+use crate::output::text::last_lines;
+use crate::output::{Output, trial_folder};
 use crate::render::{Launch, Names, STOP_FILE, render};
-use crate::stop::{Stop, StopLine};
-use crate::supervise::{Ended, EndedBy, Limits, supervise};
-use crate::text::last_lines;
-use crate::usage::UsageStart;
-use crate::verdict::{Evidence, bad_exit, kept_output, outcome, with_output};
-use crate::watch::Watch;
-use crate::{EngineError, EngineEvent, TrialOrder};
+use crate::verdict::{EndedBy, Evidence, bad_exit, kept_output, verdict, with_output};
+use crate::{EngineError, EngineEvent, MissingMetric, Stop, TrialHandle, TrialOrder};
 
 /// Output of the prepare command, in the trial's folder.
 const PREPARE_OUTPUT: &str = "prepare";
 
+/// A trial for a slot.
+#[derive(Debug)]
+pub(super) struct Assignment {
+    pub(super) order: TrialOrder,
+    pub(super) stop: StopLine,
+}
+
 /// What the slots of an engine share.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
-    pub(crate) stop: StopLine,
-    pub(crate) overlap: Overlap,
+pub(super) struct Surroundings {
+    pub(super) place: LocalPlace,
+    pub(super) overlap: Overlap,
 }
 
 /// Runs one trial; whatever goes wrong with it is in the record.
 ///
+/// The second part names the metrics for want of which it failed.
+///
 /// # Errors
 /// There is no room to write, which is no fault of the trial.
-pub(crate) fn run(
-    order: &TrialOrder,
+pub(super) fn run(
+    assignment: &Assignment,
     surroundings: &Surroundings,
     events: &Sender<EngineEvent>,
-) -> Result<TrialRecord, EngineError> {
+) -> Result<(TrialRecord, Vec<MissingMetric>), EngineError> {
     let mut record = TrialRecord {
         outcome: Outcome::Stopped,
         measurements: Vec::new(),
@@ -54,28 +64,33 @@ pub(crate) fn run(
         started_ms: now_ms(),
         output_end: String::new(),
     };
-    if surroundings.stop.asked(Stop::Politely) {
-        return Ok(record);
+    let Assignment { order, stop } = assignment;
+    if stop.asked(Stop::Politely) {
+        return Ok((record, Vec::new()));
     }
-    let attempt = Attempt { order, surroundings, events };
+    let attempt = Attempt { order, stop, surroundings, events };
     match attempt.run(&mut record) {
-        Ok(()) => {}
-        Err(error) if error.is_no_room() => return Err(error),
-        Err(error) => record.outcome = Outcome::Failed { reason: error.to_string() },
+        Ok(missing) => Ok((record, missing)),
+        Err(error) if error.is_no_room() => Err(error),
+        Err(error) => {
+            record.outcome = Outcome::Failed { reason: error.to_string() };
+            Ok((record, Vec::new()))
+        }
     }
-    Ok(record)
 }
 
 struct Attempt<'a> {
     order: &'a TrialOrder,
+    stop: &'a StopLine,
     surroundings: &'a Surroundings,
     events: &'a Sender<EngineEvent>,
 }
 
 impl Attempt<'_> {
-    fn run(&self, record: &mut TrialRecord) -> Result<(), EngineError> {
-        let TrialOrder { study, trial, program, .. } = self.order;
-        let folder = clean_folder(&self.order.folder)?;
+    fn run(&self, record: &mut TrialRecord) -> Result<Vec<MissingMetric>, EngineError> {
+        let TrialOrder { study, trial, .. } = self.order;
+        let LocalPlace { trials, program, .. } = &self.surroundings.place;
+        let folder = clean_folder(&trial_folder(trials, trial.number))?;
         let launch = render(study, trial, &folder, program)?;
         record.command.clone_from(&launch.command);
         record.environment.clone_from(&launch.environment);
@@ -89,7 +104,7 @@ impl Attempt<'_> {
         let presence = self.surroundings.overlap.enter();
         if let Some(outcome) = self.prepare(&launch, &folder)? {
             record.outcome = outcome;
-            return Ok(());
+            return Ok(Vec::new());
         }
         let names = Names::new(study, trial, &folder)?;
         let output = Output::of_trial(study, names, &launch.workdir, &folder);
@@ -100,13 +115,8 @@ impl Attempt<'_> {
         let usage =
             before.until_now(ended.wall, &ended.reaped, sampler.totals(), presence.was_alone());
         drop(presence);
-        let gathered = gather(Past {
-            metrics: &study.metrics,
-            configuration: &trial.configuration,
-            output: &output,
-            usage: &usage,
-        });
-        record.outcome = outcome(Evidence {
+        let gathered = gather(&study.metrics, &output, usage.wall_s);
+        let verdict = verdict(Evidence {
             ended_by: ended.by,
             timeout: study.run.timeout,
             usage: &usage,
@@ -114,12 +124,13 @@ impl Attempt<'_> {
             disagreement: disagreement(&study.echoes, &trial.configuration, &output),
             output: &output,
         });
+        record.outcome = verdict.outcome;
         record.usage = Some(usage);
         record.measurements = gathered.measurements;
         record.series = gathered.curves;
         record.series.extend(sampler.into_series());
         record.output_end = kept_output(&output);
-        Ok(())
+        Ok(verdict.missing)
     }
 
     /// Runs the prepare command, if any; gives an outcome where the trial ends with it.
@@ -156,8 +167,9 @@ impl Attempt<'_> {
         let number = self.order.trial.number;
         let started = Instant::now();
         let process = start(&launch.command, launch, stdout, stderr)?;
+        let handle = TrialHandle::new(format!("process {}", process.pid()));
         // Nobody listens any more when the engine is being dropped.
-        let _ = self.events.send(EngineEvent::Started { number, pid: process.pid() });
+        let _ = self.events.send(EngineEvent::Started { number, handle });
         let every = self.order.study.run.sample_every;
         let mut watch = Watch::new(number, process.pid(), every, output, self.events);
         let stop_file = folder.join(STOP_FILE);
@@ -169,8 +181,7 @@ impl Attempt<'_> {
 
     fn limits<'a>(&'a self, stop_file: &'a Path) -> Limits<'a> {
         let run = &self.order.study.run;
-        let stop = &self.surroundings.stop;
-        Limits { timeout: run.timeout, grace: run.grace, stop_file, stop }
+        Limits { timeout: run.timeout, grace: run.grace, stop_file, stop: self.stop }
     }
 }
 

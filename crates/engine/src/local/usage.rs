@@ -5,7 +5,7 @@ use std::time::Duration;
 use trainwright_probe::{NetworkCounters, TreeTotals, peak_memory, read_network};
 use trainwright_study::{NetworkScope, NetworkUsage, Usage};
 
-use crate::process::Reaped;
+use super::process::Reaped;
 
 /// What was read just before a trial started.
 #[derive(Debug)]

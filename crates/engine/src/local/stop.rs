@@ -1,27 +1,19 @@
-//! How running trials are told to stop.
+//! How a running trial is told to stop.
 
 use std::io::{self, PipeReader, PipeWriter, pipe};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::process::Process;
+use super::process::Process;
+use crate::Stop;
 
-/// How hard to stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// Stop file, a second or a fifth of the study's grace, SIGTERM, the grace, SIGKILL.
-    Politely,
-    /// SIGKILL at once.
-    Now,
-}
-
-/// The caller's end: each request closes a pipe, which wakes every waiting slot for good.
+/// The caller's end: each request closes a pipe, which wakes the waiting slot for good.
 #[derive(Debug)]
 pub(crate) struct StopSwitch {
     politely: Option<PipeWriter>,
     now: Option<PipeWriter>,
 }
 
-/// The slots' end.
+/// The slot's end.
 #[derive(Debug)]
 pub(crate) struct StopLine {
     politely: PipeReader,
@@ -41,10 +33,6 @@ impl StopSwitch {
         if how == Stop::Now {
             self.now = None;
         }
-    }
-
-    pub(crate) fn is_pulled(&self) -> bool {
-        self.politely.is_none()
     }
 }
 

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::process::{Process, Reaped, group_is_gone};
-use crate::stop::{Stop, StopLine};
+use super::process::{Process, Reaped, group_is_gone};
+use super::stop::StopLine;
+use crate::Stop;
+use crate::verdict::EndedBy;
 
 /// Killed members of a group are gone in no time; a kernel that is stuck is not waited for.
 const FAREWELL: Duration = Duration::from_millis(200);
@@ -24,14 +26,6 @@ pub(crate) struct Limits<'a> {
     /// Appears when the process should end.
     pub(crate) stop_file: &'a Path,
     pub(crate) stop: &'a StopLine,
-}
-
-/// Who ended the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EndedBy {
-    Itself,
-    Timeout,
-    User,
 }
 
 /// A process that has ended.

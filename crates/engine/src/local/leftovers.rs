@@ -12,8 +12,8 @@ use nix::unistd::{Pid, getpgrp};
 
 use trainwright_probe::{ProcessStat, process_stats};
 
+use super::process::Process;
 use crate::output::{STDERR, STDOUT};
-use crate::process::Process;
 use crate::render::FOLDER_VARIABLE;
 
 /// A process that does not end even when killed hangs in the kernel; it is not waited for longer.
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A trial's process is known by the variable that names its folder, or where it dropped its
 /// environment, by its output, which goes to a file in that folder. Our own process group is
 /// never touched. The caller makes sure that no other runner works on the study.
-pub fn end_leftovers(study_dir: &Path) -> usize {
+pub(super) fn end_leftovers(study_dir: &Path) -> usize {
     // Trials are given canonical paths; a folder that is not there has no trials.
     let Ok(study_dir) = fs::canonicalize(study_dir) else { return 0 };
     let begun = Instant::now();
