@@ -62,6 +62,9 @@ fn results_in_a_folder_that_cannot_be_written_can_be_read() {
     lab.expect(0, &["run", "study.toml", "--store", "50% of it?.db"]);
     let words = ["export", "study.toml", "--store", "50% of it?.db"];
     let open = lab.expect(0, &words);
+    // A store is its owner's alone until the owner says otherwise.
+    let store = lab.path("50% of it?.db");
+    fs::set_permissions(store, fs::Permissions::from_mode(0o644)).unwrap();
     let end = run_reading_only(&lab, &words);
     assert_eq!((end.code, &end.stdout), (Some(0), &open.stdout), "{end:?}");
 }

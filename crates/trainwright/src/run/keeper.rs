@@ -63,7 +63,7 @@ impl<'a> StudyKeeper<'a> {
             circumstances,
             retries_used: BTreeMap::new(),
             seconds_used: queue.trials.iter().map(|trial| trial.used_s).sum(),
-            rules_work: queue.trials.iter().any(|trial| trial.state == TrialState::Finished),
+            rules_work: queue.trials.iter().any(|trial| found_metrics(trial.state)),
             no_metric: false,
             told: BTreeMap::new(),
             on_event,
@@ -121,6 +121,11 @@ impl<'a> StudyKeeper<'a> {
     }
 }
 
+/// Whether the rules of metrics found something in a trial that ended like this.
+fn found_metrics(state: TrialState) -> bool {
+    matches!(state, TrialState::Finished | TrialState::Diverged)
+}
+
 impl Keeper for StudyKeeper<'_> {
     fn allows_another(&self) -> bool {
         !self.budget_is_spent() && !self.no_metric
@@ -152,7 +157,7 @@ impl Keeper for StudyKeeper<'_> {
 
     fn after(&mut self, end: &TrialEnd<'_>) -> After {
         let state = end.record.outcome.state();
-        self.rules_work |= state == TrialState::Finished;
+        self.rules_work |= found_metrics(state);
         if self.deserves_another_attempt(end.trial.number, end.record) {
             After::Again
         } else if !end.missing.is_empty() && !self.rules_work {
