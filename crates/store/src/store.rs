@@ -175,7 +175,7 @@ impl Store {
     /// # Errors
     /// The store cannot be written.
     pub fn keep_study(&mut self, study: &Study) -> Result<StoredStudy, StoreError> {
-        let fixed = study.fixed_part();
+        let fixed = serde_json::to_value(study.basis()).expect("a basis is plain data");
         let (name, source) = (&study.name, &study.source.text);
         let text = fixed.to_string();
         let id = self.write(|connection| {

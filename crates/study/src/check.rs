@@ -223,8 +223,12 @@ impl Checker<'_> {
             prepare: draft.prepare.as_deref().map(Template::parse),
             sample_every,
         };
-        let command =
-            task::CommandDraft { words: draft.command, env: draft.env, workdir: draft.workdir };
+        let command = task::CommandDraft {
+            words: draft.command,
+            env: draft.env,
+            keep_env: draft.keep_env,
+            workdir: draft.workdir,
+        };
         (options, command)
     }
 

@@ -80,6 +80,8 @@ pub(crate) struct FactorDraft {
     pub hard_to_change: bool,
     /// The factor exists only where this holds, such as `optimizer == 'sgd'`.
     pub when: Option<String>,
+    /// The value that trials had which ran before the study had this factor.
+    pub before: Option<Level>,
 }
 
 /// A range of numbers.
@@ -302,6 +304,9 @@ pub(crate) struct RunDraft {
     /// Variables set for the command.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// Variables of `env` whose values may be kept and shown; of the others only the names are.
+    #[serde(default)]
+    pub keep_env: Vec<String>,
     /// Longest time a trial may take, such as `20m`.
     pub timeout: Option<String>,
     /// Time between asking a trial to stop and killing it, such as `5s`.

@@ -214,7 +214,7 @@ pub struct JobError {
 }
 
 /// The `[job]` table: the keys that stay the same over all trials.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JobTemplate {
     /// Keys and values in file order.

@@ -4,6 +4,7 @@
 //! Read `study.rs` first; `file.rs` is how a study file becomes one.
 
 mod augmentation;
+mod changes;
 mod check;
 mod configuration;
 mod derived;
@@ -13,7 +14,6 @@ mod duration;
 mod expression;
 mod factor;
 mod file;
-mod fixed;
 mod job;
 mod job_limits;
 mod level;
@@ -32,6 +32,7 @@ mod template;
 mod trial;
 
 pub use augmentation::Augmentation;
+pub use changes::{ChangeEffect, CommandPart, StudyBasis, StudyChange, changes};
 pub use configuration::Configuration;
 pub use derived::{Derived, MissingValue, derive};
 pub use design_spec::{
@@ -40,7 +41,6 @@ pub use design_spec::{
 pub use duration::parse_duration;
 pub use expression::{EvaluateError, Expression, ParseError, Scope, Value};
 pub use factor::{Change, Domain, Factor, FactorKind, Scale};
-pub use fixed::differences;
 pub use job::{JOB_KEYS, JobError, JobSpec, JobTemplate, Optimizer, Strategy, UpdateMode};
 pub use level::Level;
 pub use machine::Machine;

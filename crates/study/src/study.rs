@@ -1,10 +1,10 @@
 //! A checked study: everything downstream takes this type.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{DesignSpec, Direction, Echo, Expression, Factor, JobTemplate, Metric, Seed, Template};
 
@@ -79,7 +79,7 @@ pub struct SourceFile {
 }
 
 /// What a trial runs.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {
     /// The built-in trainer.
@@ -89,18 +89,21 @@ pub enum Task {
 }
 
 /// A command line with placeholders.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CommandTemplate {
     /// Words of the command line, in order.
     pub words: Vec<CommandWord>,
     /// Variables set for the command.
     pub env: BTreeMap<String, Template>,
+    /// Those whose values may be kept and shown; of the others only the names are.
+    #[serde(default)]
+    pub keep_env: BTreeSet<String>,
     /// Folder to run in; the study file's own where absent.
     pub workdir: Option<Template>,
 }
 
 /// A part of a command line.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CommandWord {
     /// One word.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use trainwright_design::{Design, extend, plan};
 use trainwright_store::{MovedTrial, Store, StoredTrial};
-use trainwright_study::{Configuration, PlannedTrial, Study, differences};
+use trainwright_study::{
+    ChangeEffect, Configuration, PlannedTrial, Study, StudyBasis, StudyChange, changes,
+};
 
 use crate::Error;
 
@@ -31,11 +33,11 @@ pub(crate) fn planned(
     design: &Design,
 ) -> Result<(i64, Vec<StoredTrial>), Error> {
     if let Some(known) = store.study(&study.name)? {
-        let differences = differences(&known.fixed, &study.fixed_part());
-        if !differences.is_empty() {
+        let changes = changes_since(&known.fixed, study);
+        if !changes.is_empty() {
             let ran: Vec<StoredTrial> =
                 store.trials(known.id)?.into_iter().filter(has_run).collect();
-            let places = augmented(&ran, study, design, &differences)?;
+            let places = augmented(&ran, study, design, &changes)?;
             store.forget_plan(known.id, 0)?;
             store.move_to_cells(known.id, &places)?;
         }
@@ -59,12 +61,12 @@ pub(crate) fn in_design(
     study: &Study,
     design: &Design,
 ) -> Vec<StoredTrial> {
-    let differences = differences(fixed, &study.fixed_part());
-    if differences.is_empty() {
+    let changes = changes_since(fixed, study);
+    if changes.is_empty() {
         return trials;
     }
     let ran: Vec<StoredTrial> = trials.iter().filter(|own| has_run(own)).cloned().collect();
-    let Ok(places) = augmented(&ran, study, design, &differences) else { return trials };
+    let Ok(places) = augmented(&ran, study, design, &changes) else { return trials };
     let places: BTreeMap<u32, Option<(u32, u32)>> =
         places.into_iter().map(|own| (own.number, own.cell)).collect();
     let moved = trials.into_iter().map(|trial| match places.get(&trial.number) {
@@ -77,6 +79,14 @@ pub(crate) fn in_design(
     moved.collect()
 }
 
+/// Changes of the rows and of what they run; what takes effect on reading is none of the plan.
+fn changes_since(fixed: &Value, study: &Study) -> Vec<StudyChange> {
+    use ChangeEffect::{OnReading, Rereads};
+    let Ok(old) = serde_json::from_value::<StudyBasis>(fixed.clone()) else { return Vec::new() };
+    let of_plan = |change: &StudyChange| !matches!(change.effect(), OnReading | Rereads);
+    changes(&old, &study.basis()).into_iter().filter(of_plan).collect()
+}
+
 fn has_run(trial: &StoredTrial) -> bool {
     trial.attempts > 0 || trial.imported
 }
@@ -86,24 +96,19 @@ fn augmented(
     ran: &[StoredTrial],
     study: &Study,
     design: &Design,
-    differences: &[String],
+    changes: &[StudyChange],
 ) -> Result<Vec<MovedTrial>, Error> {
     let changed = |missing: Option<&StoredTrial>| Error::Changed {
         study: study.name.clone(),
-        differences: differences.to_vec(),
+        differences: changes.iter().map(StudyChange::words).collect(),
         missing: missing.map(|trial| trial.configuration.clone()),
     };
     if ran.is_empty() {
         return Ok(Vec::new());
     }
-    // Levels may be added and the design may grow; all else makes other trials of the same rows.
     // Rows of a block ran together, so that blocks cannot be drawn anew.
-    let may_grow = |line: &String| {
-        let grows = line.starts_with("design.kind") || line.starts_with("design.additions");
-        let levels = line.starts_with("factors[") && line.contains("].levels: ");
-        (grows && !line.contains("blocks")) || levels
-    };
-    if study.design.additions.blocks.is_some() || !differences.iter().all(may_grow) {
+    let blocked = study.design.additions.blocks.is_some();
+    if blocked || !changes.iter().all(|change| change.effect() == ChangeEffect::Grows) {
         return Err(changed(None));
     }
     let mut free: BTreeMap<String, Vec<(u32, u32)>> = BTreeMap::new();

@@ -44,10 +44,22 @@ impl Checker<'_> {
             let change = if draft.hard_to_change { Change::Hard } else { Change::Easy };
             let domain = if draft.range.is_some() { Domain::Range } else { Domain::Levels };
             let (scale, kind) = (draft.scale, draft.kind);
-            factors.push(Factor { name, levels, domain, scale, kind, change, when });
+            let mut factor =
+                Factor { name, levels, domain, scale, kind, change, when, before: None };
+            factor.before = self.before(draft.before.as_ref(), &factor);
+            factors.push(factor);
         }
         self.conditions(&factors);
         factors
+    }
+
+    /// The value of trials from before the factor, one that it has now.
+    fn before(&mut self, before: Option<&Level>, factor: &Factor) -> Option<Level> {
+        let value = factor.value(before?);
+        if value.is_none() && !factor.levels.is_empty() {
+            self.no_level(at!["factors", &factor.name, "before"], before?, factor);
+        }
+        value
     }
 
     fn levels(&mut self, name: &str, draft: &FactorDraft) -> Vec<Level> {

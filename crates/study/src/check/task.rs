@@ -14,6 +14,7 @@ use crate::{
 pub(super) struct CommandDraft {
     pub words: Option<Vec<WordDraft>>,
     pub env: BTreeMap<String, String>,
+    pub keep_env: Vec<String>,
     pub workdir: Option<String>,
 }
 
@@ -143,6 +144,14 @@ impl Checker<'_> {
             self.placeholders(at!["run", "env", &name], &template, factors, &mut used);
             env.insert(name, template);
         }
+        for (index, name) in draft.keep_env.iter().enumerate() {
+            if !env.contains_key(name) {
+                let message = format!("`{name}` is no variable of [run.env]");
+                let known = env.keys().map(String::as_str);
+                self.unknown_name(at!["run", "keep_env", index], message, name, known);
+            }
+        }
+        let keep_env = draft.keep_env.into_iter().collect();
         let workdir = draft.workdir.as_deref().map(Template::parse);
         if let Some(workdir) = &workdir {
             self.placeholders(at!["run", "workdir"], workdir, factors, &mut used);
@@ -158,7 +167,7 @@ impl Checker<'_> {
                 self.fault(at!["factors", &factor.name], message, Some(&help));
             }
         }
-        Some(CommandTemplate { words, env, workdir })
+        Some(CommandTemplate { words, env, keep_env, workdir })
     }
 
     fn placeholders<'f>(

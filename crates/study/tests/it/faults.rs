@@ -34,7 +34,9 @@ fn unknown_keys_get_a_guess() {
     check_command(
         "scale = \"log\"",
         "color = \"red\"",
-        &["7:1: unknown key `color` (there are hard_to_change, kind, levels, range, scale, when)"],
+        &[
+            "7:1: unknown key `color` (there are before, hard_to_change, kind, levels, range, scale, when)",
+        ],
     );
     check_command("[run]", "[ruin]", &["13:2: unknown key `ruin` (did you mean `run`?)"]);
     check_command(
