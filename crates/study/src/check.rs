@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use toml::de::DeTable;
 
-use crate::draft::{AnalysisDraft, BudgetDraft, EngineDraft, EngineKind, RunDraft, StudyDraft};
+use crate::draft::{
+    AnalysisDraft, BudgetDraft, EngineDraft, EngineKind, PrepareDraft, RunDraft, StudyDraft,
+};
 use crate::duration::parse_duration;
 use crate::expression::Expression;
 use crate::locate::{Step, inside, locate};
@@ -23,11 +25,14 @@ use crate::problem::Problem;
 use crate::schema::nearest;
 use crate::{
     AnalysisSpec, Budget, DesignKind, DesignSpec, EvaluateError, Factor, Metric, RunOptions, Seed,
-    SourceFile, Study, Template, Value, is_identifier,
+    SourceFile, Study, Value, is_identifier,
 };
 
 /// Reads files that the study names, relative to its folder.
 pub(crate) type ReadFile<'a> = dyn Fn(&Path) -> io::Result<String> + 'a;
+
+/// The longest name of a study: with what is added to it, it must name a folder.
+const LONGEST_NAME: usize = 100;
 
 /// Collects faults while a draft is turned into a study.
 pub(crate) struct Checker<'a> {
@@ -67,7 +72,11 @@ impl Checker<'_> {
         }
         let name = draft.study.name;
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        if name.len() > LONGEST_NAME {
+            let message = format!("the study's name has {} letters", name.len());
+            let help = format!("{LONGEST_NAME} are enough for the folder that it names");
+            self.fault(at!["study", "name"], message, Some(&help));
+        } else if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
             let help = "use letters, digits, dots, dashes and underscores: it names a folder";
             self.fault(at!["study", "name"], format!("bad study name `{name}`"), Some(help));
         }
@@ -128,6 +137,16 @@ impl Checker<'_> {
             let message = format!("`{name}` cannot name a {what}");
             let help = "use a letter or underscore, then letters, digits and underscores";
             self.fault(path, message, Some(help));
+        }
+    }
+
+    /// Refuses what no command line, variable or path can hold, or no terminal should be shown.
+    fn no_control_characters(&mut self, path: &[Step], text: &str) {
+        let odd = |c: &char| c.is_control() && !"\n\r\t".contains(*c);
+        if let Some(odd) = text.chars().find(odd) {
+            let message =
+                format!("the control character U+{:04X} cannot stand here", u32::from(odd));
+            self.fault(path, message, Some("leave it out"));
         }
     }
 
@@ -220,7 +239,7 @@ impl Checker<'_> {
             retry_on: draft.retry_on.unwrap_or_else(|| vec![137, 143]),
             slots,
             warmup: draft.warmup,
-            prepare: draft.prepare.as_deref().map(Template::parse),
+            prepare: draft.prepare.as_ref().map(PrepareDraft::command),
             sample_every,
         };
         let command = task::CommandDraft {

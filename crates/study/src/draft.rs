@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::ordered::Ordered;
-use crate::{AxialDistance, Direction, Face, FactorKind, Level, Pick, RunOrder, Scale, Spread};
+use crate::{
+    AxialDistance, Direction, Face, FactorKind, Level, Pick, PrepareCommand, RunOrder, Scale,
+    Spread, Template,
+};
 
 /// A Trainwright study: factors, a design, something to run, metrics and an analysis.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -321,8 +324,28 @@ pub(crate) struct RunDraft {
     /// Trials thrown away before the first one counts.
     #[serde(default)]
     pub warmup: u32,
-    /// Shell command before every trial.
-    pub prepare: Option<String>,
+    /// What runs before every trial: a command for the shell, in which values are quoted, or a list
+    /// of words that run without one.
+    pub prepare: Option<PrepareDraft>,
+}
+
+/// What runs before a trial.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum PrepareDraft {
+    Shell(String),
+    Words(Vec<String>),
+}
+
+impl PrepareDraft {
+    pub(crate) fn command(&self) -> PrepareCommand {
+        match self {
+            Self::Shell(text) => PrepareCommand::Shell(Template::parse(text)),
+            Self::Words(words) => {
+                PrepareCommand::Words(words.iter().map(|word| Template::parse(word)).collect())
+            }
+        }
+    }
 }
 
 /// A part of a command line.

@@ -11,6 +11,7 @@ mod derived;
 mod design_spec;
 mod draft;
 mod duration;
+mod environment;
 mod expression;
 mod factor;
 mod file;
@@ -27,6 +28,7 @@ mod problem;
 mod schedule;
 mod schema;
 mod seed;
+mod shell_script;
 mod study;
 mod template;
 mod trial;
@@ -52,7 +54,8 @@ pub use schedule::Schedule;
 pub use schema::study_schema;
 pub use seed::Seed;
 pub use study::{
-    AnalysisSpec, Budget, CommandTemplate, CommandWord, RunOptions, SourceFile, Study, Task,
+    AnalysisSpec, Budget, CommandTemplate, CommandWord, PrepareCommand, RunOptions, SourceFile,
+    Study, Task,
 };
 pub use template::{Template, is_identifier};
 pub use trial::{

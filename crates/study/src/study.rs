@@ -141,10 +141,43 @@ pub struct RunOptions {
     pub slots: u32,
     /// Trials whose results are thrown away before the first one counts.
     pub warmup: u32,
-    /// Shell command before every trial; its time does not count.
-    pub prepare: Option<Template>,
+    /// What runs before every trial; its time does not count.
+    pub prepare: Option<PrepareCommand>,
     /// Time between telemetry samples; by trial length where absent.
     pub sample_every: Option<Duration>,
+}
+
+/// What runs before a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PrepareCommand {
+    /// A script for `sh`; the values in it are data to the shell, whatever they are.
+    Shell(Template),
+    /// A program and its arguments, without a shell.
+    Words(Vec<Template>),
+}
+
+impl PrepareCommand {
+    /// The words to run.
+    ///
+    /// # Errors
+    /// The first placeholder that `lookup` does not know.
+    pub fn words(&self, lookup: impl Fn(&str) -> Option<String>) -> Result<Vec<String>, String> {
+        match self {
+            Self::Shell(script) => {
+                Ok(vec!["sh".to_owned(), "-c".to_owned(), script.shell_script(lookup)?])
+            }
+            Self::Words(words) => words.iter().map(|word| word.render(&lookup)).collect(),
+        }
+    }
+
+    /// Its templates, in order.
+    pub fn templates(&self) -> &[Template] {
+        match self {
+            Self::Shell(script) => std::slice::from_ref(script),
+            Self::Words(words) => words,
+        }
+    }
 }
 
 /// What is asked of the measurements.

@@ -20,7 +20,7 @@ pub struct Template {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+pub(crate) enum Part {
     Literal(String),
     Placeholder(String),
 }
@@ -57,6 +57,10 @@ impl Template {
     /// The text it was read from.
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
     }
 
     /// The names of its placeholders, in order.

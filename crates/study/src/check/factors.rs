@@ -5,8 +5,8 @@ use crate::draft::{FactorDraft, RangeDraft};
 use crate::ordered::Ordered;
 use crate::{Change, Domain, Expression, Factor, Level, Scale};
 
-/// Names that placeholders and expressions already use.
-const RESERVED: [&str; 17] = [
+/// Names that placeholders, expressions and the columns of exports already use.
+pub(super) const RESERVED: [&str; 17] = [
     "seed",
     "trial",
     "replicate",
@@ -120,6 +120,9 @@ impl Checker<'_> {
 
     fn level(&mut self, name: &str, index: usize, level: &Level, scale: Scale) {
         let place = at!["factors", name, "levels", index];
+        if let Level::Text(text) = level {
+            self.no_control_characters(place, text);
+        }
         match level.number() {
             Some(value) if !value.is_finite() => {
                 self.fault(place, format!("level {level} of `{name}` is not finite"), None);

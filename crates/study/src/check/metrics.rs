@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::factors::RESERVED;
 use super::{Checker, at};
 use crate::derived::{KERNEL_FIGURES, depends_on_itself, formulas_in_order};
 use crate::draft::{EchoDraft, MetricDraft, MetricFrom};
@@ -38,6 +39,12 @@ impl Checker<'_> {
             if KERNEL_FIGURES.contains(&name.as_str()) {
                 let message = format!("`{name}` is always measured");
                 self.fault(table, message, Some("choose another name for this metric"));
+            } else if RESERVED.contains(&name.as_str()) {
+                let message = format!("`{name}` has a meaning of its own");
+                self.fault(table, message, Some("choose another name for this metric"));
+            }
+            if let Some(file) = &draft.file {
+                self.no_control_characters(at!["metrics", &name, "file"], file);
             }
             self.unit(&name, &draft);
             if let Some([low, high]) = draft.range

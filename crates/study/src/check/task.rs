@@ -33,7 +33,13 @@ impl Checker<'_> {
     ) -> Option<Option<Task>> {
         let mut used: BTreeSet<&str> = BTreeSet::new();
         if let Some(prepare) = &run.prepare {
-            self.placeholders(at!["run", "prepare"], prepare, factors, &mut used);
+            for template in prepare.templates() {
+                self.placeholders(at!["run", "prepare"], template, factors, &mut used);
+            }
+            if prepare.templates().is_empty() {
+                let help = "begin with the program, or leave it out";
+                self.fault(at!["run", "prepare"], "`prepare` has no program", Some(help));
+            }
         }
         match (job, command.words.is_some()) {
             (Some(_), true) => {
@@ -141,6 +147,10 @@ impl Checker<'_> {
         let mut env = BTreeMap::new();
         for (name, text) in draft.env {
             let template = Template::parse(&text);
+            if name.is_empty() || name.contains('=') || name.chars().any(char::is_control) {
+                let message = format!("`{}` cannot name a variable", name.escape_debug());
+                self.fault(at!["run", "env", &name], message, None);
+            }
             self.placeholders(at!["run", "env", &name], &template, factors, &mut used);
             env.insert(name, template);
         }
@@ -177,6 +187,7 @@ impl Checker<'_> {
         factors: &'f [Factor],
         used: &mut BTreeSet<&'f str>,
     ) {
+        self.no_control_characters(place, template.source());
         for name in template.names() {
             let factor = factors.iter().map(|factor| factor.name.as_str()).find(|f| *f == name);
             let known = factor.or_else(|| PLACEHOLDERS.into_iter().find(|p| *p == name));

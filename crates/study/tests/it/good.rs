@@ -147,6 +147,19 @@ fn designs_read_with_their_own_keys() {
 }
 
 #[test]
+fn a_preparation_is_a_script_or_a_list_of_words() {
+    let words = |prepare: &str| {
+        let text = COMMAND_STUDY.replace("timeout = \"20m\"", prepare);
+        let study = Study::from_text(&text).unwrap();
+        study.run.prepare.unwrap().words(|_| Some("a b".to_owned())).unwrap()
+    };
+    assert_eq!(words("prepare = [\"mkdir\", \"{lr}\"]"), ["mkdir", "a b"]);
+    let script = words("prepare = \"mkdir {lr}\"");
+    assert_eq!((&*script[0], &*script[1]), ("sh", "-c"));
+    assert!(script[2].contains("'a b'"), "{}", script[2]);
+}
+
+#[test]
 fn the_schema_describes_every_table() {
     let schema = study_schema();
     assert_eq!(schema["title"], "Trainwright study");
