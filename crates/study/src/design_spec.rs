@@ -196,3 +196,34 @@ pub enum RunOrder {
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }
+
+/// A design with its parts under keys of their own: laid flat, the centre points of some kinds and
+/// those that are added would share one.
+pub(crate) mod in_parts {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Additions, DesignKind, DesignSpec, RunOrder};
+
+    #[derive(Serialize, Deserialize)]
+    struct Parts {
+        kind: DesignKind,
+        additions: Additions,
+        replications: u32,
+        order: RunOrder,
+    }
+
+    pub(crate) fn serialize<S: Serializer>(
+        design: &DesignSpec,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let DesignSpec { kind, additions, replications, order } = design.clone();
+        Parts { kind, additions, replications, order }.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<DesignSpec, D::Error> {
+        let Parts { kind, additions, replications, order } = Parts::deserialize(deserializer)?;
+        Ok(DesignSpec { kind, additions, replications, order })
+    }
+}

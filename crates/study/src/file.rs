@@ -34,6 +34,30 @@ impl Study {
         Self::parse(file, &|_| Err(io::Error::other("a text alone has no folder")))
     }
 
+    /// Checks a study that was put together in code. Files that it names lie in the working folder.
+    ///
+    /// ```
+    /// use trainwright_study::draft::{DesignDraft, DesignWord, FactorDraft, MetricDraft, StudyDraft};
+    /// use trainwright_study::{Level, Study};
+    ///
+    /// let mut draft = StudyDraft::new("speed");
+    /// let levels = vec![Level::Integer(1), Level::Integer(2)];
+    /// draft.factors = [("threads".to_owned(), FactorDraft::with_levels(levels))].into_iter().collect();
+    /// draft.design = Some(DesignDraft::new(DesignWord::Full));
+    /// draft.metrics = [("rate".to_owned(), MetricDraft::default())].into_iter().collect();
+    /// assert_eq!(Study::from_draft(draft)?.response().name, "rate");
+    /// # Ok::<(), trainwright_study::FaultyFile>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Every fault in it; without places, as there is no text.
+    pub fn from_draft(draft: StudyDraft) -> Result<Self, FaultyFile> {
+        let file = SourceFile::default();
+        let document = DeTable::parse(&file.text).expect("an empty text is a document");
+        check(draft, &file, document.get_ref(), &|path| std::fs::read_to_string(path))
+            .map_err(|problems| FaultyFile { file: file.clone(), problems })
+    }
+
     fn parse(file: SourceFile, read_file: &ReadFile<'_>) -> Result<Self, FaultyFile> {
         let fault = |problems: Vec<Problem>| FaultyFile { file: file.clone(), problems };
         let document =

@@ -9,7 +9,7 @@ mod check;
 mod configuration;
 mod derived;
 mod design_spec;
-mod draft;
+pub mod draft;
 mod duration;
 mod environment;
 mod expression;

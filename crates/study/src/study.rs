@@ -8,8 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DesignSpec, Direction, Echo, Expression, Factor, JobTemplate, Metric, Seed, Template};
 
-/// A question with factors, metrics, a design and a budget, read from a file and checked.
-#[derive(Debug, Clone)]
+/// A question with factors, metrics, a design and a budget, checked.
+///
+/// It comes from a file by [`Study::load`] or from code by [`Study::from_draft`]; as JSON it can be
+/// kept without its text.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Study {
     /// Name, which also names the folder of its trials.
     pub name: String,
@@ -20,6 +23,7 @@ pub struct Study {
     /// Factors in file order.
     pub factors: Vec<Factor>,
     /// Which configurations run, how often, in which order.
+    #[serde(with = "crate::design_spec::in_parts")]
     pub design: DesignSpec,
     /// What a trial runs; nothing for results measured elsewhere.
     pub task: Option<Task>,
@@ -70,7 +74,7 @@ impl Study {
 }
 
 /// A file's path and text, for messages that show places in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
     /// Where it was read.
     pub path: PathBuf,
@@ -127,7 +131,7 @@ impl CommandTemplate {
 }
 
 /// How trials are run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOptions {
     /// A trial that takes longer is stopped and has failed.
     pub timeout: Option<Duration>,
@@ -181,7 +185,7 @@ impl PrepareCommand {
 }
 
 /// What is asked of the measurements.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnalysisSpec {
     /// The metric to explain.
     pub response: String,
@@ -192,7 +196,7 @@ pub struct AnalysisSpec {
 }
 
 /// Limits and price.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     /// No trial starts after this many hours of running.
     pub max_hours: Option<f64>,
