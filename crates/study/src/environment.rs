@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_study_cannot_keep_what_it_does_not_set() {
         let error = Study::from_text(&STUDY.replace("[\"MODE\"]", "[\"MOOD\"]")).unwrap_err();
-        let words = "`MOOD` is no variable of [run.env] (did you mean `MODE`?)";
+        let words = "`MOOD` is no variable of [run.env] (there are KEY, MODE, Z)";
         assert!(error.to_string().ends_with(words), "{error}");
     }
 }
