@@ -1,5 +1,8 @@
 //! A knob of the study and the values it may take.
 
+pub(crate) mod configuration;
+pub(crate) mod level;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

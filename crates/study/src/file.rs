@@ -1,15 +1,23 @@
 //! From a study file to a study.
 
+mod check;
+pub mod draft;
+pub(crate) mod duration;
+pub(crate) mod locate;
+pub(crate) mod ordered;
+pub(crate) mod problem;
+pub(crate) mod schema;
+
 use std::io;
 use std::path::Path;
 
 use toml::de::DeTable;
 
-use crate::check::{ReadFile, check};
-use crate::draft::StudyDraft;
-use crate::locate::{Step, locate};
-use crate::problem::{FaultyFile, Problem, StudyError};
-use crate::schema::unknown_keys;
+use crate::file::check::{ReadFile, check};
+use crate::file::draft::StudyDraft;
+use crate::file::locate::{Step, locate};
+use crate::file::problem::{FaultyFile, Problem, StudyError};
+use crate::file::schema::unknown_keys;
 use crate::{SourceFile, Study};
 
 impl Study {

@@ -1,5 +1,7 @@
 //! What is measured, in which unit, and where it is read.
 
+pub(crate) mod derived;
+
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

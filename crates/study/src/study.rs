@@ -1,5 +1,7 @@
 //! A checked study: everything downstream takes this type.
 
+mod environment;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

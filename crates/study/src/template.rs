@@ -1,5 +1,7 @@
 //! Command words with placeholders.
 
+mod shell_script;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A text with placeholders such as `--lr={lr}`.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Checker, at};
-use crate::draft::{JobDraft, WordDraft};
-use crate::locate::Step;
+use crate::file::draft::{JobDraft, WordDraft};
+use crate::file::locate::Step;
 use crate::{
     CommandTemplate, CommandWord, Configuration, Factor, JOB_KEYS, JobTemplate, RunOptions, Task,
     Template,

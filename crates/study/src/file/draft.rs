@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use crate::ordered::Ordered;
+pub use crate::file::ordered::Ordered;
 use crate::{
     AxialDistance, Direction, Face, FactorKind, Level, Pick, PrepareCommand, RunOrder, Scale,
     Spread, Template,

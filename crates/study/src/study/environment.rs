@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::de::DeTable;
 
-use crate::locate::{Step, locate};
+use crate::file::locate::{Step, locate};
 use crate::{Study, Task};
 
 impl Study {

@@ -1,8 +1,8 @@
 //! Rules about factors.
 
 use super::{Checker, at};
-use crate::draft::{FactorDraft, RangeDraft};
-use crate::ordered::Ordered;
+use crate::file::draft::{FactorDraft, RangeDraft};
+use crate::file::ordered::Ordered;
 use crate::{Change, Domain, Expression, Factor, Level, Scale};
 
 /// Names that placeholders, expressions and the columns of exports already use.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::factors::RESERVED;
 use super::{Checker, at};
-use crate::derived::{KERNEL_FIGURES, depends_on_itself, formulas_in_order};
-use crate::draft::{EchoDraft, MetricDraft, MetricFrom};
-use crate::ordered::Ordered;
+use crate::file::draft::{EchoDraft, MetricDraft, MetricFrom};
+use crate::file::ordered::Ordered;
+use crate::metric::derived::{KERNEL_FIGURES, depends_on_itself, formulas_in_order};
 use crate::{
     Echo, EvaluateError, Factor, Metric, MetricSource, Pattern, Pick, Template, TextFile, Value,
     seconds_per,
@@ -175,7 +175,7 @@ impl Checker<'_> {
         }
     }
 
-    fn pattern(&mut self, place: &[crate::locate::Step], text: &str) -> Option<Pattern> {
+    fn pattern(&mut self, place: &[crate::file::locate::Step], text: &str) -> Option<Pattern> {
         match Pattern::parse(text) {
             Ok(pattern) => Some(pattern),
             Err(error) => {

@@ -1,7 +1,7 @@
 //! Rules about the design table.
 
 use super::{Checker, at};
-use crate::draft::{CenterDraft, DesignDraft, DesignWord, FoldoverDraft};
+use crate::file::draft::{CenterDraft, DesignDraft, DesignWord, FoldoverDraft};
 use crate::{Additions, BlockSpec, Configuration, DesignKind, DesignSpec, Factor, Foldover};
 
 /// Random starts of the search for a D-optimal design, unless the study says otherwise.

@@ -15,14 +15,14 @@ use std::time::Duration;
 
 use toml::de::DeTable;
 
-use crate::draft::{
+use crate::expression::Expression;
+use crate::file::draft::{
     AnalysisDraft, BudgetDraft, EngineDraft, EngineKind, PrepareDraft, RunDraft, StudyDraft,
 };
-use crate::duration::parse_duration;
-use crate::expression::Expression;
-use crate::locate::{Step, inside, locate};
-use crate::problem::Problem;
-use crate::schema::nearest;
+use crate::file::duration::parse_duration;
+use crate::file::locate::{Step, inside, locate};
+use crate::file::problem::Problem;
+use crate::file::schema::nearest;
 use crate::{
     AnalysisSpec, Budget, DesignKind, DesignSpec, EvaluateError, Factor, Metric, RunOptions, Seed,
     SourceFile, Study, Value, is_identifier,
@@ -43,7 +43,7 @@ pub(crate) struct Checker<'a> {
 }
 
 macro_rules! at {
-    ($($step:expr),+) => { &[$(crate::locate::Step::from($step)),+] };
+    ($($step:expr),+) => { &[$(crate::file::locate::Step::from($step)),+] };
 }
 pub(crate) use at;
 
@@ -186,7 +186,7 @@ impl Checker<'_> {
 
     fn constraints(
         &mut self,
-        drafts: &[crate::draft::ConstraintDraft],
+        drafts: &[crate::file::draft::ConstraintDraft],
         factors: &[Factor],
     ) -> Vec<Expression> {
         let mut constraints = Vec::new();
