@@ -281,6 +281,7 @@ mod tests {
             domain: trainwright_study::Domain::Levels,
             kind: trainwright_study::FactorKind::Hyper,
             change: trainwright_study::Change::Easy,
+            before: None,
             when: when.map(|text| trainwright_study::Expression::parse(text).unwrap()),
         }
     }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use trainwright_study::{CommandTemplate, CommandWord, PlannedTrial, Study, Task, Template};
+use trainwright_study::{
+    CommandTemplate, CommandWord, PlannedTrial, PrepareCommand, Study, Task, Template,
+};
 
 use crate::EngineError;
 
@@ -16,8 +18,8 @@ pub struct Launch {
     pub environment: BTreeMap<String, String>,
     /// Where it runs.
     pub workdir: PathBuf,
-    /// Shell command to run first.
-    pub prepare: Option<String>,
+    /// Program and arguments to run first.
+    pub prepare: Option<Vec<String>>,
     /// Files to write into the trial's folder first: name and content.
     pub files: Vec<(&'static str, String)>,
 }
@@ -40,7 +42,7 @@ pub fn render(
         command: Vec::new(),
         environment: BTreeMap::new(),
         workdir: workdir(study, &names)?,
-        prepare: study.run.prepare.as_ref().map(|prepare| names.fill(prepare)).transpose()?,
+        prepare: study.run.prepare.as_ref().map(|own| names.prepare(own)).transpose()?,
         files: vec![(PARAMS, params)],
     };
     match study.task.as_ref().ok_or(EngineError::NoTask)? {
@@ -102,6 +104,11 @@ impl<'a> Names<'a> {
     pub(crate) fn fill(&self, template: &Template) -> Result<String, EngineError> {
         let unknown = |name| EngineError::NoValue { name, trial: self.trial.number };
         template.render(|name| self.value(name)).map_err(unknown)
+    }
+
+    fn prepare(&self, prepare: &PrepareCommand) -> Result<Vec<String>, EngineError> {
+        let unknown = |name| EngineError::NoValue { name, trial: self.trial.number };
+        prepare.words(|name| self.value(name)).map_err(unknown)
     }
 
     fn value(&self, name: &str) -> Option<String> {

@@ -26,8 +26,8 @@ pub struct PlanUpdate<'a> {
     pub forgotten: Vec<u32>,
     /// Trials whose place in the design is another one now.
     pub moved: Vec<MovedTrial>,
-    /// Factors that joined, with the value that all earlier trials had.
-    pub joined: Configuration,
+    /// Configurations that gained factors which have joined since, by trial.
+    pub joined: Vec<(u32, Configuration)>,
     /// Trials that were not planned before.
     pub added: Vec<PlannedTrial>,
     /// Trials whose outputs were read again.
@@ -95,7 +95,13 @@ impl Store {
         self.write(|connection| {
             let study = keep_study(connection, update)?;
             forget(connection, study, &update.forgotten)?;
-            join(connection, study, &update.joined)?;
+            for (number, configuration) in &update.joined {
+                connection
+                    .prepare_cached(
+                        "UPDATE trial SET configuration = ?3 WHERE study = ?1 AND number = ?2",
+                    )?
+                    .execute(params![study, number, json(configuration)])?;
+            }
             for MovedTrial { number, cell } in &update.moved {
                 connection
                     .prepare_cached(
@@ -263,20 +269,6 @@ fn forget(connection: &Connection, study: i64, numbers: &[u32]) -> rusqlite::Res
                  AND attempts = 0 AND imported = 0 AND state = 'planned'",
             )?
             .execute(params![study, number])?;
-    }
-    Ok(())
-}
-
-/// Gives all trials of a study the factors that they lack.
-fn join(connection: &Connection, study: i64, joined: &Configuration) -> rusqlite::Result<()> {
-    for (name, level) in joined.iter() {
-        // The configuration is an object whose order is that of the factors.
-        connection
-            .prepare_cached(
-                "UPDATE trial SET configuration = json_insert(configuration, '$.\"' || ?2 || '\"',
-                 json(?3)) WHERE study = ?1",
-            )?
-            .execute(params![study, name, json(level)])?;
     }
     Ok(())
 }

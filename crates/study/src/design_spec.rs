@@ -33,7 +33,7 @@ impl DesignSpec {
 }
 
 /// How configurations are chosen.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum DesignKind {
     /// No rows of its own: configurations come from a search, or from results measured elsewhere.
@@ -109,7 +109,8 @@ pub enum DesignKind {
 }
 
 /// What is added to the rows of a two-level design.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Additions {
     /// Rows with every factor in the middle.
     #[serde(rename = "center_points", skip_serializing_if = "is_zero")]
@@ -123,7 +124,7 @@ pub struct Additions {
 }
 
 /// Which signs a foldover reverses.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Foldover {
     /// Those of every factor, which clears main effects of two-factor interactions.
@@ -133,7 +134,7 @@ pub enum Foldover {
 }
 
 /// How rows are divided into blocks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockSpec {
     /// This many blocks, a power of two; the program chooses what is given up for them.
@@ -194,4 +195,35 @@ pub enum RunOrder {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+/// A design with its parts under keys of their own: laid flat, the centre points of some kinds and
+/// those that are added would share one.
+pub(crate) mod in_parts {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Additions, DesignKind, DesignSpec, RunOrder};
+
+    #[derive(Serialize, Deserialize)]
+    struct Parts {
+        kind: DesignKind,
+        additions: Additions,
+        replications: u32,
+        order: RunOrder,
+    }
+
+    pub(crate) fn serialize<S: Serializer>(
+        design: &DesignSpec,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let DesignSpec { kind, additions, replications, order } = design.clone();
+        Parts { kind, additions, replications, order }.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<DesignSpec, D::Error> {
+        let Parts { kind, additions, replications, order } = Parts::deserialize(deserializer)?;
+        Ok(DesignSpec { kind, additions, replications, order })
+    }
 }

@@ -8,7 +8,7 @@ mod parse;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use parse::ParseError;
 
@@ -342,6 +342,13 @@ impl fmt::Display for Expression {
 impl Serialize for Expression {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.source)
+    }
+}
+
+impl<'de> Deserialize<'de> for Expression {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let source = String::deserialize(deserializer)?;
+        Self::parse(&source).map_err(|error| serde::de::Error::custom(error.message))
     }
 }
 

@@ -1,30 +1,36 @@
 //! A knob of the study and the values it may take.
 
+pub(crate) mod configuration;
+pub(crate) mod level;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Expression, Level};
 
 /// A knob, hyper-parameter or system setting, with its levels in file order.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
     /// Name, an identifier.
     pub name: String,
     /// Levels in file order, or the two ends of a range; at least two, no two the same.
     pub levels: Vec<Level>,
     /// Whether values between the levels may run too.
-    #[serde(skip_serializing_if = "Domain::is_levels")]
+    #[serde(default, skip_serializing_if = "Domain::is_levels")]
     pub domain: Domain,
     /// How distances between numeric levels are measured.
     pub scale: Scale,
     /// Whether it changes the training or the machine.
     pub kind: FactorKind,
     /// Whether runs are grouped so that it changes seldom.
-    #[serde(skip_serializing_if = "Change::is_easy")]
+    #[serde(default, skip_serializing_if = "Change::is_easy")]
     pub change: Change,
     /// The factor exists only in configurations where this holds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Expression>,
+    /// The value of trials that ran before the study had this factor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Level>,
 }
 
 impl Factor {
@@ -70,7 +76,7 @@ impl Factor {
 }
 
 /// Which values a factor may take.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Domain {
     /// The levels and no others, unless the design needs points between them.
@@ -121,7 +127,7 @@ impl Scale {
 }
 
 /// What it takes to set a factor to another level.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// Any run may have any level.

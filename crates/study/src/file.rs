@@ -1,15 +1,23 @@
 //! From a study file to a study.
 
+mod check;
+pub mod draft;
+pub(crate) mod duration;
+pub(crate) mod locate;
+pub(crate) mod ordered;
+pub(crate) mod problem;
+pub(crate) mod schema;
+
 use std::io;
 use std::path::Path;
 
 use toml::de::DeTable;
 
-use crate::check::{ReadFile, check};
-use crate::draft::StudyDraft;
-use crate::locate::{Step, locate};
-use crate::problem::{FaultyFile, Problem, StudyError};
-use crate::schema::unknown_keys;
+use crate::file::check::{ReadFile, check};
+use crate::file::draft::StudyDraft;
+use crate::file::locate::{Step, locate};
+use crate::file::problem::{FaultyFile, Problem, StudyError};
+use crate::file::schema::unknown_keys;
 use crate::{SourceFile, Study};
 
 impl Study {
@@ -32,6 +40,30 @@ impl Study {
     pub fn from_text(text: &str) -> Result<Self, FaultyFile> {
         let file = SourceFile { path: "study.toml".into(), text: text.to_owned() };
         Self::parse(file, &|_| Err(io::Error::other("a text alone has no folder")))
+    }
+
+    /// Checks a study that was put together in code. Files that it names lie in the working folder.
+    ///
+    /// ```
+    /// use trainwright_study::draft::{DesignDraft, DesignWord, FactorDraft, MetricDraft, StudyDraft};
+    /// use trainwright_study::{Level, Study};
+    ///
+    /// let mut draft = StudyDraft::new("speed");
+    /// let levels = vec![Level::Integer(1), Level::Integer(2)];
+    /// draft.factors = [("threads".to_owned(), FactorDraft::with_levels(levels))].into_iter().collect();
+    /// draft.design = Some(DesignDraft::new(DesignWord::Full));
+    /// draft.metrics = [("rate".to_owned(), MetricDraft::default())].into_iter().collect();
+    /// assert_eq!(Study::from_draft(draft)?.response().name, "rate");
+    /// # Ok::<(), trainwright_study::FaultyFile>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Every fault in it; without places, as there is no text.
+    pub fn from_draft(draft: StudyDraft) -> Result<Self, FaultyFile> {
+        let file = SourceFile::default();
+        let document = DeTable::parse(&file.text).expect("an empty text is a document");
+        check(draft, &file, document.get_ref(), &|path| std::fs::read_to_string(path))
+            .map_err(|problems| FaultyFile { file: file.clone(), problems })
     }
 
     fn parse(file: SourceFile, read_file: &ReadFile<'_>) -> Result<Self, FaultyFile> {

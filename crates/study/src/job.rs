@@ -1,13 +1,18 @@
 //! A training job of the built-in trainer.
 
+pub(crate) mod augmentation;
+mod limits;
+pub(crate) mod network_name;
+pub(crate) mod schedule;
+
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::augmentation::Augmentation;
-use crate::network_name::NetworkName;
-use crate::schedule::Schedule;
+use crate::job::augmentation::Augmentation;
+use crate::job::network_name::NetworkName;
+use crate::job::schedule::Schedule;
 use crate::{Configuration, Level};
 
 /// One training job, complete: what `trainwright job` reads and `trainwright train` builds.
@@ -214,7 +219,7 @@ pub struct JobError {
 }
 
 /// The `[job]` table: the keys that stay the same over all trials.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JobTemplate {
     /// Keys and values in file order.

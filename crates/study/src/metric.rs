@@ -1,13 +1,15 @@
 //! What is measured, in which unit, and where it is read.
 
+pub(crate) mod derived;
+
 use regex::Regex;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Expression;
 
 /// A quantity measured in every trial.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     /// Name, an identifier.
     pub name: String,
@@ -43,7 +45,7 @@ pub fn seconds_per(unit: &str) -> Option<f64> {
 }
 
 /// Where the value of a metric is read.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "from")]
 pub enum MetricSource {
     /// JSON lines of the metrics file, else `::metric` lines of the standard output.
@@ -99,7 +101,7 @@ pub enum MetricSource {
 }
 
 /// A text that a trial leaves.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextFile {
     /// Standard output.
@@ -139,6 +141,18 @@ impl Serialize for Pattern {
     }
 }
 
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
 /// Which of several values of a metric counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -167,7 +181,7 @@ pub enum Direction {
 }
 
 /// A rule that reads a parameter back from the output; the trial fails where it differs.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Echo {
     /// The factor.
     pub factor: String,

@@ -1,15 +1,20 @@
 //! A checked study: everything downstream takes this type.
 
-use std::collections::BTreeMap;
+mod environment;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{DesignSpec, Direction, Echo, Expression, Factor, JobTemplate, Metric, Seed, Template};
 
-/// A question with factors, metrics, a design and a budget, read from a file and checked.
-#[derive(Debug, Clone)]
+/// A question with factors, metrics, a design and a budget, checked.
+///
+/// It comes from a file by [`Study::load`] or from code by [`Study::from_draft`]; as JSON it can be
+/// kept without its text.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Study {
     /// Name, which also names the folder of its trials.
     pub name: String,
@@ -20,6 +25,7 @@ pub struct Study {
     /// Factors in file order.
     pub factors: Vec<Factor>,
     /// Which configurations run, how often, in which order.
+    #[serde(with = "crate::design_spec::in_parts")]
     pub design: DesignSpec,
     /// What a trial runs; nothing for results measured elsewhere.
     pub task: Option<Task>,
@@ -70,7 +76,7 @@ impl Study {
 }
 
 /// A file's path and text, for messages that show places in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
     /// Where it was read.
     pub path: PathBuf,
@@ -79,7 +85,7 @@ pub struct SourceFile {
 }
 
 /// What a trial runs.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {
     /// The built-in trainer.
@@ -89,18 +95,21 @@ pub enum Task {
 }
 
 /// A command line with placeholders.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CommandTemplate {
     /// Words of the command line, in order.
     pub words: Vec<CommandWord>,
     /// Variables set for the command.
     pub env: BTreeMap<String, Template>,
+    /// Those whose values may be kept and shown; of the others only the names are.
+    #[serde(default)]
+    pub keep_env: BTreeSet<String>,
     /// Folder to run in; the study file's own where absent.
     pub workdir: Option<Template>,
 }
 
 /// A part of a command line.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CommandWord {
     /// One word.
@@ -124,7 +133,7 @@ impl CommandTemplate {
 }
 
 /// How trials are run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOptions {
     /// A trial that takes longer is stopped and has failed.
     pub timeout: Option<Duration>,
@@ -138,14 +147,47 @@ pub struct RunOptions {
     pub slots: u32,
     /// Trials whose results are thrown away before the first one counts.
     pub warmup: u32,
-    /// Shell command before every trial; its time does not count.
-    pub prepare: Option<Template>,
+    /// What runs before every trial; its time does not count.
+    pub prepare: Option<PrepareCommand>,
     /// Time between telemetry samples; by trial length where absent.
     pub sample_every: Option<Duration>,
 }
 
+/// What runs before a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PrepareCommand {
+    /// A script for `sh`; the values in it are data to the shell, whatever they are.
+    Shell(Template),
+    /// A program and its arguments, without a shell.
+    Words(Vec<Template>),
+}
+
+impl PrepareCommand {
+    /// The words to run.
+    ///
+    /// # Errors
+    /// The first placeholder that `lookup` does not know.
+    pub fn words(&self, lookup: impl Fn(&str) -> Option<String>) -> Result<Vec<String>, String> {
+        match self {
+            Self::Shell(script) => {
+                Ok(vec!["sh".to_owned(), "-c".to_owned(), script.shell_script(lookup)?])
+            }
+            Self::Words(words) => words.iter().map(|word| word.render(&lookup)).collect(),
+        }
+    }
+
+    /// Its templates, in order.
+    pub fn templates(&self) -> &[Template] {
+        match self {
+            Self::Shell(script) => std::slice::from_ref(script),
+            Self::Words(words) => words,
+        }
+    }
+}
+
 /// What is asked of the measurements.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnalysisSpec {
     /// The metric to explain.
     pub response: String,
@@ -156,7 +198,7 @@ pub struct AnalysisSpec {
 }
 
 /// Limits and price.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     /// No trial starts after this many hours of running.
     pub max_hours: Option<f64>,

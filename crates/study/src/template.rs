@@ -1,6 +1,8 @@
 //! Command words with placeholders.
 
-use serde::{Serialize, Serializer};
+mod shell_script;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A text with placeholders such as `--lr={lr}`.
 ///
@@ -20,7 +22,7 @@ pub struct Template {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+pub(crate) enum Part {
     Literal(String),
     Placeholder(String),
 }
@@ -59,6 +61,10 @@ impl Template {
         &self.source
     }
 
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
     /// The names of its placeholders, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
@@ -85,6 +91,12 @@ impl Template {
 impl Serialize for Template {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.source)
+    }
+}
+
+impl<'de> Deserialize<'de> for Template {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::parse(&String::deserialize(deserializer)?))
     }
 }
 

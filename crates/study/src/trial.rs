@@ -1,5 +1,8 @@
 //! One execution of a design row: what is planned, what came back.
 
+pub(crate) mod machine;
+pub(crate) mod observation;
+
 use std::collections::BTreeMap;
 use std::fmt;
 

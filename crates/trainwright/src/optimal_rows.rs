@@ -1,10 +1,10 @@
 //! The verb `design d-optimal` and `design augment`: rows chosen for the coefficients of a model.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
 use trainwright_design::{Optimality, augment};
+use trainwright_study::draft::{DesignDraft, DesignWord, FactorDraft, MetricDraft, StudyDraft};
 use trainwright_study::{Configuration, Level, Study, is_identifier};
 
 use crate::Error;
@@ -82,21 +82,20 @@ fn choose(
 
 /// A study that only says what to choose from.
 fn study(factors: &[(String, Vec<Level>)], request: &OptimalRequest) -> Result<Study, Error> {
-    let quoted = |text: &str| serde_json::to_string(text).expect("a text becomes JSON");
-    let mut text = format!("schema = 1\n[study]\nname = \"rows\"\nseed = {}\n", request.seed);
-    for (name, levels) in factors {
-        let levels = serde_json::to_string(levels).expect("levels become JSON");
-        writeln!(text, "[factors.{name}]\nlevels = {levels}").expect("writing to memory");
-    }
-    write!(
-        text,
-        "[design]\ntype = \"d-optimal\"\nruns = {}\nstarts = {}\nmodel = {}\n[metrics._response]\n",
-        request.runs,
-        request.starts,
-        quoted(&request.model)
-    )
-    .expect("writing to memory cannot fail");
-    Study::from_text(&text).map_err(|fault| {
+    let mut draft = StudyDraft::new("rows");
+    draft.study.seed = request.seed;
+    let factor = |(name, levels): &(String, Vec<Level>)| {
+        (name.clone(), FactorDraft::with_levels(levels.clone()))
+    };
+    draft.factors = factors.iter().map(factor).collect();
+    draft.design = Some(DesignDraft {
+        runs: Some(request.runs),
+        starts: Some(request.starts),
+        model: Some(request.model.clone()),
+        ..DesignDraft::new(DesignWord::DOptimal)
+    });
+    draft.metrics = std::iter::once(("_response".to_owned(), MetricDraft::default())).collect();
+    Study::from_draft(draft).map_err(|fault| {
         let first = fault.problems.first().map(|own| own.message.clone()).unwrap_or_default();
         Error::Request(format!("cannot choose rows: {first}"))
     })

@@ -52,8 +52,8 @@ pub enum ChangeMeaning {
 /// What a study changes in the plan that the store holds.
 pub(crate) struct PlanChange {
     pub(crate) changes: Vec<StudyChange>,
-    /// Factors that joined, with the value that all earlier trials had.
-    pub(crate) joined: Configuration,
+    /// Configurations that gained factors which have joined since, by trial.
+    pub(crate) joined: Vec<(u32, Configuration)>,
     pub(crate) moved: Vec<MovedTrial>,
     /// Trials that were planned, never ran and are wanted no more.
     pub(crate) forgotten: Vec<u32>,
@@ -79,9 +79,12 @@ impl PlanChange {
         let old: StudyBasis = serde_json::from_value(known.fixed.clone())
             .map_err(|source| Error::Kept { study: study.name.clone(), source })?;
         let changes = changes(&old, &study.basis());
-        let joined = joined(&changes);
-        for trial in &mut trials {
-            join(&mut trial.configuration, &joined);
+        let mut joined = Vec::new();
+        if changes.iter().any(|change| matches!(change, StudyChange::FactorAdded { .. })) {
+            for trial in &mut trials {
+                trial.configuration = study.with_earlier_values(&trial.configuration);
+                joined.push((trial.number, trial.configuration.clone()));
+            }
         }
         let grows = changes.iter().any(|change| change.effect() == ChangeEffect::Grows);
         let most = if grows { 0 } else { study.design.replications };
@@ -183,26 +186,6 @@ pub(crate) fn new_trials(
     let last = known.iter().map(|trial| trial.number).max().unwrap_or(0);
     let all = extend(&existing, study, design).into_iter().skip(existing.len());
     all.zip(last + 1..).map(|(trial, number)| PlannedTrial { number, ..trial }).collect()
-}
-
-/// Factors that have joined, at the values that trials had before.
-fn joined(changes: &[StudyChange]) -> Configuration {
-    let pairs = changes.iter().filter_map(|change| match change {
-        StudyChange::FactorAdded { name, before: Some(level) } => {
-            Some((name.clone(), level.clone()))
-        }
-        _ => None,
-    });
-    Configuration::new(pairs.collect())
-}
-
-fn join(configuration: &mut Configuration, joined: &Configuration) {
-    if joined.iter().next().is_none() {
-        return;
-    }
-    let all = configuration.iter().chain(joined.iter());
-    *configuration =
-        Configuration::new(all.map(|(name, level)| (name.to_owned(), level.clone())).collect());
 }
 
 /// Places of the trials that ran in a changed design, and one that has none.

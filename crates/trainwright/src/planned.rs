@@ -40,10 +40,11 @@ pub(crate) fn planned(
     place: &Place,
     accepted: Accepted,
 ) -> Result<Planned, Error> {
+    let source = study.shown_source();
     let mut update = PlanUpdate {
         name: &study.name,
         fixed: serde_json::to_value(study.basis()).expect("plain data becomes JSON"),
-        source: &study.source.text,
+        source: &source,
         ..PlanUpdate::default()
     };
     let (mut trials, mut changes) = (Vec::new(), Vec::new());

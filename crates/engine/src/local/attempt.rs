@@ -135,17 +135,16 @@ impl Attempt<'_> {
 
     /// Runs the prepare command, if any; gives an outcome where the trial ends with it.
     fn prepare(&self, launch: &Launch, folder: &Path) -> Result<Option<Outcome>, EngineError> {
-        let Some(shell_command) = &launch.prepare else { return Ok(None) };
+        let Some(words) = &launch.prepare else { return Ok(None) };
         let path = folder.join(PREPARE_OUTPUT);
-        let words = ["sh", "-c", shell_command].map(str::to_owned);
         let started = Instant::now();
         let file = create(&path)?;
         let same = file.try_clone().map_err(EngineError::file("write", &path))?;
-        let process = start(&words, launch, file, same)?;
+        let process = start(words, launch, file, same)?;
         let stop_file = folder.join(STOP_FILE);
         let ended = supervise(&process, started, self.limits(&stop_file), &mut |_| None);
         let failed = |reason: String| {
-            let reason = format!("the prepare command `{shell_command}` failed: {reason}");
+            let reason = format!("the prepare command `{}` failed: {reason}", words.join(" "));
             Some(Outcome::Failed { reason: with_output(reason, &last_lines(&path, 8)) })
         };
         Ok(match (ended.by, bad_exit(ended.reaped.exit_code, ended.reaped.signal)) {

@@ -180,14 +180,15 @@ fn a_plan_that_cannot_grow_whole_does_not_grow() {
 fn a_factor_joins_with_the_value_that_earlier_trials_had() {
     let folder = tempfile::tempdir().unwrap();
     let (mut store, study) = store_with_two_trials(&folder.path().join("s.db"));
-    let joined = Configuration::new(vec![
-        ("optimizer".into(), Level::Text("adam".into())),
+    let grown = Configuration::new(vec![
         ("threads".into(), Level::Integer(2)),
+        ("lr".into(), Level::Number(0.01)),
     ]);
+    let joined = vec![(1, grown.clone())];
     store.update_plan(&PlanUpdate { joined, ..update(Vec::new()) }).unwrap();
-    let configuration = store.trials(study).unwrap().remove(0).configuration;
-    assert_eq!(configuration.to_string(), "lr=0.01 optimizer=adam threads=2");
-    assert_eq!(configuration.get("threads"), Some(&Level::Integer(2)));
+    let configurations: Vec<Configuration> =
+        store.trials(study).unwrap().into_iter().map(|trial| trial.configuration).collect();
+    assert_eq!(configurations, [grown, planned(2).configuration]);
 }
 
 #[test]

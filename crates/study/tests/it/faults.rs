@@ -34,7 +34,9 @@ fn unknown_keys_get_a_guess() {
     check_command(
         "scale = \"log\"",
         "color = \"red\"",
-        &["7:1: unknown key `color` (there are hard_to_change, kind, levels, range, scale, when)"],
+        &[
+            "7:1: unknown key `color` (there are before, hard_to_change, kind, levels, range, scale, when)",
+        ],
     );
     check_command("[run]", "[ruin]", &["13:2: unknown key `ruin` (did you mean `run`?)"]);
     check_command(
@@ -307,5 +309,64 @@ fn table_designs_name_the_bad_cell() {
         "type = \"full\"",
         "type = \"full\"\nruns = 4",
         &["12:8: `runs` does not go with this type of design (leave it out)"],
+    );
+}
+
+#[test]
+fn a_study_name_is_short_enough_for_a_folder() {
+    let long = "n".repeat(101);
+    check_command(
+        "\"demo\"",
+        &format!("\"{long}\""),
+        &["3:8: the study's name has 101 letters (100 are enough for the folder that it names)"],
+    );
+    assert!(Study::from_text(&COMMAND_STUDY.replace("demo", &long[..100])).is_ok());
+}
+
+#[test]
+fn control_characters_are_refused_at_their_place() {
+    let words = "the control character U+0000 cannot stand here (leave it out)";
+    check_command("\"train.py\"", "\"tr\\u0000.py\"", &[&format!("14:23: {words}")]);
+    let of = |line: &str, place: &str| {
+        let expected = format!("{place}: {words}");
+        check_command("timeout = \"20m\"", line, &[&expected]);
+    };
+    of("env.A = \"\\u0000\"", "15:9");
+    of("workdir = \"a\\u0000\"", "15:11");
+    of("prepare = \"sync\\u0000\"", "15:11");
+    check_command(
+        "timeout = \"20m\"",
+        "env.\"A=B\" = \"1\"",
+        &["15:13: `A=B` cannot name a variable"],
+    );
+    check_command(
+        "[32, 256]",
+        "[\"a\", \"b\\u001b\"]",
+        &["9:16: the control character U+001B cannot stand here (leave it out)"],
+    );
+}
+
+#[test]
+fn metrics_are_not_named_like_columns_of_an_export() {
+    for name in ["state", "trial", "row", "replicate", "attempts", "block", "whole_plot"] {
+        let expected = format!(
+            "23:10: `{name}` has a meaning of its own (choose another name for this metric)"
+        );
+        let text = format!("[metrics.{name}]\n[metrics.cost]");
+        check_command("[metrics.cost]", &text, &[&expected]);
+    }
+    check_command(
+        "[metrics.cost]",
+        "[metrics.lr]\n[metrics.cost]",
+        &["23:10: `lr` is already a factor"],
+    );
+}
+
+#[test]
+fn a_preparation_has_a_program() {
+    check_command(
+        "timeout = \"20m\"",
+        "prepare = []",
+        &["15:11: `prepare` has no program (begin with the program, or leave it out)"],
     );
 }

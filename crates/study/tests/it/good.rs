@@ -1,6 +1,6 @@
 use trainwright_study::{
     Additions, AxialDistance, BlockSpec, Change, CommandWord, DesignKind, Direction, Domain, Face,
-    Foldover, Level, MetricSource, RunOrder, Scale, Spread, Study, Task, differences, study_schema,
+    Foldover, Level, MetricSource, RunOrder, Scale, Spread, Study, Task, study_schema,
 };
 
 pub(crate) const COMMAND_STUDY: &str = r#"schema = 1
@@ -147,22 +147,16 @@ fn designs_read_with_their_own_keys() {
 }
 
 #[test]
-fn a_change_of_factors_design_or_command_shows_and_others_do_not() {
-    let old = Study::from_text(COMMAND_STUDY).unwrap().fixed_part();
-    let changed = |from: &str, to: &str| {
-        let text = COMMAND_STUDY.replace(from, to);
-        assert_ne!(text, COMMAND_STUDY);
-        differences(&old, &Study::from_text(&text).unwrap().fixed_part())
+fn a_preparation_is_a_script_or_a_list_of_words() {
+    let words = |prepare: &str| {
+        let text = COMMAND_STUDY.replace("timeout = \"20m\"", prepare);
+        let study = Study::from_text(&text).unwrap();
+        study.run.prepare.unwrap().words(|_| Some("a b".to_owned())).unwrap()
     };
-    assert!(changed("replications = 2", "replications = 9").is_empty());
-    assert!(changed("timeout = \"20m\"", "timeout = \"1h\"").is_empty());
-    assert!(changed("objective = \"minimize\"", "objective = \"maximize\"").is_empty());
-    assert_eq!(changed("[32, 256]", "[32, 512]"), ["factors[batch].levels[1]: 256 -> 512"]);
-    assert_eq!(changed("seed = 7", "seed = 8"), ["study.seed: 7 -> 8"]);
-    assert_eq!(
-        changed("train.py", "other.py"),
-        ["task.command.words[1]: \"train.py\" -> \"other.py\""]
-    );
+    assert_eq!(words("prepare = [\"mkdir\", \"{lr}\"]"), ["mkdir", "a b"]);
+    let script = words("prepare = \"mkdir {lr}\"");
+    assert_eq!((&*script[0], &*script[1]), ("sh", "-c"));
+    assert!(script[2].contains("'a b'"), "{}", script[2]);
 }
 
 #[test]

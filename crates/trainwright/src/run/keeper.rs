@@ -178,8 +178,7 @@ impl Keeper for StudyKeeper<'_> {
         let TrialEnd { trial, record, missing } = *end;
         self.seconds_used += record.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
         self.told.remove(&trial.number);
-        let environment =
-            record.environment.iter().map(|(k, v)| (k.clone(), Some(v.clone()))).collect();
+        let environment = self.study.kept_environment(&record.environment);
         let (machine, circumstances) = (self.machine, self.circumstances);
         let ended = Ended { number: trial.number, record, environment, machine, circumstances };
         self.write(|store, study| store.end(study, &ended, next))?;

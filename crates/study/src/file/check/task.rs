@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Checker, at};
-use crate::draft::{JobDraft, WordDraft};
-use crate::locate::Step;
+use crate::file::draft::{JobDraft, WordDraft};
+use crate::file::locate::Step;
 use crate::{
     CommandTemplate, CommandWord, Configuration, Factor, JOB_KEYS, JobTemplate, RunOptions, Task,
     Template,
@@ -14,6 +14,7 @@ use crate::{
 pub(super) struct CommandDraft {
     pub words: Option<Vec<WordDraft>>,
     pub env: BTreeMap<String, String>,
+    pub keep_env: Vec<String>,
     pub workdir: Option<String>,
 }
 
@@ -32,7 +33,13 @@ impl Checker<'_> {
     ) -> Option<Option<Task>> {
         let mut used: BTreeSet<&str> = BTreeSet::new();
         if let Some(prepare) = &run.prepare {
-            self.placeholders(at!["run", "prepare"], prepare, factors, &mut used);
+            for template in prepare.templates() {
+                self.placeholders(at!["run", "prepare"], template, factors, &mut used);
+            }
+            if prepare.templates().is_empty() {
+                let help = "begin with the program, or leave it out";
+                self.fault(at!["run", "prepare"], "`prepare` has no program", Some(help));
+            }
         }
         match (job, command.words.is_some()) {
             (Some(_), true) => {
@@ -140,9 +147,21 @@ impl Checker<'_> {
         let mut env = BTreeMap::new();
         for (name, text) in draft.env {
             let template = Template::parse(&text);
+            if name.is_empty() || name.contains('=') || name.chars().any(char::is_control) {
+                let message = format!("`{}` cannot name a variable", name.escape_debug());
+                self.fault(at!["run", "env", &name], message, None);
+            }
             self.placeholders(at!["run", "env", &name], &template, factors, &mut used);
             env.insert(name, template);
         }
+        for (index, name) in draft.keep_env.iter().enumerate() {
+            if !env.contains_key(name) {
+                let message = format!("`{name}` is no variable of [run.env]");
+                let known = env.keys().map(String::as_str);
+                self.unknown_name(at!["run", "keep_env", index], message, name, known);
+            }
+        }
+        let keep_env = draft.keep_env.into_iter().collect();
         let workdir = draft.workdir.as_deref().map(Template::parse);
         if let Some(workdir) = &workdir {
             self.placeholders(at!["run", "workdir"], workdir, factors, &mut used);
@@ -158,7 +177,7 @@ impl Checker<'_> {
                 self.fault(at!["factors", &factor.name], message, Some(&help));
             }
         }
-        Some(CommandTemplate { words, env, workdir })
+        Some(CommandTemplate { words, env, keep_env, workdir })
     }
 
     fn placeholders<'f>(
@@ -168,6 +187,7 @@ impl Checker<'_> {
         factors: &'f [Factor],
         used: &mut BTreeSet<&'f str>,
     ) {
+        self.no_control_characters(place, template.source());
         for name in template.names() {
             let factor = factors.iter().map(|factor| factor.name.as_str()).find(|f| *f == name);
             let known = factor.or_else(|| PLACEHOLDERS.into_iter().find(|p| *p == name));

@@ -1,17 +1,23 @@
-//! The study file as written, before any check: what serde reads and the JSON Schema shows.
+//! A study before any check: what the study file says, or what a program puts together.
+//!
+//! [`Study::from_draft`](crate::Study::from_draft) checks one that was built in code. Serde reads
+//! drafts from the study file and the JSON Schema shows them.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::ordered::Ordered;
-use crate::{AxialDistance, Direction, Face, FactorKind, Level, Pick, RunOrder, Scale, Spread};
+pub use crate::file::ordered::Ordered;
+use crate::{
+    AxialDistance, Direction, Face, FactorKind, Level, Pick, PrepareCommand, RunOrder, Scale,
+    Spread, Template,
+};
 
 /// A Trainwright study: factors, a design, something to run, metrics and an analysis.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct StudyDraft {
+pub struct StudyDraft {
     /// Version of the study file format: 1.
     pub schema: u32,
     /// Name, seed and purpose.
@@ -48,10 +54,31 @@ pub(crate) struct StudyDraft {
     pub budget: BudgetDraft,
 }
 
+impl StudyDraft {
+    /// A study of this name with nothing in it yet.
+    pub fn new(name: &str) -> Self {
+        Self {
+            schema: 1,
+            study: HeadDraft { name: name.to_owned(), ..HeadDraft::default() },
+            factors: Ordered::default(),
+            design: None,
+            job: None,
+            run: RunDraft::default(),
+            metrics: Ordered::default(),
+            echo: Ordered::default(),
+            analysis: AnalysisDraft::default(),
+            constraint: Vec::new(),
+            engine: EngineDraft::default(),
+            telemetry: TelemetryDraft::default(),
+            budget: BudgetDraft::default(),
+        }
+    }
+}
+
 /// Name, seed and purpose of the study.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct HeadDraft {
+pub struct HeadDraft {
     /// Letters, digits, dots, dashes and underscores.
     pub name: String,
     /// Drives the run order and the seed of every trial.
@@ -62,9 +89,9 @@ pub(crate) struct HeadDraft {
 }
 
 /// A knob and its levels.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct FactorDraft {
+pub struct FactorDraft {
     /// The values it takes, at least two.
     pub levels: Option<Vec<Level>>,
     /// A range of numbers instead of levels; with whole numbers at both ends, of whole numbers.
@@ -80,12 +107,21 @@ pub(crate) struct FactorDraft {
     pub hard_to_change: bool,
     /// The factor exists only where this holds, such as `optimizer == 'sgd'`.
     pub when: Option<String>,
+    /// The value that trials had which ran before the study had this factor.
+    pub before: Option<Level>,
+}
+
+impl FactorDraft {
+    /// A factor with these levels.
+    pub fn with_levels(levels: Vec<Level>) -> Self {
+        Self { levels: Some(levels), ..Self::default() }
+    }
 }
 
 /// A range of numbers.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct RangeDraft {
+pub struct RangeDraft {
     /// Lower end.
     pub from: Level,
     /// Upper end.
@@ -93,12 +129,12 @@ pub(crate) struct RangeDraft {
 }
 
 /// Which configurations run, how often and in which order.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct DesignDraft {
+pub struct DesignDraft {
     /// How configurations are chosen.
     #[serde(rename = "type")]
-    pub kind: DesignType,
+    pub kind: DesignWord,
     /// Number of rows; of a fractional design a power of two.
     pub runs: Option<u32>,
     /// Checked against what the design reaches.
@@ -147,10 +183,40 @@ pub(crate) struct DesignDraft {
     pub order: RunOrder,
 }
 
-/// How configurations are chosen.
+impl DesignDraft {
+    /// A design of this kind, each row once, in random order.
+    pub fn new(kind: DesignWord) -> Self {
+        Self {
+            kind,
+            runs: None,
+            resolution: None,
+            generators: Vec::new(),
+            baseline: Ordered::default(),
+            rows: None,
+            file: None,
+            coded: false,
+            face: None,
+            alpha: None,
+            center_points: None,
+            spread: None,
+            foldover: None,
+            blocks: None,
+            block_generators: Vec::new(),
+            model: None,
+            candidates: None,
+            starts: None,
+            replications: 1,
+            order: RunOrder::default(),
+        }
+    }
+}
+
+/// The word for how configurations are chosen; [`DesignKind`](crate::DesignKind) is what it comes
+/// to with the other keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum DesignType {
+#[expect(missing_docs, reason = "the words of the key `type`")]
+pub enum DesignWord {
     OneFactor,
     Full,
     Fractional,
@@ -167,7 +233,7 @@ pub(crate) enum DesignType {
 /// Rows with every factor in the middle.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum CenterDraft {
+pub enum CenterDraft {
     /// In all.
     All(u32),
     /// With the cube, and with the star.
@@ -177,7 +243,7 @@ pub(crate) enum CenterDraft {
 /// Which signs a foldover reverses.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum FoldoverDraft {
+pub enum FoldoverDraft {
     /// Those of every factor.
     Full(bool),
     /// Those of the factor of this name or letter.
@@ -185,9 +251,9 @@ pub(crate) enum FoldoverDraft {
 }
 
 /// A job of the built-in trainer.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct JobDraft {
+pub struct JobDraft {
     /// The network: `mlp`, `logistic`, a description such as `cnn:flowers`, or a TOML file.
     pub network: Option<Level>,
     /// A data set's name, such as `fashion-mnist-sample`, or a folder.
@@ -291,9 +357,9 @@ impl JobDraft {
 }
 
 /// How trials run.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct RunDraft {
+pub struct RunDraft {
     /// Words of the command; `{factor}` stands for a level, a nested list is left out where a
     /// factor in it does not exist.
     pub command: Option<Vec<WordDraft>>,
@@ -302,6 +368,9 @@ pub(crate) struct RunDraft {
     /// Variables set for the command.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// Variables of `env` whose values may be kept and shown; of the others only the names are.
+    #[serde(default)]
+    pub keep_env: Vec<String>,
     /// Longest time a trial may take, such as `20m`.
     pub timeout: Option<String>,
     /// Time between asking a trial to stop and killing it, such as `5s`.
@@ -316,22 +385,44 @@ pub(crate) struct RunDraft {
     /// Trials thrown away before the first one counts.
     #[serde(default)]
     pub warmup: u32,
-    /// Shell command before every trial.
-    pub prepare: Option<String>,
+    /// What runs before every trial: a command for the shell, in which values are quoted, or a list
+    /// of words that run without one.
+    pub prepare: Option<PrepareDraft>,
+}
+
+/// What runs before a trial.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(missing_docs, reason = "a script, or words")]
+pub enum PrepareDraft {
+    Shell(String),
+    Words(Vec<String>),
+}
+
+impl PrepareDraft {
+    pub(crate) fn command(&self) -> PrepareCommand {
+        match self {
+            Self::Shell(text) => PrepareCommand::Shell(Template::parse(text)),
+            Self::Words(words) => {
+                PrepareCommand::Words(words.iter().map(|word| Template::parse(word)).collect())
+            }
+        }
+    }
 }
 
 /// A part of a command line.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum WordDraft {
+#[expect(missing_docs, reason = "a word, or a list of words")]
+pub enum WordDraft {
     One(String),
     Group(Vec<String>),
 }
 
 /// A quantity measured in every trial.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct MetricDraft {
+pub struct MetricDraft {
     /// Where it is read; without it, the metrics file and then `::metric` lines are searched.
     pub from: Option<MetricFrom>,
     /// Key in the JSON lines; the metric's name where absent.
@@ -362,7 +453,8 @@ pub(crate) struct MetricDraft {
 /// Where a metric is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum MetricFrom {
+#[expect(missing_docs, reason = "the words of the key `from`")]
+pub enum MetricFrom {
     Wall,
     Jsonl,
     Stdout,
@@ -374,9 +466,9 @@ pub(crate) enum MetricFrom {
 }
 
 /// A parameter read back from the output.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct EchoDraft {
+pub struct EchoDraft {
     /// Pattern with a group `(?P<value>...)`.
     #[serde(rename = "match")]
     pub pattern: String,
@@ -385,9 +477,9 @@ pub(crate) struct EchoDraft {
 }
 
 /// What is asked of the measurements.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct AnalysisDraft {
+pub struct AnalysisDraft {
     /// The metric to explain; the one with an objective where absent.
     pub response: Option<String>,
     /// `main`, `main + 2fi`, `quadratic` (with squares), or a formula such as `lr*batch + neurons`;
@@ -398,17 +490,17 @@ pub(crate) struct AnalysisDraft {
 }
 
 /// A condition that every configuration must meet.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ConstraintDraft {
+pub struct ConstraintDraft {
     /// Such as `replicas * batch <= 512`.
     pub expr: String,
 }
 
 /// Where trials run.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct EngineDraft {
+pub struct EngineDraft {
     /// `local` or `spark`.
     #[serde(default)]
     pub kind: EngineKind,
@@ -419,24 +511,25 @@ pub(crate) struct EngineDraft {
 /// What runs the trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum EngineKind {
+#[expect(missing_docs, reason = "the words of the key `kind`")]
+pub enum EngineKind {
     #[default]
     Local,
     Spark,
 }
 
 /// Resource sampling.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct TelemetryDraft {
+pub struct TelemetryDraft {
     /// Time between samples, such as `1s`.
     pub sample_every: Option<String>,
 }
 
 /// Limits and price.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct BudgetDraft {
+pub struct BudgetDraft {
     /// No trial starts after this many hours of running.
     pub max_hours: Option<f64>,
     /// Price of an hour of the machine.

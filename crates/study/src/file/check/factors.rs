@@ -1,12 +1,12 @@
 //! Rules about factors.
 
 use super::{Checker, at};
-use crate::draft::{FactorDraft, RangeDraft};
-use crate::ordered::Ordered;
+use crate::file::draft::{FactorDraft, RangeDraft};
+use crate::file::ordered::Ordered;
 use crate::{Change, Domain, Expression, Factor, Level, Scale};
 
-/// Names that placeholders and expressions already use.
-const RESERVED: [&str; 17] = [
+/// Names that placeholders, expressions and the columns of exports already use.
+pub(super) const RESERVED: [&str; 17] = [
     "seed",
     "trial",
     "replicate",
@@ -44,10 +44,22 @@ impl Checker<'_> {
             let change = if draft.hard_to_change { Change::Hard } else { Change::Easy };
             let domain = if draft.range.is_some() { Domain::Range } else { Domain::Levels };
             let (scale, kind) = (draft.scale, draft.kind);
-            factors.push(Factor { name, levels, domain, scale, kind, change, when });
+            let mut factor =
+                Factor { name, levels, domain, scale, kind, change, when, before: None };
+            factor.before = self.before(draft.before.as_ref(), &factor);
+            factors.push(factor);
         }
         self.conditions(&factors);
         factors
+    }
+
+    /// The value of trials from before the factor, one that it has now.
+    fn before(&mut self, before: Option<&Level>, factor: &Factor) -> Option<Level> {
+        let value = factor.value(before?);
+        if value.is_none() && !factor.levels.is_empty() {
+            self.no_level(at!["factors", &factor.name, "before"], before?, factor);
+        }
+        value
     }
 
     fn levels(&mut self, name: &str, draft: &FactorDraft) -> Vec<Level> {
@@ -108,6 +120,9 @@ impl Checker<'_> {
 
     fn level(&mut self, name: &str, index: usize, level: &Level, scale: Scale) {
         let place = at!["factors", name, "levels", index];
+        if let Level::Text(text) = level {
+            self.no_control_characters(place, text);
+        }
         match level.number() {
             Some(value) if !value.is_finite() => {
                 self.fault(place, format!("level {level} of `{name}` is not finite"), None);

@@ -1,8 +1,8 @@
 //! What the values of a job may be, alone and together.
 
+use crate::job::network_name::NetworkName;
+use crate::job::schedule::Schedule;
 use crate::job::{JobError, JobSpec, Optimizer, UpdateMode};
-use crate::network_name::NetworkName;
-use crate::schedule::Schedule;
 
 impl JobSpec {
     /// Numbers that lie between bounds.

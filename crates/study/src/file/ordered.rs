@@ -10,12 +10,18 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// Keys and values in the order of the file.
-#[derive(Debug)]
-pub(crate) struct Ordered<T>(pub Vec<(String, T)>);
+#[derive(Debug, Clone)]
+pub struct Ordered<T>(pub Vec<(String, T)>);
 
 impl<T> Default for Ordered<T> {
     fn default() -> Self {
         Self(Vec::new())
+    }
+}
+
+impl<T> FromIterator<(String, T)> for Ordered<T> {
+    fn from_iter<I: IntoIterator<Item = (String, T)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().collect())
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::factors::RESERVED;
 use super::{Checker, at};
-use crate::derived::{KERNEL_FIGURES, depends_on_itself, formulas_in_order};
-use crate::draft::{EchoDraft, MetricDraft, MetricFrom};
-use crate::ordered::Ordered;
+use crate::file::draft::{EchoDraft, MetricDraft, MetricFrom};
+use crate::file::ordered::Ordered;
+use crate::metric::derived::{KERNEL_FIGURES, depends_on_itself, formulas_in_order};
 use crate::{
     Echo, EvaluateError, Factor, Metric, MetricSource, Pattern, Pick, Template, TextFile, Value,
     seconds_per,
@@ -38,6 +39,12 @@ impl Checker<'_> {
             if KERNEL_FIGURES.contains(&name.as_str()) {
                 let message = format!("`{name}` is always measured");
                 self.fault(table, message, Some("choose another name for this metric"));
+            } else if RESERVED.contains(&name.as_str()) {
+                let message = format!("`{name}` has a meaning of its own");
+                self.fault(table, message, Some("choose another name for this metric"));
+            }
+            if let Some(file) = &draft.file {
+                self.no_control_characters(at!["metrics", &name, "file"], file);
             }
             self.unit(&name, &draft);
             if let Some([low, high]) = draft.range
@@ -168,7 +175,7 @@ impl Checker<'_> {
         }
     }
 
-    fn pattern(&mut self, place: &[crate::locate::Step], text: &str) -> Option<Pattern> {
+    fn pattern(&mut self, place: &[crate::file::locate::Step], text: &str) -> Option<Pattern> {
         match Pattern::parse(text) {
             Ok(pattern) => Some(pattern),
             Err(error) => {

@@ -42,9 +42,13 @@ impl fmt::Display for FaultyFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.problems.iter().enumerate() {
             let gap = if index == 0 { "" } else { "\n" };
-            let (line, column) = self.place(problem);
-            let path = self.file.path.display();
-            write!(f, "{gap}{path}:{line}:{column}: {}", problem.message)?;
+            f.write_str(gap)?;
+            // What was built in code has no places.
+            if !self.file.path.as_os_str().is_empty() {
+                let (line, column) = self.place(problem);
+                write!(f, "{}:{line}:{column}: ", self.file.path.display())?;
+            }
+            f.write_str(&problem.message)?;
             if let Some(help) = &problem.help {
                 write!(f, " ({help})")?;
             }

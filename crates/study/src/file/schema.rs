@@ -7,8 +7,8 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::draft::StudyDraft;
-use crate::problem::Problem;
+use crate::file::draft::StudyDraft;
+use crate::file::problem::Problem;
 
 /// The JSON Schema of a study file.
 pub fn study_schema() -> Value {

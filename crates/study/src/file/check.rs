@@ -15,19 +15,24 @@ use std::time::Duration;
 
 use toml::de::DeTable;
 
-use crate::draft::{AnalysisDraft, BudgetDraft, EngineDraft, EngineKind, RunDraft, StudyDraft};
-use crate::duration::parse_duration;
 use crate::expression::Expression;
-use crate::locate::{Step, inside, locate};
-use crate::problem::Problem;
-use crate::schema::nearest;
+use crate::file::draft::{
+    AnalysisDraft, BudgetDraft, EngineDraft, EngineKind, PrepareDraft, RunDraft, StudyDraft,
+};
+use crate::file::duration::parse_duration;
+use crate::file::locate::{Step, inside, locate};
+use crate::file::problem::Problem;
+use crate::file::schema::nearest;
 use crate::{
     AnalysisSpec, Budget, DesignKind, DesignSpec, EvaluateError, Factor, Metric, RunOptions, Seed,
-    SourceFile, Study, Template, Value, is_identifier,
+    SourceFile, Study, Value, is_identifier,
 };
 
 /// Reads files that the study names, relative to its folder.
 pub(crate) type ReadFile<'a> = dyn Fn(&Path) -> io::Result<String> + 'a;
+
+/// The longest name of a study: with what is added to it, it must name a folder.
+const LONGEST_NAME: usize = 100;
 
 /// Collects faults while a draft is turned into a study.
 pub(crate) struct Checker<'a> {
@@ -38,7 +43,7 @@ pub(crate) struct Checker<'a> {
 }
 
 macro_rules! at {
-    ($($step:expr),+) => { &[$(crate::locate::Step::from($step)),+] };
+    ($($step:expr),+) => { &[$(crate::file::locate::Step::from($step)),+] };
 }
 pub(crate) use at;
 
@@ -67,7 +72,11 @@ impl Checker<'_> {
         }
         let name = draft.study.name;
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        if name.len() > LONGEST_NAME {
+            let message = format!("the study's name has {} letters", name.len());
+            let help = format!("{LONGEST_NAME} are enough for the folder that it names");
+            self.fault(at!["study", "name"], message, Some(&help));
+        } else if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
             let help = "use letters, digits, dots, dashes and underscores: it names a folder";
             self.fault(at!["study", "name"], format!("bad study name `{name}`"), Some(help));
         }
@@ -131,6 +140,16 @@ impl Checker<'_> {
         }
     }
 
+    /// Refuses what no command line, variable or path can hold, or no terminal should be shown.
+    fn no_control_characters(&mut self, path: &[Step], text: &str) {
+        let odd = |c: &char| c.is_control() && !"\n\r\t".contains(*c);
+        if let Some(odd) = text.chars().find(odd) {
+            let message =
+                format!("the control character U+{:04X} cannot stand here", u32::from(odd));
+            self.fault(path, message, Some("leave it out"));
+        }
+    }
+
     fn expression(&mut self, path: &[Step], source: &str) -> Option<Expression> {
         match Expression::parse(source) {
             Ok(expression) => Some(expression),
@@ -167,7 +186,7 @@ impl Checker<'_> {
 
     fn constraints(
         &mut self,
-        drafts: &[crate::draft::ConstraintDraft],
+        drafts: &[crate::file::draft::ConstraintDraft],
         factors: &[Factor],
     ) -> Vec<Expression> {
         let mut constraints = Vec::new();
@@ -220,11 +239,15 @@ impl Checker<'_> {
             retry_on: draft.retry_on.unwrap_or_else(|| vec![137, 143]),
             slots,
             warmup: draft.warmup,
-            prepare: draft.prepare.as_deref().map(Template::parse),
+            prepare: draft.prepare.as_ref().map(PrepareDraft::command),
             sample_every,
         };
-        let command =
-            task::CommandDraft { words: draft.command, env: draft.env, workdir: draft.workdir };
+        let command = task::CommandDraft {
+            words: draft.command,
+            env: draft.env,
+            keep_env: draft.keep_env,
+            workdir: draft.workdir,
+        };
         (options, command)
     }
 

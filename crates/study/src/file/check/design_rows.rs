@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{Checker, at};
-use crate::draft::DesignDraft;
-use crate::locate::Step;
+use crate::file::draft::DesignDraft;
+use crate::file::locate::Step;
 use crate::{Configuration, Domain, Factor, Level};
 
 impl Checker<'_> {
