@@ -7,7 +7,7 @@ use super::cache::Cache;
 use super::origin::PictureReader;
 use super::{Batch, Images, PictureUse, PixelKind, Shared};
 use crate::error::RecordsError;
-use crate::example_view::ExampleView;
+use crate::messages::example_view::ExampleView;
 use crate::pictures::{Decoder, Picture};
 use crate::random::Stream;
 

@@ -18,7 +18,7 @@ use super::{PrepareOptions, Storage};
 use crate::durable::{flush_folder, write_durably};
 use crate::error::RecordsError;
 use crate::pictures::Framing;
-use crate::shard_writer::ShardWriter;
+use crate::shards::writer::ShardWriter;
 use crate::sources::Source;
 
 const PINS: &str = ".prepare.json";

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::example_view::ExampleView;
+use crate::messages::example_view::ExampleView;
 use crate::pictures::{Picture, encode_png};
-use crate::shard_bytes::ShardBytes;
-use crate::tfrecord::RecordSlices;
+use crate::shards::bytes::ShardBytes;
+use crate::shards::framing::RecordSlices;
 
 /// A folder of small pictures in two classes, each of its own shade.
 fn pictures(count: usize) -> tempfile::TempDir {

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::compression::Compression;
 use crate::error::RecordsError;
-use crate::index::{IndexEntry, index_beside, index_path};
-use crate::shard_bytes::open_shard;
-use crate::tfrecord::{Place, RecordReader};
+use crate::shards::bytes::open_shard;
+use crate::shards::compression::Compression;
+use crate::shards::framing::{Place, RecordReader};
+use crate::shards::index::{IndexEntry, index_beside, index_path};
 
 /// What a scan of one file found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

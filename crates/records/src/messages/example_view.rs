@@ -5,8 +5,8 @@
 //! several pieces) are left to [`Example`], so that both always agree.
 
 use crate::error::RecordsError;
-use crate::example::{Example, misfit};
-use crate::wire::Fields;
+use crate::messages::example::{Example, misfit};
+use crate::messages::protobuf::Fields;
 
 const BYTES_LIST: u32 = 1;
 const INT64_LIST: u32 = 3;
@@ -132,7 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wire::{put_bytes_field, put_varint};
+    use crate::messages::protobuf::{put_bytes_field, put_varint};
 
     /// Encodes a feature the way the arguments say, packed or not, in one piece or in two.
     fn feature(kind: u8, numbers: &[i64], packed: bool, pieces: bool) -> Vec<u8> {

@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use flate2::{Decompress, FlushDecompress, Status};
 
-use crate::tfrecord::{HEADER_BYTES, masked_crc};
+use crate::shards::framing::{HEADER_BYTES, masked_crc};
 
 /// How a TFRecord file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -165,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tfrecord::{RecordReader, RecordWriter};
+    use crate::shards::framing::{RecordReader, RecordWriter};
 
     fn packed(payloads: &[Vec<u8>], compression: Compression) -> Vec<u8> {
         let mut writer = RecordWriter::new(Packer::new(Vec::new(), compression));

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::block_writer::BlockWriter;
-use crate::compression::{Compression, Packer};
 use crate::durable::{PrivateFile, flush_folder, write_private};
 use crate::error::RecordsError;
-use crate::index::{IndexEntry, index_path, write_index};
-use crate::tfrecord::{FRAME_BYTES, RecordWriter};
+use crate::shards::block_writer::BlockWriter;
+use crate::shards::compression::{Compression, Packer};
+use crate::shards::framing::{FRAME_BYTES, RecordWriter};
+use crate::shards::index::{IndexEntry, index_path, write_index};
 
 /// Whether a shard gets an index file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,8 +121,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::index::read_index;
-    use crate::tfrecord::RecordSlices;
+    use crate::shards::framing::RecordSlices;
+    use crate::shards::index::read_index;
 
     #[test]
     fn the_index_beside_a_shard_is_that_of_its_bytes() {

@@ -2,7 +2,7 @@
 
 use super::frame::{self, CHECKSUM_BYTES, FRAME_BYTES, HEADER_BYTES, Place};
 use crate::error::{RecordPart, RecordsError};
-use crate::index::IndexEntry;
+use crate::shards::index::IndexEntry;
 
 /// Goes through the records of `bytes`; payloads are slices of it.
 ///
@@ -104,7 +104,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tfrecord::{RecordReader, RecordWriter};
+    use crate::shards::framing::{RecordReader, RecordWriter};
 
     /// What the streaming reader makes of the same bytes, to compare with.
     fn streamed(bytes: &[u8]) -> (Vec<Vec<u8>>, Option<String>) {

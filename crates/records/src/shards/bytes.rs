@@ -12,9 +12,9 @@ use std::path::Path;
 use memmap2::{Advice, Mmap};
 
 use crate::bucket::{bucket_of, is_remote};
-use crate::compression::{Compression, unpacked_records};
 use crate::error::RecordsError;
-use crate::tfrecord::RecordSlices;
+use crate::shards::compression::{Compression, unpacked_records};
+use crate::shards::framing::RecordSlices;
 
 /// Bytes that are mapped in ahead at a time, and how near their end the next are.
 const AHEAD: usize = 4 << 20;
@@ -128,7 +128,7 @@ pub fn open_shard(path: &Path) -> Result<(Box<dyn Read + Send>, Compression), Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shard_writer::{IndexFile, ShardWriter};
+    use crate::shards::writer::{IndexFile, ShardWriter};
 
     #[test]
     fn the_whole_is_the_same_however_the_shard_is_compressed() {

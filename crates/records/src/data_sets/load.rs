@@ -7,11 +7,13 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use crate::data_sets::idx::{IdxBytes, read_idx, unpacked};
+use crate::data_sets::labelled_images::{LabelledImages, Splits};
+use crate::data_sets::published::{
+    FASHION_MNIST, TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS,
+};
+use crate::data_sets::sample;
 use crate::error::RecordsError;
-use crate::idx::{IdxBytes, read_idx, unpacked};
-use crate::images::{LabelledImages, Splits};
-use crate::published::{FASHION_MNIST, TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS};
-use crate::sample;
 
 /// Where Debian's `dataset-fashion-mnist` puts its files.
 pub const DEBIAN_FASHION_MNIST: &str = "/usr/share/datasets/fashion-mnist";

@@ -13,9 +13,9 @@ use std::io::{self, Write};
 pub use hparams::{HparamKind, HparamValue, SessionStatus};
 
 use crate::error::RecordsError;
+use crate::messages::protobuf::{put_bytes_field, put_double_field, put_varint_field};
 use crate::pictures::{Picture, encode_png};
-use crate::tfrecord::RecordWriter;
-use crate::wire::{put_bytes_field, put_double_field, put_varint_field};
+use crate::shards::framing::RecordWriter;
 use tensor::{Plugin, histogram_tensor, images_tensor, scalar_tensor};
 
 /// When something was measured.

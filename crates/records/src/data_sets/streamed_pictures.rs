@@ -12,7 +12,7 @@ use crate::error::RecordsError;
 use crate::pictures::Framing;
 use crate::pipeline::{CacheKind, FolderPart, Pipeline, PipelineOptions};
 use crate::prepare::PartShares;
-use crate::shard_paths::shard_paths;
+use crate::shards::paths::shard_paths;
 use crate::sources::{IdxSet, PictureFolder};
 
 /// Folders of the parts, as `data prepare --split` writes them.

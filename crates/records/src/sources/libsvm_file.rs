@@ -1,11 +1,11 @@
-//! Text files of sparse rows, row by row; `crate::libsvm` knows the lines.
+//! Text files of sparse rows, row by row; `crate::data_sets::libsvm` knows the lines.
 
 use std::path::{Path, PathBuf};
 
 use super::Fingerprint;
+use crate::data_sets::libsvm::SparseRow;
 use crate::error::RecordsError;
-use crate::libsvm::SparseRow;
-use crate::shard_bytes::ShardBytes;
+use crate::shards::bytes::ShardBytes;
 
 /// More different labels than this are numbers to predict, not classes.
 const MOST_CLASSES: usize = 1000;

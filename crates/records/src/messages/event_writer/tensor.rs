@@ -1,6 +1,6 @@
 //! `TensorProto` and `SummaryMetadata` as TensorBoard's plugins want them.
 
-use crate::wire::{put_bytes_field, put_varint_field};
+use crate::messages::protobuf::{put_bytes_field, put_varint_field};
 
 const DT_FLOAT: u64 = 1;
 const DT_DOUBLE: u64 = 2;

@@ -4,14 +4,14 @@
 
 use std::io::Read;
 
+use crate::data_sets::idx::unpacked;
+use crate::data_sets::labelled_images::{LabelledImages, Splits};
 use crate::error::RecordsError;
-use crate::example::Example;
-use crate::idx::unpacked;
-use crate::images::{LabelledImages, Splits};
-use crate::tfrecord::RecordReader;
+use crate::messages::example::Example;
+use crate::shards::framing::RecordReader;
 
-const TRAIN: &[u8] = include_bytes!("../data/fashion-mnist-sample-train.tfrecord.gz");
-const TEST: &[u8] = include_bytes!("../data/fashion-mnist-sample-test.tfrecord.gz");
+const TRAIN: &[u8] = include_bytes!("../../data/fashion-mnist-sample-train.tfrecord.gz");
+const TEST: &[u8] = include_bytes!("../../data/fashion-mnist-sample-test.tfrecord.gz");
 const SIDE: usize = 28;
 const CLASSES: usize = 10;
 
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_wrong_picture_size_is_refused() {
-        use crate::example::Feature;
+        use crate::messages::example::Feature;
         let example = Example::from([
             ("image/raw", Feature::Bytes(vec![&[0; 783]])),
             ("label", Feature::Ints(vec![1])),

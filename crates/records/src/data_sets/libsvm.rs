@@ -6,8 +6,8 @@ use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::data_sets::idx::unpacked;
 use crate::error::RecordsError;
-use crate::idx::unpacked;
 
 /// Examples of which most features are 0, row after row.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,6 +1,6 @@
 //! Messages of TensorBoard's hparams plugin (`tensorboard/plugins/hparams/*.proto`).
 
-use crate::wire::{put_bytes_field, put_double_field, put_varint_field};
+use crate::messages::protobuf::{put_bytes_field, put_double_field, put_varint_field};
 
 /// What kind of value a hyperparameter has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::RecordsError;
 use crate::pictures::{Decoder, Framing, Picture, Scaler};
 use crate::pipeline::{Images, Pipeline, PipelineOptions, PixelKind};
-use crate::shard_paths::shard_paths;
+use crate::shards::paths::shard_paths;
 use crate::sources::PictureFolder;
 
 /// Pictures that are decoded at a time.

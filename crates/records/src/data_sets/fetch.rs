@@ -8,9 +8,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::data_sets::load::{DEBIAN_FASHION_MNIST, FASHION, find_file};
+use crate::data_sets::published::{FASHION_MNIST, PublishedFile};
 use crate::error::RecordsError;
-use crate::load::{DEBIAN_FASHION_MNIST, FASHION, find_file};
-use crate::published::{FASHION_MNIST, PublishedFile};
 
 /// Where the authors publish the set, over plain HTTP; hashes make up for the missing encryption.
 pub const PUBLISHED_URL: &str = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/";

@@ -55,7 +55,7 @@ impl PublishedFile {
         let in_origin = |error: RecordsError| error.in_file(origin);
         let mut content = Vec::new();
         // One byte more than published is enough to tell a longer content.
-        crate::idx::unpacked(input)
+        crate::data_sets::idx::unpacked(input)
             .and_then(|input| Ok(input.take(self.bytes + 1).read_to_end(&mut content)?))
             .map_err(in_origin)?;
         let computed = hex_sha256(&content);

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::events::read_scalars;
-use crate::tfrecord::RecordSlices;
-use crate::wire::Fields;
+use crate::messages::events::read_scalars;
+use crate::messages::protobuf::Fields;
+use crate::shards::framing::RecordSlices;
 
 /// The bytes of a nested field, found by its numbers.
 fn nested<'a>(mut bytes: &'a [u8], numbers: &[u32]) -> &'a [u8] {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::error::RecordsError;
-use crate::example::{Example, Feature};
-use crate::shard_bytes::open_shard;
-use crate::tfrecord::RecordReader;
+use crate::messages::example::{Example, Feature};
+use crate::shards::bytes::open_shard;
+use crate::shards::framing::RecordReader;
 
 /// Longest stretch of a value that is shown.
 const SHOWN: usize = 60;
@@ -149,8 +149,8 @@ fn shown_bytes(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compression::Compression;
-    use crate::shard_writer::{IndexFile, ShardWriter};
+    use crate::shards::compression::Compression;
+    use crate::shards::writer::{IndexFile, ShardWriter};
 
     #[test]
     fn features_are_counted_over_all_examples() {

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::tfrecord::RecordWriter;
-use crate::wire::{put_bytes_field, put_varint};
+use crate::messages::protobuf::{put_bytes_field, put_varint};
+use crate::shards::framing::RecordWriter;
 
 /// How a test writes one number.
 #[derive(Debug, Clone, Copy)]

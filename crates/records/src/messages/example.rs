@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::RecordsError;
-use crate::wire::{Fields, put_bytes_field, put_varint};
+use crate::messages::protobuf::{Fields, put_bytes_field, put_varint};
 
 /// One example: its features by name.
 ///

@@ -11,8 +11,8 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::RecordsError;
-use crate::tfrecord::RecordReader;
-use crate::wire::Fields;
+use crate::messages::protobuf::Fields;
+use crate::shards::framing::RecordReader;
 
 const DT_FLOAT: u64 = 1;
 const DT_DOUBLE: u64 = 2;

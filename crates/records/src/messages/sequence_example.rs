@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::error::RecordsError;
-use crate::example::{Example, Feature};
-use crate::wire::Fields;
+use crate::messages::example::{Example, Feature};
+use crate::messages::protobuf::Fields;
 
 /// One sequence; it borrows the record's bytes.
 #[derive(Debug, Clone, PartialEq, Default)]

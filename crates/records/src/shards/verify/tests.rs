@@ -3,7 +3,7 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
-use crate::shard_writer::{IndexFile, ShardWriter};
+use crate::shards::writer::{IndexFile, ShardWriter};
 
 /// Three records of 10, 20 and 30 bytes at bytes 0, 26 and 62, changed as asked.
 fn verdict(compression: Compression, change: impl FnOnce(&mut Vec<u8>)) -> FileVerdict {
