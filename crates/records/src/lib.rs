@@ -27,7 +27,6 @@ mod ordered_work;
 pub mod pictures;
 pub mod pipeline;
 pub mod prepare;
-mod random;
 mod read_speed;
 mod shards;
 pub mod sources;

@@ -7,6 +7,7 @@
 //! decoded pixels.
 
 mod memory;
+mod name_hash;
 mod plan;
 mod progress;
 mod result;
