@@ -39,6 +39,7 @@ pub use data_sets::libsvm::{SparseExamples, SparseRow, parse_libsvm, read_libsvm
 pub use data_sets::load::{DEBIAN_FASHION_MNIST, cache_folder, is_data_set, load};
 pub use data_sets::loose_pictures::{LoosePictures, load_pictures};
 pub use data_sets::streamed_pictures::StreamedPictures;
+pub use durable::{remove_stale, write_whole};
 pub use error::{RecordPart, RecordsError};
 pub use messages::event_writer;
 pub use messages::events::{self, RunScalars, Scalar, read_scalars, scan_scalars};

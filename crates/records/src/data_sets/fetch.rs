@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::data_sets::load::{DEBIAN_FASHION_MNIST, FASHION, find_file};
 use crate::data_sets::published::{FASHION_MNIST, PublishedFile};
+use crate::durable::{PrivateFile, flush_folder};
 use crate::error::RecordsError;
 
 /// Where the authors publish the set, over plain HTTP; hashes make up for the missing encryption.
@@ -163,17 +164,15 @@ impl Fetch<'_> {
         incoming: Incoming<R>,
     ) -> Result<(), RecordsError> {
         let origin = incoming.origin.clone();
-        // The private file removes itself unless it is given its final name.
-        let mut private =
-            tempfile::NamedTempFile::new_in(self.folder).map_err(|error| self.in_folder(error))?;
+        let private = PrivateFile::create(&self.folder.join(file.name));
+        let mut private = private.map_err(|error| self.in_folder(error))?;
         let start = self.copy(file, incoming, &mut private)?;
-        let written = File::open(private.path()).map_err(|error| self.in_folder(error))?;
+        let written = File::open(private.private_path()).map_err(|error| self.in_folder(error))?;
         file.read(written, &origin)?;
-        private.as_file().sync_all().map_err(|error| self.in_folder(error))?;
         let ending = if start == [0x1f, 0x8b] { ".gz" } else { "" };
         let path = self.folder.join(format!("{}{ending}", file.name));
-        private.persist(path).map_err(|error| self.in_folder(error.error))?;
-        Ok(())
+        let published = private.publish_as(&path).and_then(|()| flush_folder(self.folder));
+        published.map_err(|error| self.in_folder(error))
     }
 
     /// Copies all bytes, up to what the published file could need, and returns the first two.

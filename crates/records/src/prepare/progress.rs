@@ -138,7 +138,8 @@ impl Keeper {
             passed_over: source.passed_over().to_vec(),
         };
         for (name, _) in &plan.parts {
-            flush_folder(&self.out.join(name))?;
+            let folder = self.out.join(name);
+            flush_folder(&folder).map_err(|error| RecordsError::from(error).in_file(folder))?;
             let mut shards = Vec::new();
             for number in 0..plan.shards {
                 let entry = &self.finished[&plan.shard(name, number)];

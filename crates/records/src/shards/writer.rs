@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::durable::{PrivateFile, flush_folder, write_private};
+use crate::durable::{PrivateFile, flush_folder, folder_of, write_in_folder};
 use crate::error::RecordsError;
 use crate::shards::block_writer::BlockWriter;
 use crate::shards::compression::{Compression, Packer};
@@ -58,7 +58,9 @@ impl ShardWriter {
         compression: Compression,
         index: IndexFile,
     ) -> Result<Self, RecordsError> {
-        let file = BlockWriter::new(PrivateFile::create(path)?);
+        let file = PrivateFile::create(path);
+        let file = file.map_err(|error| RecordsError::from(error).in_file(path))?;
+        let file = BlockWriter::new(file);
         let indexed = index == IndexFile::Beside && compression == Compression::None;
         Ok(Self {
             path: path.to_owned(),
@@ -94,10 +96,9 @@ impl ShardWriter {
     /// # Errors
     /// When either cannot be written; then neither shard nor half a shard is visible.
     pub fn finish(self) -> Result<ShardSize, RecordsError> {
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).to_owned();
+        let folder = folder_of(&self.path).to_owned();
         let size = self.finish_in_folder()?;
-        flush_folder(&folder)?;
+        flush_folder(&folder).map_err(|error| RecordsError::from(error).in_file(folder))?;
         Ok(size)
     }
 
@@ -109,9 +110,11 @@ impl ShardWriter {
         if let Some(index) = &self.index {
             let mut content = Vec::new();
             write_index(&mut content, index).expect("writing to memory cannot fail");
-            write_private(&index_path(&self.path), &content)?.publish()?;
+            let beside = index_path(&self.path);
+            let written = write_in_folder(&beside, &content);
+            written.map_err(|error| RecordsError::from(error).in_file(beside))?;
         }
-        file.publish()?;
+        file.publish().map_err(in_file)?;
         Ok(self.size)
     }
 }
@@ -152,6 +155,6 @@ mod tests {
     fn a_folder_that_is_not_there_is_named() {
         let missing = Path::new("no/such/folder/a.tfrecord");
         let error = ShardWriter::create(missing, Compression::None, IndexFile::None).err().unwrap();
-        assert!(error.to_string().starts_with("no/such/folder/.a.tfrecord.partial: "), "{error}");
+        assert!(error.to_string().starts_with("no/such/folder/a.tfrecord: "), "{error}");
     }
 }
