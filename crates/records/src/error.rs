@@ -173,7 +173,10 @@ pub enum RecordsError {
          is {expected}"
     )]
     WrongContent { origin: String, expected: String, computed: String },
-    #[error("cannot download {url}: {source}")]
+    #[error(
+        "cannot download {url}: {source}; check the network, or get the files in another way and \
+         name their folder with --from"
+    )]
     Download { url: String, source: Box<ureq::Error> },
     #[error(
         "{}: this program was built without object stores; build it with `cargo build --release \

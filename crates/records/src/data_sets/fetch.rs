@@ -18,6 +18,10 @@ pub const PUBLISHED_URL: &str = "http://fashion-mnist.s3-website.eu-central-1.am
 
 const ATTEMPTS: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long a server may be silent.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long one file may take, for servers that send a byte now and then.
+const LONGEST: Duration = Duration::from_secs(3600);
 const CHUNK_BYTES: usize = 1 << 16;
 
 /// Where to fetch from.
@@ -56,7 +60,8 @@ pub fn fetch_fashion_mnist(
     progress: &mut dyn FnMut(&FetchProgress<'_>),
 ) -> Result<PathBuf, RecordsError> {
     let folder = cache.join(FASHION);
-    Fetch { files: &FASHION_MNIST, folder: &folder, pause: PAUSE, progress }.run(source)?;
+    Fetch { files: &FASHION_MNIST, folder: &folder, pause: PAUSE, patience: PATIENCE, progress }
+        .run(source)?;
     Ok(folder)
 }
 
@@ -66,6 +71,8 @@ struct Fetch<'a> {
     folder: &'a Path,
     /// Time between attempts.
     pause: Duration,
+    /// How long a server may be silent.
+    patience: Duration,
     progress: &'a mut dyn FnMut(&FetchProgress<'_>),
 }
 
@@ -140,9 +147,12 @@ impl Fetch<'_> {
 
     fn try_download(&mut self, file: &PublishedFile, url: &str) -> Result<(), RecordsError> {
         let agent: ureq::Agent = ureq::Agent::config_builder()
-            .timeout_connect(Some(Duration::from_secs(20)))
-            .timeout_recv_response(Some(Duration::from_secs(60)))
-            .timeout_per_read(Some(Duration::from_secs(60)))
+            .timeout_resolve(Some(self.patience))
+            .timeout_connect(Some(self.patience))
+            .timeout_send_request(Some(self.patience))
+            .timeout_recv_response(Some(self.patience))
+            .timeout_per_read(Some(self.patience))
+            .timeout_recv_body(Some(LONGEST))
             .build()
             .into();
         let failed =

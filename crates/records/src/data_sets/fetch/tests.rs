@@ -69,7 +69,8 @@ fn fetch(
     folder: &Path,
     progress: &mut dyn FnMut(&FetchProgress<'_>),
 ) -> Result<(), RecordsError> {
-    Fetch { files: &[HELLO], folder, pause: Duration::ZERO, progress }.run(source)
+    Fetch { files: &[HELLO], folder, pause: Duration::ZERO, patience: PATIENCE, progress }
+        .run(source)
 }
 
 fn fetch_from(base_url: &str, folder: &Path) -> Result<(), RecordsError> {
@@ -118,7 +119,8 @@ fn a_missing_file_is_asked_for_once() {
     let (address, requests) = serve(vec![not_found, good()]);
     let folder = tempfile::tempdir().unwrap();
     let message = fetch_from(&address, folder.path()).unwrap_err().to_string();
-    assert_eq!(message, format!("cannot download {address}greeting.gz: http status: 404"));
+    let expected = format!("cannot download {address}greeting.gz: http status: 404; check the");
+    assert!(message.starts_with(&expected), "{message}");
     assert_eq!(requests.lock().unwrap().len(), 1);
     assert_eq!(names(folder.path()), [""; 0]);
 }
@@ -141,6 +143,35 @@ fn a_server_that_keeps_failing_is_given_up() {
     let folder = tempfile::tempdir().unwrap();
     assert!(fetch_from(&address, folder.path()).is_err());
     assert_eq!(requests.lock().unwrap().len(), 3);
+}
+
+/// Takes connections, perhaps sends the beginning of an answer, and says nothing more.
+fn fall_silent(beginning: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/set/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept() {
+            let _ = stream.write_all(beginning);
+            held.push(stream);
+        }
+    });
+    address
+}
+
+#[test]
+fn a_silent_server_is_given_up_with_what_to_do_instead() {
+    let half = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n\x1f\x8b";
+    for beginning in [&b""[..], b"HTTP/1.1 200 OK\r\n", half] {
+        let source = FetchSource::Http { base_url: fall_silent(beginning) };
+        let folder = tempfile::tempdir().unwrap();
+        let (pause, patience) = (Duration::ZERO, Duration::from_millis(50));
+        let (files, progress) = (&[HELLO], &mut |_: &FetchProgress<'_>| {});
+        let mut fetch = Fetch { files, folder: folder.path(), pause, patience, progress };
+        let message = fetch.run(&source).unwrap_err().to_string();
+        assert!(message.contains("name their folder with --from"), "{message}");
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
 }
 
 #[test]
