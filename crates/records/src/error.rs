@@ -138,6 +138,12 @@ pub enum RecordsError {
     #[error("`{word}`: {problem}")]
     LibsvmWord { word: String, problem: &'static str },
 
+    #[error(
+        "feature id {id} is too large: what is kept for each id up to it would take {bytes} bytes, \
+         over the limit of {limit}; hash the ids into fewer by hash_bits, such as 22"
+    )]
+    LargestId { id: u32, bytes: u64, limit: u64 },
+
     #[error("label {label} is not one of the {classes} classes, which count from 0")]
     ClassRange { label: i64, classes: usize },
     #[error("{images} images but {labels} labels")]

@@ -9,6 +9,12 @@ use std::str::FromStr;
 use crate::data_sets::idx::unpacked;
 use crate::error::RecordsError;
 
+/// Memory that training takes at least for each feature: a count, a rank and a place.
+const FEATURE_BYTES: u64 = 16;
+
+/// Most memory that features may take by the ids of a file alone.
+const FEATURES_LIMIT_BYTES: u64 = 4 << 30;
+
 /// Examples of which most features are 0, row after row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SparseExamples {
@@ -31,6 +37,20 @@ impl SparseExamples {
     /// Whether there is no example.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
+    }
+
+    /// Whether ids are small enough to keep something for each up to the largest, as training does
+    /// unless it hashes them.
+    ///
+    /// # Errors
+    /// When that would take more than 4 GiB; the id and the estimate are named.
+    pub fn check_largest_id(&self) -> Result<(), RecordsError> {
+        let id = self.largest_id().unwrap_or(0);
+        let (bytes, limit) = (FEATURE_BYTES * (u64::from(id) + 1), FEATURES_LIMIT_BYTES);
+        if bytes > limit {
+            return Err(RecordsError::LargestId { id, bytes, limit });
+        }
+        Ok(())
     }
 
     /// The largest id; `None` when no example has a feature.
@@ -207,6 +227,19 @@ mod tests {
         check("1 qid:4", "line 1: `qid:4`: an id is a whole number below 2^32");
         check("1 5:1 2:1 5:1", "line 1: `1 5:1 2:1 5:1`: an id comes twice in one example");
         check("\n \n", "the data set has no examples");
+    }
+
+    #[test]
+    fn an_id_that_would_take_too_much_memory_is_refused_with_the_way_out() {
+        let largest = |id: u32| parse_libsvm(format!("1 {id}:1\n0 1:1").as_bytes()).unwrap();
+        assert!(largest((1 << 28) - 1).check_largest_id().is_ok());
+        assert!(largest(1 << 28).check_largest_id().is_err());
+        assert_eq!(
+            largest(u32::MAX).check_largest_id().unwrap_err().to_string(),
+            "feature id 4294967295 is too large: what is kept for each id up to it would take \
+             68719476736 bytes, over the limit of 4294967296; hash the ids into fewer by hash_bits, \
+             such as 22"
+        );
     }
 
     #[test]
