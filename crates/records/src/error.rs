@@ -239,6 +239,15 @@ impl RecordsError {
         }
     }
 
+    /// Whether it says that a line of an index is none.
+    pub(crate) fn is_bad_index_line(&self) -> bool {
+        match self {
+            Self::InFile { problem, .. } => problem.is_bad_index_line(),
+            Self::IndexLine { .. } => true,
+            _ => false,
+        }
+    }
+
     /// The same error, with the record it happened in.
     pub(crate) fn in_record(self, record: u64) -> Self {
         Self::InRecord { record, problem: Box::new(self) }

@@ -52,6 +52,6 @@ pub use shards::compression::{Compression, unpacked_records};
 pub use shards::framing::{MAX_RECORD_BYTES, RecordReader, RecordSlices, RecordWriter};
 pub use shards::index::{IndexEntry, index_path, parse_index, read_index, write_index};
 pub use shards::inspect::{FeatureSummary, Inspection, inspect};
-pub use shards::paths::shard_paths;
+pub use shards::paths::{shard_paths, shard_paths_of_parts};
 pub use shards::verify::{Damage, DamageKind, FileVerdict, verify};
 pub use shards::writer::{IndexFile, ShardSize, ShardWriter};

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::bucket::{bucket_of, is_remote};
 use crate::error::RecordsError;
 
+/// Folders of the parts of a prepared set.
+const PARTS: [&str; 3] = ["train", "validation", "test"];
+
 /// The files that a text stands for, sorted: the `*.tfrecord` files of a folder, one file, or
 /// those whose names match a pattern of `*` and `?` in its last part; also in an object store.
 ///
@@ -39,6 +42,35 @@ pub fn shard_paths(pattern: &str) -> Result<Vec<PathBuf>, RecordsError> {
         return Err(RecordsError::NoMatch { pattern: pattern.to_owned() });
     }
     found.sort();
+    Ok(found)
+}
+
+/// The same, and of a folder also the shards of its parts (`train`, `validation`, `test`), as
+/// `data prepare --split` writes them.
+///
+/// # Errors
+/// As for [`shard_paths`].
+pub fn shard_paths_of_parts(pattern: &str) -> Result<Vec<PathBuf>, RecordsError> {
+    let own = shard_paths(pattern);
+    let is_folder = if is_remote(Path::new(pattern)) {
+        !pattern.contains(['*', '?']) && !pattern.ends_with(".tfrecord")
+    } else {
+        Path::new(pattern).is_dir()
+    };
+    if !is_folder {
+        return own;
+    }
+    let mut found = Vec::new();
+    let parts = PARTS.map(|part| shard_paths(&Path::new(pattern).join(part).to_string_lossy()));
+    for paths in [own].into_iter().chain(parts) {
+        match paths {
+            Err(RecordsError::NoMatch { .. }) => {}
+            paths => found.extend(paths?),
+        }
+    }
+    if found.is_empty() {
+        return Err(RecordsError::NoMatch { pattern: pattern.to_owned() });
+    }
     Ok(found)
 }
 
@@ -129,5 +161,23 @@ mod tests {
         assert_eq!(names("").unwrap(), ["a.tfrecord", "b.tfrecord"]);
         assert_eq!(names("a*").unwrap(), ["a.tfrecord", "a.tfrecord.idx"]);
         assert!(names("c*").unwrap_err().to_string().contains("no file matches"));
+    }
+
+    #[test]
+    fn the_parts_of_a_folder_are_looked_into_where_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_str().unwrap();
+        assert!(shard_paths_of_parts(root).unwrap_err().to_string().contains("no file matches"));
+        for name in ["train/b.tfrecord", "test/a.tfrecord", "other/c.tfrecord"] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        assert!(shard_paths(root).is_err());
+        let found = shard_paths_of_parts(root).unwrap();
+        let expected = ["train/b.tfrecord", "test/a.tfrecord"].map(|name| folder.path().join(name));
+        assert_eq!(found, expected);
+        let part = folder.path().join("train");
+        assert_eq!(shard_paths_of_parts(part.to_str().unwrap()).unwrap(), expected[..1]);
     }
 }

@@ -69,10 +69,8 @@ pub fn verify(path: &Path) -> Result<FileVerdict, RecordsError> {
     let (input, compression) = open_shard(path)?;
     let mut scan = Scan::default();
     scan.read(RecordReader::new(input), compression).map_err(|error| error.in_file(path))?;
-    if compression == Compression::None
-        && let Some(entries) = index_beside(path)?
-    {
-        scan.compare(entries, &index_path(path));
+    if compression == Compression::None {
+        scan.check_index(path)?;
     }
     Ok(FileVerdict {
         path: path.to_owned(),
@@ -163,6 +161,22 @@ impl Scan {
         };
         let Place { record, offset } = place;
         self.damages.push(Damage { record, offset, kind, message, unreadable_bytes: rest });
+    }
+
+    /// Compares the index beside the file with the records; one that cannot be read as an index is
+    /// damage like any other.
+    fn check_index(&mut self, path: &Path) -> Result<(), RecordsError> {
+        match index_beside(path) {
+            Ok(None) => {}
+            Ok(Some(entries)) => self.compare(entries, &index_path(path)),
+            Err(problem) if problem.is_bad_index_line() => {
+                let (kind, message) = (DamageKind::Index, problem.to_string());
+                let damage = Damage { record: 0, offset: 0, kind, message, unreadable_bytes: None };
+                self.damages.push(damage);
+            }
+            Err(other) => return Err(other),
+        }
+        Ok(())
     }
 
     /// Compares the index with the records as far as both go.

@@ -77,6 +77,27 @@ fn an_index_that_disagrees_is_damage() {
 }
 
 #[test]
+fn a_malformed_index_is_damage_beside_that_of_the_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tfrecord");
+    let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::None).unwrap();
+    writer.write(b"one").unwrap();
+    writer.write(b"three").unwrap();
+    writer.finish().unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[13] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    for index in ["0 19\n19 nonsense\n", "\u{fffd}", "0 19 5"] {
+        fs::write(index_path(&path), index).unwrap();
+        let verdict = verify(&path).unwrap();
+        assert_eq!(places(&verdict), [(DamageKind::Data, 0, 0), (DamageKind::Index, 0, 0)]);
+        assert!(verdict.damages[1].message.contains("a.tfrecord.idx: line "), "{verdict:?}");
+    }
+    fs::write(index_path(&path), "0 19\n18446744073709551615 18446744073709551615\n").unwrap();
+    assert_eq!(places(&verify(&path).unwrap())[1].0, DamageKind::Index);
+}
+
+#[test]
 fn a_missing_file_is_an_error_and_no_damage() {
     assert!(verify(Path::new("no-such.tfrecord")).is_err());
 }
