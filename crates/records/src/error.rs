@@ -100,6 +100,10 @@ pub enum RecordsError {
     NoPictures { folder: PathBuf },
     #[error("the name {} is not UTF-8 text; rename it", path.display())]
     NameNotText { path: PathBuf },
+    #[error("class `{}` has a line break in its name; rename it", class.escape_debug())]
+    ClassName { class: String },
+    #[error("it was {before} bytes long and was shortened while it was read; begin again")]
+    Shortened { before: u64 },
     #[error("line {line}: {problem}")]
     InLine { line: u64, problem: Box<RecordsError> },
     #[error("`{text}` is no {expected}")]

@@ -16,7 +16,7 @@
 //! | `bucket` | where bytes lie: local files, object stores, either made slow |
 //!
 //! `durable.rs` writes files that appear whole or not at all, `ordered_work.rs` runs jobs on
-//! threads and hands their results out in order.
+//! threads and hands their results out in order, `regular_file.rs` opens nothing but files.
 
 pub mod bucket;
 mod data_sets;
@@ -28,6 +28,7 @@ pub mod pictures;
 pub mod pipeline;
 pub mod prepare;
 mod read_speed;
+mod regular_file;
 mod shards;
 pub mod sources;
 

@@ -3,10 +3,12 @@
 //! A source is a numbered list of items. Listing it touches names, sizes and line starts only, so
 //! that memory does not grow with the pictures.
 
+mod class_names;
 mod csv_table;
 mod idx_set;
 mod libsvm_file;
 mod picture_folder;
+mod text_file;
 
 use std::borrow::Cow;
 use std::fs;

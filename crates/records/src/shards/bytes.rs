@@ -86,16 +86,6 @@ impl ShardBytes {
             records.next()
         })
     }
-
-    /// Maps a text file, or unpacks one that is GZIP-compressed into memory.
-    pub(crate) fn open_text(path: &Path) -> Result<Self, RecordsError> {
-        let map = map(path)?;
-        // A text may begin like a ZLIB stream, but not like a GZIP one.
-        if Compression::of(&map) == Compression::Gzip {
-            return unpack(&map).map_err(|error| error.in_file(path));
-        }
-        Ok(Self::Mapped(map))
-    }
 }
 
 fn map(path: &Path) -> Result<Mmap, RecordsError> {
