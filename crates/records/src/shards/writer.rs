@@ -1,6 +1,11 @@
 //! Writing one shard: framed, perhaps compressed, indexed, and visible only when it is whole.
 
+use std::fs::File;
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
+
+use crc32c::{crc32c, crc32c_append};
+use serde::{Deserialize, Serialize};
 
 use crate::durable::{PrivateFile, flush_folder, folder_of, write_in_folder};
 use crate::error::RecordsError;
@@ -43,7 +48,7 @@ pub struct ShardSize {
 /// ```
 pub struct ShardWriter {
     path: PathBuf,
-    output: RecordWriter<Packer<BlockWriter<PrivateFile>>>,
+    output: RecordWriter<Packer<BlockWriter<Checksummed<PrivateFile>>>>,
     index: Option<Vec<IndexEntry>>,
     size: ShardSize,
 }
@@ -60,7 +65,7 @@ impl ShardWriter {
     ) -> Result<Self, RecordsError> {
         let file = PrivateFile::create(path);
         let file = file.map_err(|error| RecordsError::from(error).in_file(path))?;
-        let file = BlockWriter::new(file);
+        let file = BlockWriter::new(Checksummed { output: file, checksum: 0 });
         let indexed = index == IndexFile::Beside && compression == Compression::None;
         Ok(Self {
             path: path.to_owned(),
@@ -97,25 +102,99 @@ impl ShardWriter {
     /// When either cannot be written; then neither shard nor half a shard is visible.
     pub fn finish(self) -> Result<ShardSize, RecordsError> {
         let folder = folder_of(&self.path).to_owned();
-        let size = self.finish_in_folder()?;
+        let size = self.seal()?.publish()?;
         flush_folder(&folder).map_err(|error| RecordsError::from(error).in_file(folder))?;
         Ok(size)
     }
 
-    /// The same for one of many shards, whose folder is flushed once after all of them.
-    pub(crate) fn finish_in_folder(self) -> Result<ShardSize, RecordsError> {
-        let in_file = |error: std::io::Error| RecordsError::from(error).in_file(&self.path);
-        let file = self.output.into_inner().finish().map_err(in_file)?;
-        let file = file.finish().map_err(in_file)?;
-        if let Some(index) = &self.index {
+    /// Ends the content; nothing is visible yet.
+    pub(crate) fn seal(self) -> Result<SealedShard, RecordsError> {
+        let Self { path, output, index, size } = self;
+        let in_file = |error: std::io::Error| RecordsError::from(error).in_file(&path);
+        let file = output.into_inner().finish().map_err(in_file)?;
+        let Checksummed { output, checksum } = file.finish().map_err(in_file)?;
+        let index = index.map(|entries| {
             let mut content = Vec::new();
-            write_index(&mut content, index).expect("writing to memory cannot fail");
+            write_index(&mut content, &entries).expect("writing to memory cannot fail");
+            content
+        });
+        Ok(SealedShard { path, file: output, checksum, index, size })
+    }
+}
+
+/// A shard that has all its records and is still private.
+pub(crate) struct SealedShard {
+    path: PathBuf,
+    file: PrivateFile,
+    checksum: u32,
+    index: Option<Vec<u8>>,
+    size: ShardSize,
+}
+
+impl SealedShard {
+    pub(crate) fn size(&self) -> ShardSize {
+        self.size
+    }
+
+    /// What its files will hold.
+    pub(crate) fn content(&self) -> ShardContent {
+        let index = self.index.as_ref().map(|index| crc32c(index));
+        ShardContent { crc32c: self.checksum, index_crc32c: index }
+    }
+
+    /// Gives index and flushed shard their final names, which are durable once the folder is
+    /// flushed.
+    pub(crate) fn publish(self) -> Result<ShardSize, RecordsError> {
+        if let Some(index) = &self.index {
             let beside = index_path(&self.path);
-            let written = write_in_folder(&beside, &content);
+            let written = write_in_folder(&beside, index);
             written.map_err(|error| RecordsError::from(error).in_file(beside))?;
         }
-        file.publish().map_err(in_file)?;
+        let published = self.file.publish();
+        published.map_err(|error| RecordsError::from(error).in_file(self.path))?;
         Ok(self.size)
+    }
+}
+
+/// CRC-32C of the files of a shard, to tell later whether they are still what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShardContent {
+    crc32c: u32,
+    index_crc32c: Option<u32>,
+}
+
+impl ShardContent {
+    /// That of a shard, and its index if there is one, as they lie on disk.
+    pub(crate) fn on_disk(shard: &Path) -> io::Result<Self> {
+        let index = match file_checksum(&index_path(shard)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            other => Some(other?),
+        };
+        Ok(Self { crc32c: file_checksum(shard)?, index_crc32c: index })
+    }
+}
+
+fn file_checksum(path: &Path) -> io::Result<u32> {
+    let mut checksum = Checksummed { output: io::sink(), checksum: 0 };
+    io::copy(&mut BufReader::with_capacity(1 << 18, File::open(path)?), &mut checksum)?;
+    Ok(checksum.checksum)
+}
+
+/// Passes bytes on and takes their CRC-32C.
+struct Checksummed<W> {
+    output: W,
+    checksum: u32,
+}
+
+impl<W: Write> Write for Checksummed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.output.write(bytes)?;
+        self.checksum = crc32c_append(self.checksum, &bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
     }
 }
 
@@ -139,6 +218,25 @@ mod tests {
         let bytes = fs::read(&path).unwrap();
         let index = read_index(&index_path(&path)).unwrap();
         assert_eq!(index, RecordSlices::index(&bytes).unwrap());
+    }
+
+    #[test]
+    fn the_noted_content_is_that_of_the_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tfrecord");
+        for compression in [Compression::None, Compression::Gzip] {
+            let mut writer = ShardWriter::create(&path, compression, IndexFile::Beside).unwrap();
+            writer.write(&[7; 3_000_000]).unwrap();
+            let sealed = writer.seal().unwrap();
+            let content = sealed.content();
+            let _ = fs::remove_file(index_path(&path));
+            sealed.publish().unwrap();
+            assert_eq!(ShardContent::on_disk(&path).unwrap(), content);
+            let mut bytes = fs::read(&path).unwrap();
+            bytes[100] ^= 1;
+            fs::write(&path, bytes).unwrap();
+            assert_ne!(ShardContent::on_disk(&path).unwrap(), content);
+        }
     }
 
     #[test]
