@@ -39,6 +39,11 @@ pub enum RecordsError {
     IndexEnd { expected: u64, found: u64 },
     #[error("the picture is {found:?} (rows, columns, channels) where its batch has {expected:?}")]
     BatchShape { expected: [usize; 3], found: [usize; 3] },
+    #[error(
+        "a batch of {pictures} pictures of {shape:?} (rows, columns, channels) would need at least \
+         {bytes} bytes, more than this machine has; take smaller batches or pictures"
+    )]
+    BatchTooLarge { pictures: usize, shape: [usize; 3], bytes: u64 },
     #[error("line {line} of the index is `{text}`, expected `offset size`")]
     IndexLine { line: usize, text: String },
     #[error("record {record} (counting from 0): {problem}")]
@@ -84,10 +89,10 @@ pub enum RecordsError {
     #[error("the {format} picture is damaged: {reason}")]
     PictureDamaged { format: PictureFormat, reason: String },
     #[error(
-        "the picture has {rows} x {columns} pixels and would need {bytes} bytes of memory, over \
-         the limit of {limit}"
+        "the picture claims {rows} x {columns} = {pixels} pixels, over the limit of {limit}; allow \
+         more by --max-pixels, or by the variable TRAINWRIGHT_MAX_PIXELS for training"
     )]
-    PictureTooLarge { rows: usize, columns: usize, bytes: u64, limit: u64 },
+    PictureTooLarge { rows: usize, columns: usize, pixels: u64, limit: u64 },
     #[error("the picture cannot be encoded: {reason}")]
     PictureEncode { reason: String },
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use trainwright::Error;
-use trainwright_records::pictures::Framing;
+use trainwright_records::pictures::{Framing, PixelLimit};
 use trainwright_records::prepare::{
     OnCorrupt, PartShares, PrepareOptions, PrepareProgress, Prepared, Storage,
 };
@@ -64,6 +64,7 @@ fn options(arguments: &PrepareArguments) -> Result<PrepareOptions, Error> {
         split,
         threads: arguments.threads.unwrap_or_else(processors),
         corrupt: if arguments.skip_corrupt { OnCorrupt::Skip } else { OnCorrupt::Refuse },
+        max_pixels: arguments.max_pixels.map_or_else(PixelLimit::from_environment, Ok)?,
     })
 }
 

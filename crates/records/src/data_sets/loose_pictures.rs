@@ -1,11 +1,13 @@
 //! Pictures that need not belong to a data set: files, folders of them, and records.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::error::RecordsError;
-use crate::pictures::{Decoder, Framing, Picture, Scaler};
+use crate::pictures::{Decoder, Framing, Picture, PixelLimit, Scaler};
 use crate::pipeline::{Images, Pipeline, PipelineOptions, PixelKind};
+use crate::regular_file::open_regular;
 use crate::shards::paths::shard_paths;
 use crate::sources::PictureFolder;
 
@@ -33,24 +35,25 @@ pub struct LoosePictures {
 /// it they are in the order of the folders' names.
 ///
 /// # Errors
-/// When there is no picture, one cannot be decoded, has another size, or lies in the folder of an
-/// unknown class.
+/// When there is no picture, one cannot be decoded, has more pixels than `limit`, has another size,
+/// or lies in the folder of an unknown class.
 pub fn load_pictures(
     path: &Path,
     shape: [usize; 3],
     classes: Option<&[String]>,
+    limit: PixelLimit,
 ) -> Result<LoosePictures, RecordsError> {
     if is_picture(path) {
-        return decoded(&[path.to_owned()], shape, None);
+        return decoded(&[path.to_owned()], shape, None, limit);
     }
     if path.is_dir() && !has_records(path) {
         let flat = flat_pictures(path)?;
         if !flat.is_empty() {
-            return decoded(&flat, shape, Some(path));
+            return decoded(&flat, shape, Some(path), limit);
         }
-        return of_folders(path, shape, classes);
+        return of_folders(path, shape, classes, limit);
     }
-    of_records(path, shape)
+    of_records(path, shape, limit)
 }
 
 fn is_picture(path: &Path) -> bool {
@@ -80,6 +83,7 @@ fn of_folders(
     path: &Path,
     shape: [usize; 3],
     classes: Option<&[String]>,
+    limit: PixelLimit,
 ) -> Result<LoosePictures, RecordsError> {
     let folder = PictureFolder::open(path)?;
     let classes = classes.unwrap_or(folder.classes());
@@ -96,7 +100,7 @@ fn of_folders(
         .collect::<Result<_, _>>()?;
     let paths: Vec<PathBuf> = (0..folder.items()).map(|item| folder.path(item)).collect();
     let labels = (0..folder.items()).map(|item| numbers[folder.label(item) as usize]).collect();
-    let pictures = decoded(&paths, shape, Some(path))?;
+    let pictures = decoded(&paths, shape, Some(path), limit)?;
     Ok(LoosePictures { labels: Some(labels), classes: Some(classes.to_vec()), ..pictures })
 }
 
@@ -105,17 +109,20 @@ fn decoded(
     paths: &[PathBuf],
     [rows, columns, channels]: [usize; 3],
     root: Option<&Path>,
+    limit: PixelLimit,
 ) -> Result<LoosePictures, RecordsError> {
     if rows != columns {
         return Err(RecordsError::NotSquare { rows, columns });
     }
-    let (mut decoder, mut scaler) = (Decoder::new()?, Scaler::new());
+    let (mut decoder, mut scaler) = (Decoder::new(limit)?, Scaler::new());
     let (mut picture, mut scaled) = (Picture::default(), Picture::default());
-    let (mut pixels, mut names) = (Vec::new(), Vec::new());
+    let (mut file, mut pixels, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for path in paths {
         let in_file = |error: RecordsError| error.in_file(path);
-        let bytes = fs::read(path).map_err(|error| in_file(error.into()))?;
-        decoder.decode(&bytes, &mut picture).map_err(in_file)?;
+        file.clear();
+        let read = open_regular(path).and_then(|mut open| open.read_to_end(&mut file));
+        read.map_err(|error| in_file(error.into()))?;
+        decoder.decode(&file, &mut picture).map_err(in_file)?;
         scaler.square(&picture, rows, Framing::Crop, &mut scaled);
         match channels {
             1 => pixels.extend(scaled.pixels.chunks_exact(3).map(grey)),
@@ -133,13 +140,18 @@ fn grey(pixel: &[u8]) -> u8 {
     (0.299 * red + 0.587 * green + 0.114 * blue).round() as u8
 }
 
-fn of_records(path: &Path, shape: [usize; 3]) -> Result<LoosePictures, RecordsError> {
+fn of_records(
+    path: &Path,
+    shape: [usize; 3],
+    limit: PixelLimit,
+) -> Result<LoosePictures, RecordsError> {
     let paths = shard_paths(&path.to_string_lossy())?;
     let options = PipelineOptions {
         batch: BATCH,
         shuffle: 1,
         interleave: 1,
         pixels: PixelKind::U8,
+        max_pixels: limit,
         ..PipelineOptions::default()
     };
     let (mut pixels, mut labels, mut names) = (Vec::new(), Vec::new(), Vec::new());
@@ -176,6 +188,14 @@ mod tests {
     use super::*;
     use crate::pictures::encode_png;
 
+    fn load(
+        path: &Path,
+        shape: [usize; 3],
+        classes: Option<&[String]>,
+    ) -> Result<LoosePictures, RecordsError> {
+        load_pictures(path, shape, classes, PixelLimit::default())
+    }
+
     fn write(path: &Path, shade: [u8; 3]) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let picture = Picture { rows: 4, columns: 6, channels: 3, pixels: shade.repeat(24) };
@@ -187,15 +207,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         write(&folder.path().join("rose/a.png"), [200, 0, 0]);
         write(&folder.path().join("tulip/b.png"), [0, 200, 0]);
-        let found = load_pictures(folder.path(), [2, 2, 3], None).unwrap();
+        let found = load(folder.path(), [2, 2, 3], None).unwrap();
         assert_eq!(found.names, ["rose/a.png", "tulip/b.png"]);
         assert_eq!(found.labels, Some(vec![0, 1]));
         assert_eq!(found.pixels[..12], [200, 0, 0].repeat(4));
         let known = ["tulip", "daisy", "rose"].map(str::to_owned);
-        let found = load_pictures(folder.path(), [2, 2, 1], Some(&known)).unwrap();
+        let found = load(folder.path(), [2, 2, 1], Some(&known)).unwrap();
         assert_eq!(found.labels, Some(vec![2, 0]));
         assert_eq!(found.pixels, [60, 60, 60, 60, 117, 117, 117, 117]);
-        let message = load_pictures(folder.path(), [2, 2, 3], Some(&known[..2])).unwrap_err();
+        let message = load(folder.path(), [2, 2, 3], Some(&known[..2])).unwrap_err();
         assert!(
             message.to_string().contains("rose is none of the classes tulip, daisy"),
             "{message}"
@@ -207,16 +227,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         write(&folder.path().join("b.png"), [9, 9, 9]);
         write(&folder.path().join("a.png"), [8, 8, 8]);
-        let found = load_pictures(folder.path(), [1, 1, 3], None).unwrap();
+        let found = load(folder.path(), [1, 1, 3], None).unwrap();
         assert_eq!(
             (found.names.as_slice(), &found.labels),
             (&["a.png", "b.png"].map(str::to_owned)[..], &None)
         );
-        let one = load_pictures(&folder.path().join("b.png"), [1, 1, 3], None).unwrap();
+        let one = load(&folder.path().join("b.png"), [1, 1, 3], None).unwrap();
         assert_eq!(one.pixels, [9, 9, 9]);
         fs::write(folder.path().join("c.png"), "no picture").unwrap();
-        let message = load_pictures(folder.path(), [1, 1, 3], None).unwrap_err().to_string();
+        let message = load(folder.path(), [1, 1, 3], None).unwrap_err().to_string();
         assert!(message.contains("c.png"), "{message}");
-        assert!(load_pictures(&folder.path().join("none"), [1, 1, 3], None).is_err());
+        assert!(load(&folder.path().join("none"), [1, 1, 3], None).is_err());
     }
 }

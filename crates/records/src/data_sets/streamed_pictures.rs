@@ -149,7 +149,7 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pictures::{Picture, encode_png};
+    use crate::pictures::{Picture, PixelLimit, encode_png};
     use crate::pipeline::{PictureUse, PixelKind};
     use crate::prepare::{OnCorrupt, PrepareOptions, Storage, prepare};
     use crate::sources::Source;
@@ -206,6 +206,7 @@ mod tests {
             split: Some(PartShares::new(SHARES).unwrap()),
             threads: 1,
             corrupt: OnCorrupt::Refuse,
+            max_pixels: PixelLimit::default(),
         };
         let source = Source::open(folder.path()).unwrap();
         prepare(source, shards.path(), &options, &mut |_| ()).unwrap();

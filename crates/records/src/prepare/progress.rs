@@ -17,7 +17,7 @@ use super::result::{CorruptItem, Prepared, PreparedPart, PreparedShard};
 use super::{PrepareOptions, Storage};
 use crate::durable::{flush_folder, write_durably};
 use crate::error::RecordsError;
-use crate::pictures::Framing;
+use crate::pictures::{Framing, PixelLimit};
 use crate::shards::writer::{ShardContent, ShardWriter};
 use crate::sources::Source;
 
@@ -182,6 +182,8 @@ fn pins(source: &Source, options: &PrepareOptions) -> Map<String, Value> {
         Framing::Crop => "crop",
         Framing::Fit => "fit",
     };
+    // Sets that were begun before there was this option have none.
+    let limit = options.max_pixels;
     let codec = if cfg!(feature = "turbojpeg") { "libjpeg-turbo" } else { "pure" };
     let value = json!({
         "source": source.kind(),
@@ -193,6 +195,7 @@ fn pins(source: &Source, options: &PrepareOptions) -> Map<String, Value> {
         "--shards": options.shards,
         "--seed": options.seed,
         "--split": options.split.map(|shares| shares.shares()),
+        "--max-pixels": (pictures && limit != PixelLimit::default()).then(|| limit.pixels()),
         "codec": if pictures { json!(codec) } else { Value::Null },
     });
     match value {

@@ -34,6 +34,7 @@ fn options() -> PrepareOptions {
         split: None,
         threads: 2,
         corrupt: OnCorrupt::Refuse,
+        max_pixels: PixelLimit::default(),
     }
 }
 
