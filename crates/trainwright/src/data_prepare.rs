@@ -66,7 +66,7 @@ pub fn inspect_data(patterns: &[String], show: usize) -> Result<Vec<Inspection>,
 fn files(patterns: &[String]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for pattern in patterns {
-        files.extend(trainwright_records::shard_paths(pattern)?);
+        files.extend(trainwright_records::shard_paths_of_parts(pattern)?);
     }
     Ok(files)
 }

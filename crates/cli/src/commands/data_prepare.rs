@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use trainwright::Error;
-use trainwright_records::pictures::Framing;
+use trainwright_records::pictures::{Framing, PixelLimit};
 use trainwright_records::prepare::{
     OnCorrupt, PartShares, PrepareOptions, PrepareProgress, Prepared, Storage,
 };
@@ -16,6 +16,9 @@ use trainwright_records::{FileVerdict, Inspection};
 use crate::arguments::{InspectArguments, PrepareArguments, VerifyArguments};
 use crate::output::{print, print_json, tell};
 
+/// Files that are named in the summary; `dataset.json` lists them all.
+const MOST_PASSED_OVER: usize = 5;
+
 pub(crate) fn prepare(arguments: &PrepareArguments) -> anyhow::Result<u8> {
     let options = options(arguments)?;
     let mut progress = Counting::new();
@@ -23,12 +26,16 @@ pub(crate) fn prepare(arguments: &PrepareArguments) -> anyhow::Result<u8> {
         trainwright::prepare_data(&arguments.source, &arguments.out, &options, &mut |at| {
             progress.hear(at)
         })?;
+    for shard in &prepared.remade {
+        tell(&format!("made again, because it was changed since it was written: {shard}"));
+    }
     for item in &prepared.corrupt {
         tell(&format!("left out: {item}"));
     }
     if arguments.json {
         let mut result = serde_json::to_value(&prepared)?;
         result["out"] = json!(arguments.out);
+        result["remade"] = json!(prepared.remade);
         result["seconds"] = json!(progress.begun.elapsed().as_secs_f64());
         print_json("data-prepare", &result)?;
     } else {
@@ -57,6 +64,7 @@ fn options(arguments: &PrepareArguments) -> Result<PrepareOptions, Error> {
         split,
         threads: arguments.threads.unwrap_or_else(processors),
         corrupt: if arguments.skip_corrupt { OnCorrupt::Skip } else { OnCorrupt::Refuse },
+        max_pixels: arguments.max_pixels.map_or_else(PixelLimit::from_environment, Ok)?,
     })
 }
 
@@ -81,7 +89,13 @@ fn summary(prepared: &Prepared, arguments: &PrepareArguments, spent: Duration) -
         line(format!("{} corrupt pictures left out", prepared.corrupt.len()));
     }
     if !prepared.passed_over.is_empty() {
-        line(format!("{} files are no pictures by their names", prepared.passed_over.len()));
+        line(format!("{} files passed over, being no picture files:", prepared.passed_over.len()));
+        for name in prepared.passed_over.iter().take(MOST_PASSED_OVER) {
+            line(format!("  {}", name.escape_debug()));
+        }
+        if prepared.passed_over.len() > MOST_PASSED_OVER {
+            line("  ... (all are in dataset.json)".to_owned());
+        }
     }
     text
 }

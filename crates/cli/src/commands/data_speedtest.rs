@@ -9,6 +9,7 @@ use comfy_table::Table;
 use trainwright::{
     CacheState, Error, SpeedFit, SpeedModel, Speedtest, SpeedtestProgress, SpeedtestRequest,
 };
+use trainwright_records::pictures::PixelLimit;
 use trainwright_records::{Limits, ReadSource};
 use trainwright_report::figure;
 
@@ -32,6 +33,10 @@ pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
             bandwidth: arguments.bandwidth,
         },
         seed: arguments.seed,
+        max_pixels: arguments
+            .max_pixels
+            .map_or_else(PixelLimit::from_environment, Ok)
+            .map_err(Error::from)?,
     };
     let mut said = Instant::now();
     let test = trainwright::speedtest(&request, &mut |at| hear(at, &mut said))?;

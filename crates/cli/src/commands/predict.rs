@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use trainwright::Error;
+use trainwright_records::pictures::PixelLimit;
 use trainwright_train::{PredictRequest, Predictions};
 
 use crate::arguments::PredictArguments;
@@ -18,6 +19,10 @@ pub(crate) fn predict(arguments: &PredictArguments) -> anyhow::Result<u8> {
         data_dir: arguments.data_dir.clone(),
         test_data: arguments.test_data.clone(),
         threads: arguments.threads,
+        max_pixels: arguments
+            .max_pixels
+            .map_or_else(PixelLimit::from_environment, Ok)
+            .map_err(Error::from)?,
     };
     let predictions = trainwright_train::predict(&request).map_err(Error::from)?;
     if let Some(path) = &arguments.output {
