@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use trainwright_study::Strategy;
 
-use crate::divergence::DivergedBy;
+use crate::train::divergence::DivergedBy;
 
 /// One thing that happened, as `{"event": "...", ...}` in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 //! (`pictures.rs`).
 
 mod pictures;
+pub(crate) mod trained;
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +11,12 @@ use trainwright_networks::SafeTensors;
 use trainwright_records::is_data_set;
 use trainwright_study::{JobSpec, NetworkName};
 
-use crate::checkpoint::{kept_job, last_checkpoint};
-use crate::dense::DenseLearner;
+use crate::checkpoints::keeper::{kept_job, last_checkpoint};
 use crate::error::TrainError;
 use crate::input::Pictures;
-use crate::learner::{Learner, Part};
-use crate::sparse::{SparseLearner, SparseSplits};
+use crate::learners::dense::DenseLearner;
+use crate::learners::learner::{Learner, Part};
+use crate::learners::sparse::{SparseLearner, SparseSplits};
 use pictures::{apply_to_pictures, class_names};
 
 /// What to apply, and to what.

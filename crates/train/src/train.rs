@@ -1,28 +1,34 @@
 //! The training loop.
 
+pub(crate) mod divergence;
+pub(crate) mod early_stopping;
+pub(crate) mod pace;
+pub(crate) mod progress;
+mod stopwatch;
+
 use std::path::PathBuf;
 use std::time::Instant;
 
 use trainwright_networks::{BatchScore, StepSize};
 use trainwright_study::{JobSpec, NetworkName, Schedule, Seed, Strategy};
 
-use crate::board::Board;
-use crate::checkpoint::{CheckpointOptions, Keeper};
-use crate::dense::DenseLearner;
-use crate::divergence::DivergedBy;
-use crate::early_stopping::Patience;
+use crate::checkpoints::keeper::{CheckpointOptions, Keeper};
 use crate::error::TrainError;
 use crate::events::{
     Diverged, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome,
 };
-use crate::export::{check_export, export};
-use crate::fingerprint::parameters_hash;
 use crate::input::{Pictures, SetPart};
-use crate::learner::{Chosen, Learner, Part};
-use crate::pace::Pace;
-use crate::progress::Progress;
-use crate::sparse::{SparseLearner, SparseSplits};
-use crate::stopwatch::timed;
+use crate::learners::dense::DenseLearner;
+use crate::learners::learner::{Chosen, Learner, Part};
+use crate::learners::sparse::{SparseLearner, SparseSplits};
+use crate::outputs::export::{check_export, export};
+use crate::outputs::fingerprint::parameters_hash;
+use crate::outputs::tensorboard::Board;
+use crate::train::divergence::DivergedBy;
+use crate::train::early_stopping::Patience;
+use crate::train::pace::Pace;
+use crate::train::progress::Progress;
+use crate::train::stopwatch::timed;
 
 /// Parts of a job that draw random numbers, each from its own seed.
 const SHUFFLE: u64 = 2;

@@ -1,10 +1,10 @@
 //! The sum of two values, as at the end of a residual block.
 
 use super::rectifier::{self, stretch};
-use crate::layer::{Backward, Forward, Gradients, Layer, Needs};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::team::Team;
+use crate::arithmetic::matrix::Into;
+use crate::layers::layer::{Backward, Forward, Gradients, Layer, Needs};
+use crate::threads::parts::{Cut, Parts};
+use crate::threads::team::Team;
 
 /// Adds the output of an earlier layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The mean of each window.
 
-use crate::layer::{Backward, Forward, Layer, Needs, examples_per_part};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::simd::{add_product, fused_kernels};
+use crate::arithmetic::matrix::Into;
+use crate::arithmetic::simd::{add_product, fused_kernels};
+use crate::layers::layer::{Backward, Forward, Layer, Needs, examples_per_part};
+use crate::threads::parts::{Cut, Parts};
 
 /// Windows that lie side by side, or one over the whole picture; rows and columns that fill no
 /// window are left out.

@@ -11,13 +11,13 @@ use rand_pcg::Pcg64;
 use super::normalised::Norm;
 use super::window::Window;
 use super::{norm_kernels, rectifier};
-use crate::description::Activation;
-use crate::init::{fill_uniform, he_limit};
-use crate::layer::{Backward, Forward, Layer, MOST_PARTS, Mode, Needs, examples_per_part};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::simd::fused_kernels;
-use crate::team::Team;
+use crate::arithmetic::matrix::Into;
+use crate::arithmetic::simd::fused_kernels;
+use crate::layers::layer::{Backward, Forward, Layer, MOST_PARTS, Mode, Needs, examples_per_part};
+use crate::network::description::Activation;
+use crate::network::initial_weights::{fill_uniform, he_limit};
+use crate::threads::parts::{Cut, Parts};
+use crate::threads::team::Team;
 
 /// What a window computes at each of its places.
 pub(crate) trait Product: std::fmt::Debug + Send + Sync {

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use rand_pcg::Pcg64;
 
-use crate::blocks::{Block, Blocks};
-use crate::description::Activation;
-use crate::init::{fill_uniform, glorot_limit, he_limit};
-use crate::kernels;
-use crate::layer::{Backward, Forward, Gradients, Layer, Needs};
+use crate::arithmetic::kernels;
+use crate::arithmetic::matrix::{Into, Matrix, multiply, multiply_into};
+use crate::layers::layer::{Backward, Forward, Gradients, Layer, Needs};
 use crate::layers::{few_rows, many_zeros, rectifier};
-use crate::matrix::{Into, Matrix, multiply, multiply_into};
-use crate::parts::{Cut, Parts};
-use crate::tensors::{Layout, TensorKind};
+use crate::network::description::Activation;
+use crate::network::initial_weights::{fill_uniform, glorot_limit, he_limit};
+use crate::network::tensors::{Layout, TensorKind};
+use crate::threads::blocks::{Block, Blocks};
+use crate::threads::parts::{Cut, Parts};
 
 /// A dense layer in the flat vectors: `inputs x outputs` weights, row by row, then `outputs`
 /// biases; an activation may follow.

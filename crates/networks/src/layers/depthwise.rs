@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::convolution::{PartBackward, PartForward, Product};
 use super::window::Window;
-use crate::matrix::Into;
-use crate::simd::{LANES, Lanes, add_product, add_products, fused_kernels};
+use crate::arithmetic::matrix::Into;
+use crate::arithmetic::simd::{LANES, Lanes, add_product, add_products, fused_kernels};
 
 /// One window of weights for each channel; channels last.
 #[derive(Debug)]

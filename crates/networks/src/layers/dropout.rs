@@ -1,10 +1,10 @@
 //! Dropout: some values become 0 while learning, and the others grow to make up for them.
 
 use super::rectifier::stretch;
-use crate::layer::{Backward, Forward, Layer, Mode, Needs};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::simd::fused_kernels;
+use crate::arithmetic::matrix::Into;
+use crate::arithmetic::simd::fused_kernels;
+use crate::layers::layer::{Backward, Forward, Layer, Mode, Needs};
+use crate::threads::parts::{Cut, Parts};
 
 /// Leaves out a share of the values (Srivastava et al. 2014, in the form that scales while
 /// learning).

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::convolution::{PartBackward, PartForward, Product};
 use super::rectifier;
 use super::window::Window;
-use crate::matrix::{Into, Matrix, multiply};
+use crate::arithmetic::matrix::{Into, Matrix, multiply};
 
 /// Filters of `kernel x kernel x inputs` weights each, outputs last.
 #[derive(Debug)]

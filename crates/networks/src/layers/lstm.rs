@@ -8,13 +8,13 @@ use std::ops::Range;
 use rand_pcg::Pcg64;
 
 use super::{gates, rectifier};
-use crate::description::Returns;
-use crate::init::{fill_uniform, glorot_limit};
-use crate::kernels;
-use crate::layer::{Backward, Forward, Layer, Needs};
-use crate::matrix::{Into, Matrix, multiply};
-use crate::parts::{Cut, Parts};
-use crate::tensors::{Layout, TensorKind};
+use crate::arithmetic::kernels;
+use crate::arithmetic::matrix::{Into, Matrix, multiply};
+use crate::layers::layer::{Backward, Forward, Layer, Needs};
+use crate::network::description::Returns;
+use crate::network::initial_weights::{fill_uniform, glorot_limit};
+use crate::network::tensors::{Layout, TensorKind};
+use crate::threads::parts::{Cut, Parts};
 
 /// In which order the steps are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

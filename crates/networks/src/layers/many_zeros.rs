@@ -7,11 +7,11 @@
 
 use std::ops::Range;
 
-use crate::blocks::Block;
-use crate::kernels::prefetch;
+use crate::arithmetic::kernels::prefetch;
+use crate::arithmetic::matrix::Into;
+use crate::arithmetic::simd::{LANES, Lanes, add_products, fused_kernels};
 use crate::layers::places::{MOST, Places};
-use crate::matrix::Into;
-use crate::simd::{LANES, Lanes, add_products, fused_kernels};
+use crate::threads::blocks::Block;
 
 /// Columns of the tiles: their sums fill half of the registers, enough for a multiplication not to
 /// wait for the last one.
@@ -163,8 +163,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::init::test_values as values;
     use crate::layers::few_rows;
+    use crate::network::initial_weights::test_values as values;
 
     type AddOutputs = fn(&[f32], &[f32], usize, &mut Block<'_>);
     type WeightGradients = fn(&[f32], &[f32], usize, Range<usize>, &mut [f32]);

@@ -1,10 +1,10 @@
 //! The largest value of each window.
 
 use super::window::Window;
-use crate::layer::{Backward, Forward, Layer, Needs, examples_per_part};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::simd::fused_kernels;
+use crate::arithmetic::matrix::Into;
+use crate::arithmetic::simd::fused_kernels;
+use crate::layers::layer::{Backward, Forward, Layer, Needs, examples_per_part};
+use crate::threads::parts::{Cut, Parts};
 
 /// Windows that lie side by side; rows and columns that fill no window are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,7 +205,7 @@ mod tests {
         let [mut back, mut again] = [[0.0; 10]; 2];
         hand_back(after, (&input, &one), &mut [7.0, 8.0], &mut back, Into::Replace);
         hand_back(POOL, (&rectified, &two), &mut [7.0, 8.0], &mut again, Into::Replace);
-        crate::kernels::relu_backward(&mut again, &rectified);
+        crate::arithmetic::kernels::relu_backward(&mut again, &rectified);
         assert_eq!(back, again);
         assert_eq!(back.iter().sum::<f32>(), 8.0);
     }

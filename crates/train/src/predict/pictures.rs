@@ -9,7 +9,7 @@ use trainwright_study::JobSpec;
 
 use super::{Checkpoint, Predicted, Predictions, class_scores, confusion};
 use crate::error::TrainError;
-use crate::trained::{TrainedNetwork, about_network};
+use crate::predict::trained::{TrainedNetwork, about_network};
 
 /// Names of the classes of the data that were trained on, where they have some: a file beside
 /// prepared shards, or the folders of pictures.
