@@ -21,7 +21,7 @@ pub use augment::Augment;
 pub use cache::CacheKind;
 
 use crate::error::RecordsError;
-use crate::ordered::Ordered;
+use crate::ordered_work::Ordered;
 use crate::pictures::Picture;
 use cache::Cache;
 use fill::Filler;

@@ -7,6 +7,7 @@
 //! decoded pixels.
 
 mod memory;
+mod name_hash;
 mod plan;
 mod progress;
 mod result;
@@ -22,11 +23,11 @@ use serde::Serialize;
 pub use plan::PartShares;
 pub use result::{CorruptItem, Prepared, PreparedPart, PreparedShard};
 
-use crate::compression::Compression;
 use crate::error::RecordsError;
-use crate::ordered::Ordered;
+use crate::ordered_work::Ordered;
 use crate::pictures::Framing;
-use crate::shard_writer::{IndexFile, ShardWriter};
+use crate::shards::compression::Compression;
+use crate::shards::writer::{IndexFile, ShardWriter};
 use crate::sources::Source;
 use memory::MemoryLimit;
 use plan::{Plan, Run};

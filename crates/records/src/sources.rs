@@ -5,7 +5,7 @@
 
 mod csv_table;
 mod idx_set;
-mod libsvm;
+mod libsvm_file;
 mod picture_folder;
 
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 pub use csv_table::CsvTable;
 pub use idx_set::IdxSet;
-pub use libsvm::LibsvmFile;
+pub use libsvm_file::LibsvmFile;
 pub use picture_folder::PictureFolder;
 
 use crate::error::RecordsError;
@@ -148,6 +148,6 @@ impl Fingerprint {
     }
 
     fn finish(self) -> String {
-        crate::published::hex(&self.0.finalize())
+        crate::data_sets::published::hex(&self.0.finalize())
     }
 }

@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn hidden_files_are_not_listed() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(".a.tfrecord.partial"), b"half").unwrap();
+        fs::write(folder.path().join(".a.tfrecord.trainwright-partial"), b"half").unwrap();
         assert_eq!(LocalBucket.list(folder.path()).unwrap(), []);
     }
 

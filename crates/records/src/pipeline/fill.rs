@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use trainwright_random::Random;
+
 use super::cache::Cache;
 use super::origin::PictureReader;
 use super::{Batch, Images, PictureUse, PixelKind, Shared};
 use crate::error::RecordsError;
-use crate::example_view::ExampleView;
+use crate::messages::example_view::ExampleView;
 use crate::pictures::{Decoder, Picture};
-use crate::random::Stream;
 
 /// Purpose of the random stream of a picture's changes.
 const AUGMENT: u64 = 3;
@@ -52,8 +53,9 @@ impl Filler {
         let options = &self.shared.options;
         let picture = match self.wanted {
             PictureUse::Learning { epoch } if !options.augment.is_nothing() => {
-                let mut stream = Stream::new(options.seed, &[epoch, AUGMENT, record as u64]);
-                options.augment.apply(&self.picture, &mut stream, &mut self.changed)?;
+                let mut random =
+                    Random::for_purpose(options.seed, &[epoch, AUGMENT, record as u64]);
+                options.augment.apply(&self.picture, &mut random, &mut self.changed)?;
                 &self.changed
             }
             PictureUse::Judging if options.augment.crop.is_some() => {

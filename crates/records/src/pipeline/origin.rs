@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use super::fill::picture_of;
 use crate::error::RecordsError;
-use crate::example_view::ExampleView;
-use crate::index::{IndexEntry, index_path, read_index};
+use crate::messages::example_view::ExampleView;
 use crate::pictures::{Decoder, Framing, Picture, Scaler};
-use crate::shard_bytes::ShardBytes;
+use crate::shards::bytes::ShardBytes;
+use crate::shards::framing::RecordSlices;
+use crate::shards::index::{IndexEntry, index_path, read_index};
 use crate::sources::PictureFolder;
-use crate::tfrecord::RecordSlices;
 
 /// A numbered list of labelled pictures.
 pub(super) enum Origin {

@@ -18,7 +18,7 @@ use super::{PrepareOptions, Storage};
 use crate::durable::{flush_folder, write_durably};
 use crate::error::RecordsError;
 use crate::pictures::Framing;
-use crate::shard_writer::ShardWriter;
+use crate::shards::writer::ShardWriter;
 use crate::sources::Source;
 
 const PINS: &str = ".prepare.json";
@@ -138,7 +138,8 @@ impl Keeper {
             passed_over: source.passed_over().to_vec(),
         };
         for (name, _) in &plan.parts {
-            flush_folder(&self.out.join(name))?;
+            let folder = self.out.join(name);
+            flush_folder(&folder).map_err(|error| RecordsError::from(error).in_file(folder))?;
             let mut shards = Vec::new();
             for number in 0..plan.shards {
                 let entry = &self.finished[&plan.shard(name, number)];

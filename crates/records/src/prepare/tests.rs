@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::example_view::ExampleView;
+use crate::messages::example_view::ExampleView;
 use crate::pictures::{Picture, encode_png};
-use crate::shard_bytes::ShardBytes;
-use crate::tfrecord::RecordSlices;
+use crate::shards::bytes::ShardBytes;
+use crate::shards::framing::RecordSlices;
 
 /// A folder of small pictures in two classes, each of its own shade.
 fn pictures(count: usize) -> tempfile::TempDir {
@@ -139,7 +139,7 @@ fn an_unfinished_folder_is_finished_to_the_same_bytes() {
         keeper.keep(shard, Vec::new(), writer).unwrap();
     }
     drop(keeper);
-    fs::write(out.path().join(".data-00001-of-00003.tfrecord.partial"), "half").unwrap();
+    fs::write(out.path().join(".data-00001-of-00003.tfrecord.trainwright-partial"), "half").unwrap();
     let mut seen = Vec::new();
     prepare(source, out.path(), &options(), &mut |at| seen.push(at.done)).unwrap();
     // Shards of 6, 7 and 7 pictures, of which the second was missing.

@@ -9,7 +9,7 @@ use super::plan::Run;
 use super::result::CorruptItem;
 use super::{PrepareOptions, Storage};
 use crate::error::RecordsError;
-use crate::example::{Example, Feature};
+use crate::messages::example::{Example, Feature};
 use crate::pictures::{Decoder, Framing, JpegWriter, Picture, Scaler, read_picture_header};
 use crate::sources::{IdxSet, LibsvmFile, PictureFolder, Source};
 

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::bucket::{Bucket, Object};
-use crate::compression::Compression;
 use crate::error::RecordsError;
-use crate::example::{Example, Feature};
+use crate::messages::example::{Example, Feature};
 use crate::pictures::{Decoder, Framing, JpegWriter, Picture, Scaler};
-use crate::shard_writer::{IndexFile, ShardWriter};
+use crate::shards::compression::Compression;
+use crate::shards::writer::{IndexFile, ShardWriter};
 
 /// Pictures a shard, as in the field reports: 3,670 pictures in 16 shards.
 const SHARD_PICTURES: usize = 230;

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use super::{ReadRun, around};
 use crate::bucket::{Bucket, Object};
-use crate::compression::unpacked_records;
 use crate::error::RecordsError;
-use crate::example_view::ExampleView;
+use crate::messages::example_view::ExampleView;
 use crate::pictures::{Decoder, Framing, Picture, Scaler};
 use crate::pipeline::picture_of;
-use crate::tfrecord::{FRAME_BYTES, RecordReader};
+use crate::shards::compression::unpacked_records;
+use crate::shards::framing::{FRAME_BYTES, RecordReader};
 
 /// Bytes read, and how long it took.
 type Measured = Result<(u64, Duration), RecordsError>;

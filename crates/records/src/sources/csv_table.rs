@@ -10,8 +10,8 @@ use csv::{ByteRecord, ReaderBuilder};
 
 use super::Fingerprint;
 use crate::error::RecordsError;
-use crate::example::{Example, Feature};
-use crate::shard_bytes::ShardBytes;
+use crate::messages::example::{Example, Feature};
+use crate::shards::bytes::ShardBytes;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,0 +1,160 @@
+//! Writing one shard: framed, perhaps compressed, indexed, and visible only when it is whole.
+
+use std::path::{Path, PathBuf};
+
+use crate::durable::{PrivateFile, flush_folder, folder_of, write_in_folder};
+use crate::error::RecordsError;
+use crate::shards::block_writer::BlockWriter;
+use crate::shards::compression::{Compression, Packer};
+use crate::shards::framing::{FRAME_BYTES, RecordWriter};
+use crate::shards::index::{IndexEntry, index_path, write_index};
+
+/// Whether a shard gets an index file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexFile {
+    /// An index beside the shard; compressed shards never have one.
+    Beside,
+    /// No index.
+    None,
+}
+
+/// What a finished shard holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShardSize {
+    /// Records.
+    pub records: u64,
+    /// Bytes of its records and their frames, before any compression.
+    pub bytes: u64,
+}
+
+/// Writes the records of one shard.
+///
+/// ```
+/// use trainwright_records::{Compression, IndexFile, ShardWriter};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("data-00000-of-00001.tfrecord");
+/// let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::Beside)?;
+/// writer.write(b"payload")?;
+/// assert!(!path.exists());
+/// writer.finish()?;
+/// assert!(path.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ShardWriter {
+    path: PathBuf,
+    output: RecordWriter<Packer<BlockWriter<PrivateFile>>>,
+    index: Option<Vec<IndexEntry>>,
+    size: ShardSize,
+}
+
+impl ShardWriter {
+    /// Begins a shard that will be at `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be created.
+    pub fn create(
+        path: &Path,
+        compression: Compression,
+        index: IndexFile,
+    ) -> Result<Self, RecordsError> {
+        let file = PrivateFile::create(path);
+        let file = file.map_err(|error| RecordsError::from(error).in_file(path))?;
+        let file = BlockWriter::new(file);
+        let indexed = index == IndexFile::Beside && compression == Compression::None;
+        Ok(Self {
+            path: path.to_owned(),
+            output: RecordWriter::new(Packer::new(file, compression)),
+            index: indexed.then(Vec::new),
+            size: ShardSize { records: 0, bytes: 0 },
+        })
+    }
+
+    /// Adds one record.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&mut self, payload: &[u8]) -> Result<(), RecordsError> {
+        let in_file = |error: std::io::Error| RecordsError::from(error).in_file(&self.path);
+        self.output.write(payload).map_err(in_file)?;
+        let bytes = (payload.len() + FRAME_BYTES) as u64;
+        if let Some(index) = &mut self.index {
+            index.push(IndexEntry { offset: self.size.bytes, bytes });
+        }
+        self.size.records += 1;
+        self.size.bytes += bytes;
+        Ok(())
+    }
+
+    /// What it holds so far.
+    pub fn size(&self) -> ShardSize {
+        self.size
+    }
+
+    /// Gives index and flushed shard their final names.
+    ///
+    /// # Errors
+    /// When either cannot be written; then neither shard nor half a shard is visible.
+    pub fn finish(self) -> Result<ShardSize, RecordsError> {
+        let folder = folder_of(&self.path).to_owned();
+        let size = self.finish_in_folder()?;
+        flush_folder(&folder).map_err(|error| RecordsError::from(error).in_file(folder))?;
+        Ok(size)
+    }
+
+    /// The same for one of many shards, whose folder is flushed once after all of them.
+    pub(crate) fn finish_in_folder(self) -> Result<ShardSize, RecordsError> {
+        let in_file = |error: std::io::Error| RecordsError::from(error).in_file(&self.path);
+        let file = self.output.into_inner().finish().map_err(in_file)?;
+        let file = file.finish().map_err(in_file)?;
+        if let Some(index) = &self.index {
+            let mut content = Vec::new();
+            write_index(&mut content, index).expect("writing to memory cannot fail");
+            let beside = index_path(&self.path);
+            let written = write_in_folder(&beside, &content);
+            written.map_err(|error| RecordsError::from(error).in_file(beside))?;
+        }
+        file.publish().map_err(in_file)?;
+        Ok(self.size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::shards::framing::RecordSlices;
+    use crate::shards::index::read_index;
+
+    #[test]
+    fn the_index_beside_a_shard_is_that_of_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tfrecord");
+        let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::Beside).unwrap();
+        for size in [0, 1, 1000] {
+            writer.write(&vec![7; size]).unwrap();
+        }
+        assert_eq!(writer.finish().unwrap(), ShardSize { records: 3, bytes: 1001 + 3 * 16 });
+        let bytes = fs::read(&path).unwrap();
+        let index = read_index(&index_path(&path)).unwrap();
+        assert_eq!(index, RecordSlices::index(&bytes).unwrap());
+    }
+
+    #[test]
+    fn an_abandoned_shard_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tfrecord");
+        let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::Beside).unwrap();
+        writer.write(b"payload").unwrap();
+        drop(writer);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let missing = Path::new("no/such/folder/a.tfrecord");
+        let error = ShardWriter::create(missing, Compression::None, IndexFile::None).err().unwrap();
+        assert!(error.to_string().starts_with("no/such/folder/a.tfrecord: "), "{error}");
+    }
+}

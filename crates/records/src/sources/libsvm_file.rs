@@ -1,0 +1,120 @@
+//! Text files of sparse rows, row by row; `crate::data_sets::libsvm` knows the lines.
+
+use std::path::{Path, PathBuf};
+
+use super::Fingerprint;
+use crate::data_sets::libsvm::SparseRow;
+use crate::error::RecordsError;
+use crate::shards::bytes::ShardBytes;
+
+/// More different labels than this are numbers to predict, not classes.
+const MOST_CLASSES: usize = 1000;
+
+/// A libsvm file, mapped, with the start of each row.
+pub struct LibsvmFile {
+    path: PathBuf,
+    bytes: ShardBytes,
+    /// First byte and number of the line of each row.
+    rows: Vec<(u64, u64)>,
+    /// Different labels, rising, when they are classes.
+    labels: Option<Vec<f64>>,
+    fingerprint: String,
+}
+
+impl LibsvmFile {
+    /// Reads and checks a whole file; it may be GZIP-compressed.
+    ///
+    /// # Errors
+    /// When a line is no row; file and line are named.
+    pub fn open(path: &Path) -> Result<Self, RecordsError> {
+        let bytes = ShardBytes::open_text(path)?;
+        let (mut rows, mut labels) = (Vec::new(), Vec::<f64>::new());
+        let (mut start, mut whole, mut row) = (0_u64, true, SparseRow::default());
+        for (number, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+            let number = number as u64 + 1;
+            if row.read(line).map_err(|error| error.in_line(number).in_file(path))? {
+                rows.push((start, number));
+                whole &= row.label.fract() == 0.0;
+                if let Err(at) = labels.binary_search_by(|label| label.total_cmp(&row.label))
+                    && labels.len() <= MOST_CLASSES
+                {
+                    labels.insert(at, row.label);
+                }
+            }
+            start += line.len() as u64 + 1;
+        }
+        if rows.is_empty() {
+            return Err(RecordsError::NoExamples.in_file(path));
+        }
+        let classes = whole && labels.len() <= MOST_CLASSES;
+        let fingerprint = Fingerprint::of_file(path)?;
+        let labels = classes.then_some(labels);
+        Ok(Self { path: path.to_owned(), bytes, rows, labels, fingerprint })
+    }
+
+    /// How many rows there are.
+    pub fn items(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// A row.
+    ///
+    /// # Errors
+    /// When the file has changed since it was opened.
+    pub fn row(&self, item: usize) -> Result<SparseRow, RecordsError> {
+        let (start, number) = self.rows[item];
+        let line = self.bytes[start as usize..].split(|&byte| byte == b'\n').next();
+        let in_line = |error: RecordsError| error.in_line(number).in_file(&self.path);
+        let mut row = SparseRow::default();
+        match row.read(line.unwrap_or_default()) {
+            Ok(true) => Ok(row),
+            Ok(false) => Err(in_line(RecordsError::NoExamples)),
+            Err(error) => Err(in_line(error)),
+        }
+    }
+
+    /// The class of a label, when labels are classes: its place among the rising labels.
+    pub fn class(&self, label: f64) -> Option<usize> {
+        self.labels.as_ref()?.binary_search_by(|known| known.total_cmp(&label)).ok()
+    }
+
+    /// The labels as text in the order of their classes; none when they are no classes.
+    pub fn classes(&self) -> Vec<String> {
+        self.labels.iter().flatten().map(f64::to_string).collect()
+    }
+
+    pub(super) fn line(&self, item: usize) -> u64 {
+        self.rows[item].1
+    }
+
+    pub(super) fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn rows_and_classes_are_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "+1 1:0.5 7:2 \n# note\n\n-1 3:1e-3 # why\r\n+1").unwrap();
+        let rows = LibsvmFile::open(file.path()).unwrap();
+        assert_eq!((rows.items(), rows.classes()), (3, vec!["-1".to_owned(), "1".to_owned()]));
+        let row = rows.row(0).unwrap();
+        assert_eq!(row.features, [(1, 0.5), (7, 2.0)]);
+        assert_eq!((rows.class(-1.0), rows.class(1.0), rows.class(0.0)), (Some(0), Some(1), None));
+        assert_eq!((rows.line(1), rows.row(1).unwrap().features), (4, vec![(3, 0.001)]));
+        assert!(rows.row(2).unwrap().features.is_empty());
+    }
+
+    #[test]
+    fn labels_that_are_no_whole_numbers_are_no_classes() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "0.5 1:1\n1 1:2\n").unwrap();
+        assert!(LibsvmFile::open(file.path()).unwrap().classes().is_empty());
+    }
+}
