@@ -21,7 +21,7 @@ pub(crate) struct Matrix<'a> {
 
 /// What a product does with the values that its output holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Into {
+pub(crate) enum Writing {
     /// They are overwritten.
     Replace,
     /// The product is added to them.
@@ -55,7 +55,7 @@ impl<'a> Matrix<'a> {
 }
 
 /// Computes `left * right` into the row-major `output`.
-pub(crate) fn multiply(left: Matrix<'_>, right: Matrix<'_>, output: &mut [f32], into: Into) {
+pub(crate) fn multiply(left: Matrix<'_>, right: Matrix<'_>, output: &mut [f32], into: Writing) {
     multiply_into(left, right, &mut Block::whole(output, right.columns), into);
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn multiply_into(
     left: Matrix<'_>,
     right: Matrix<'_>,
     output: &mut Block<'_>,
-    into: Into,
+    into: Writing,
 ) {
     let (m, n, k) = (left.rows, right.columns, left.columns);
     assert_eq!(k, right.rows, "inner dimensions of a product agree");
@@ -82,7 +82,7 @@ pub(crate) fn multiply_into(
             first,
             1,
             row_stride as isize,
-            into == Into::Add,
+            into == Writing::Add,
             left.values.as_ptr(),
             left.column_stride as isize,
             left.row_stride as isize,
@@ -130,7 +130,7 @@ mod tests {
             let (a, b) = (shaped(&a, m, k, flip[0]), shaped(&b, k, n, flip[1]));
             let before = values(m * n, 3);
             let mut output = before.clone();
-            multiply(a, b, &mut output, if add { Into::Add } else { Into::Replace });
+            multiply(a, b, &mut output, if add { Writing::Add } else { Writing::Replace });
             for (index, &found) in output.iter().enumerate() {
                 let held = if add { f64::from(before[index]) } else { 0.0 };
                 let expected = held + slow(a, b, index / n, index % n);
@@ -145,7 +145,7 @@ mod tests {
         let (a, b) = (values(5 * 9, 1), values(4 * 5, 2));
         let (a, b) = (Matrix::new(&a, 5, 9), Matrix::new(&b, 4, 5));
         let mut output = vec![0.0; 4 * 3];
-        multiply(b, a.columns(6..9), &mut output, Into::Replace);
+        multiply(b, a.columns(6..9), &mut output, Writing::Replace);
         for (index, &found) in output.iter().enumerate() {
             let expected = slow(b, a, index / 3, 6 + index % 3);
             assert!((f64::from(found) - expected).abs() < 1e-6);

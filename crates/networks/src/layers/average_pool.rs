@@ -1,6 +1,6 @@
 //! The mean of each window.
 
-use crate::arithmetic::matrix::Into;
+use crate::arithmetic::matrix::Writing;
 use crate::arithmetic::simd::{add_product, fused_kernels};
 use crate::layers::layer::{Backward, Forward, Layer, Needs, examples_per_part};
 use crate::threads::parts::{Cut, Parts};
@@ -99,7 +99,7 @@ impl Layer for AveragePool {
         let from = &*pass.output_gradients;
         pass.rooms.team.run(pass.examples.div_ceil(step), &|part| {
             let to = to.take(part);
-            if target.into == Into::Replace {
+            if target.into == Writing::Replace {
                 to.fill(0.0);
             }
             let from = from[part * step * after..].chunks_exact(after);

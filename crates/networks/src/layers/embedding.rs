@@ -53,7 +53,7 @@ impl Layer for Embedding {
     fn backward(&self, pass: Backward<'_>) {
         if let Some(target) = pass.input_gradients {
             // Numbers of rows have no slope.
-            if target.into == crate::arithmetic::matrix::Into::Replace {
+            if target.into == crate::arithmetic::matrix::Writing::Replace {
                 target.values.fill(0.0);
             }
         }

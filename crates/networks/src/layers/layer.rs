@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use rand_pcg::Pcg64;
 
-use crate::arithmetic::matrix::Into;
+use crate::arithmetic::matrix::Writing;
 use crate::arithmetic::numbers::Numbers;
 use crate::threads::team::Team;
 
@@ -124,7 +124,7 @@ pub(crate) struct Backward<'a> {
 /// own before, adds to.
 pub(crate) struct Gradients<'a> {
     pub(crate) values: &'a mut [f32],
-    pub(crate) into: Into,
+    pub(crate) into: Writing,
 }
 
 /// The threads of a network's steps and the memory they use for a moment.

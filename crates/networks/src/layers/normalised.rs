@@ -6,7 +6,7 @@ use std::ops::Range;
 use rand_pcg::Pcg64;
 
 use super::norm_kernels::{self, Affine, Descent};
-use crate::arithmetic::matrix::Into;
+use crate::arithmetic::matrix::Writing;
 use crate::layers::layer::{
     Backward, Forward, Layer, MOST_PARTS, Mode, Needs, State, examples_per_part,
 };
@@ -289,8 +289,8 @@ impl Layer for BatchNorm {
             let (from, to) = (from.take(part), to.take(part));
             norm.descend(from, &pass.input[range(part)], parameters, fixed);
             match target.into {
-                Into::Replace => to.copy_from_slice(from),
-                Into::Add => super::rectifier::add(to, from),
+                Writing::Replace => to.copy_from_slice(from),
+                Writing::Add => super::rectifier::add(to, from),
             }
         });
     }

@@ -1,6 +1,6 @@
 //! The memory and threads of a network's steps, and the steps themselves.
 
-use crate::arithmetic::matrix::Into;
+use crate::arithmetic::matrix::Writing;
 use crate::arithmetic::numbers::Numbers;
 use crate::layers::layer::{Backward, Forward, Gradients, Mode, Rooms, State};
 use crate::losses::loss::BatchScore;
@@ -210,7 +210,7 @@ impl Workspace {
     fn take_target(&mut self, value: Option<usize>) -> Option<Target> {
         let value = value?;
         let slot = self.gradient_slots[value]?;
-        let into = if self.written[value] { Into::Add } else { Into::Replace };
+        let into = if self.written[value] { Writing::Add } else { Writing::Replace };
         self.written[value] = true;
         Some(Target { slot, into, values: self.take(slot) })
     }
@@ -223,7 +223,7 @@ impl Workspace {
 /// Gradients that a backward step writes to, out of their slot.
 struct Target {
     slot: usize,
-    into: Into,
+    into: Writing,
     values: Numbers,
 }
 
