@@ -7,6 +7,7 @@ pub(crate) mod build;
 pub(crate) mod description;
 mod families;
 pub(crate) mod initial_weights;
+mod memory;
 pub(crate) mod operator;
 mod slots;
 pub(crate) mod tensors;

@@ -17,15 +17,23 @@ use crate::network::{Network, Node};
 
 pub(crate) use make::norm_name;
 
-/// Most parameters, and most numbers of one value of one example.
-const LIMIT: usize = isize::MAX as usize / 64;
+/// Most parameters, and most numbers of one value of one example: a terabyte. What follows from
+/// them, such as the operations and the memory of a layer, can then be told in 64 bits.
+const LIMIT: usize = 1 << 38;
+
+/// Most bytes of the places that a depthwise layer notes when it is made.
+const MOST_TAP_BYTES: usize = 4 << 30;
 
 impl Network {
+    /// Most layers; planning which buffers share memory takes their number squared.
+    pub const MOST_LAYERS: usize = 10_000;
+
     /// The network that a description tells.
     ///
     /// # Errors
     /// When a layer does not fit what comes before it.
     pub fn new(description: &NetworkDescription) -> Result<Self, NetworksError> {
+        check_layer_count(description.layers.len())?;
         let mut builder = Builder::new(description)?;
         for (index, named) in description.layers.iter().enumerate() {
             let name = named.name_at(index);
@@ -47,6 +55,7 @@ impl Network {
         hidden: &[usize],
         classes: usize,
     ) -> Result<Self, NetworksError> {
+        check_layer_count(hidden.len().saturating_add(1))?;
         let widths: Vec<usize> = [&[inputs], hidden, &[classes]].concat();
         if let Some(layer) = widths.iter().position(|&width| width == 0) {
             return Err(NetworksError::EmptyLayer { layer, widths });
@@ -93,7 +102,7 @@ struct Made {
     shape: Vec<usize>,
     kind: String,
     /// Operations forward for one example.
-    flops: usize,
+    flops: u64,
 }
 
 impl Builder {
@@ -156,7 +165,7 @@ impl Builder {
                 input_shape: std::mem::replace(&mut self.shape, made.shape.clone()),
                 output_shape: made.shape,
                 parameters: self.parameters.len() - parameters,
-                flops: made.flops as u64,
+                flops: made.flops,
                 activation_bytes: (kept * size_of::<f32>()) as u64,
             });
             self.nodes.push(Node {
@@ -227,8 +236,22 @@ impl Builder {
     }
 }
 
+/// Whether a network may have that many layers.
+///
+/// # Errors
+/// When they are too many.
+fn check_layer_count(layers: usize) -> Result<(), NetworksError> {
+    let most = Network::MOST_LAYERS;
+    if layers > most { Err(NetworksError::TooManyLayers { layers, most }) } else { Ok(()) }
+}
+
 fn product(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size))
+}
+
+/// The product of such factors, or the largest number where that is larger.
+fn operations(factors: &[usize]) -> u64 {
+    factors.iter().fold(1, |product: u64, &factor| product.saturating_mul(factor as u64))
 }
 
 #[cfg(test)]

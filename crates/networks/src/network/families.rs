@@ -86,7 +86,7 @@ fn mlp(
         });
     };
     if let Some(input) = input
-        && input.iter().product::<usize>() != inputs
+        && input.iter().try_fold(1_usize, |all, &more| all.checked_mul(more)) != Some(inputs)
     {
         return Err(mismatch(format!("{inputs} numbers"), input));
     }
@@ -156,7 +156,7 @@ fn lstm(
     let (steps, width) = match *input {
         [steps, width] => (steps, width),
         // The rows of a picture are the steps.
-        [height, width, channels] => (height, width * channels),
+        [height, width, channels] => (height, width.saturating_mul(channels)),
         _ => {
             return Err(NetworksError::InputShape {
                 network: text.to_owned(),

@@ -1,6 +1,6 @@
 //! Single layers: what a description asks for must fit the dimensions that come in.
 
-use super::{Builder, LIMIT, Made, product};
+use super::{Builder, LIMIT, MOST_TAP_BYTES, Made, operations, product};
 use crate::error::NetworksError;
 use crate::layers::layer::Layer;
 use crate::layers::{
@@ -21,26 +21,11 @@ impl Builder {
         let made = match *layer {
             L::Dense { outputs, activation } => self.dense(name, outputs, activation)?,
             L::Convolution { filters, kernel, stride, padding, batch_norm, activation } => {
-                self.wanted(name, filters)?;
-                let (window, channels) = self.window(name, (kernel, stride, padding))?;
-                self.room(name, &[kernel, kernel, channels, filters])?;
-                let shape = [kernel, kernel, channels, filters];
-                let weights =
-                    self.parameters.add(format!("{name}.weight"), TensorKind::Convolution, &shape);
-                let product = Box::new(Filters::new(window, channels, filters));
-                let flops = 2 * weights.len() * window.positions();
-                let what = ("convolution", window, filters, flops);
-                self.convolution(name, product, weights, (batch_norm, activation), what)
+                let window = (kernel, stride, padding);
+                self.filters(name, filters, window, (batch_norm, activation))?
             }
             L::Depthwise { kernel, stride, padding, batch_norm, activation } => {
-                let (window, channels) = self.window(name, (kernel, stride, padding))?;
-                let shape = [kernel, kernel, channels];
-                let weights =
-                    self.parameters.add(format!("{name}.weight"), TensorKind::Depthwise, &shape);
-                let product = Box::new(DepthwiseFilters::new(window, channels));
-                let flops = 2 * weights.len() * window.positions();
-                let what = ("depthwise", window, channels, flops);
-                self.convolution(name, product, weights, (batch_norm, activation), what)
+                self.depthwise(name, (kernel, stride, padding), (batch_norm, activation))?
             }
             L::BatchNorm { activation } => {
                 let channels = *self.shape.last().expect("a value has dimensions");
@@ -49,19 +34,7 @@ impl Builder {
                 let positions = self.size() / channels;
                 self.same("batch norm", Box::new(BatchNorm { norm, positions }), 2)
             }
-            L::MaxPool { size } => {
-                let rectifies = std::mem::take(&mut self.owes_relu);
-                let (window, channels) = self.window(name, (size, size, 0))?;
-                let shape = vec![window.output_height(), window.output_width(), channels];
-                let flops = window.positions() * channels * size * size;
-                let kind = format!("max pool {size}x{size}");
-                Made {
-                    layer: Box::new(MaxPool { window, channels, rectifies }),
-                    shape,
-                    kind,
-                    flops,
-                }
-            }
+            L::MaxPool { size } => self.max_pool(name, size)?,
             L::AveragePool { size } => self.average_pool(name, size)?,
             L::Relu => self.same("relu", Box::new(Rectifier(Activation::Relu)), 1),
             L::Relu6 => self.same("relu6", Box::new(Rectifier(Activation::Relu6)), 2),
@@ -72,30 +45,12 @@ impl Builder {
                 self.shape = vec![self.size()];
                 return Ok(None);
             }
-            L::Dropout { rate } => {
-                if !(0.0..1.0).contains(&rate) {
-                    return Err(NetworksError::DropoutRate {
-                        layer: name.into(),
-                        rate: rate.to_string(),
-                    });
-                }
-                self.same("dropout", Box::new(Dropout::new(rate, self.nodes.len())), 1)
-            }
+            L::Dropout { rate } => self.dropout(name, rate)?,
             L::Add { .. } => self.same("add", Box::new(Add), 1),
             L::Lstm { units, bidirectional, returns } => {
                 self.lstm(name, units, bidirectional, returns)?
             }
-            L::Embedding { rows, width } => {
-                if self.value != 0 {
-                    return Err(NetworksError::EmbeddingNotFirst { layer: name.into() });
-                }
-                self.wanted(name, rows)?;
-                self.wanted(name, width)?;
-                self.room(name, &[rows, width])?;
-                let shape = [self.shape.as_slice(), &[width]].concat();
-                let layer = Box::new(Embedding::new(name, rows, width, &mut self.parameters));
-                Made { layer, shape, kind: "embedding".into(), flops: 0 }
-            }
+            L::Embedding { rows, width } => self.embedding(name, rows, width)?,
         };
         Ok(Some(made))
     }
@@ -106,8 +61,8 @@ impl Builder {
 
     /// A layer that leaves the dimensions as they are, with that many operations a number.
     fn same(&self, kind: &str, layer: Box<dyn Layer>, flops: usize) -> Made {
-        let shape = self.shape.clone();
-        Made { layer, shape, kind: kind.to_owned(), flops: flops * self.size() }
+        let (shape, flops) = (self.shape.clone(), operations(&[flops, self.size()]));
+        Made { layer, shape, kind: kind.to_owned(), flops }
     }
 
     fn wanted(&self, name: &str, count: usize) -> Result<(), NetworksError> {
@@ -147,7 +102,7 @@ impl Builder {
             layer: Box::new(layer),
             shape: vec![outputs],
             kind: "dense".into(),
-            flops: 2 * inputs * outputs,
+            flops: operations(&[2, inputs, outputs]),
         })
     }
 
@@ -171,13 +126,53 @@ impl Builder {
         }
     }
 
+    fn filters(
+        &mut self,
+        name: &str,
+        filters: usize,
+        window: (usize, usize, usize),
+        finish: (bool, Activation),
+    ) -> Result<Made, NetworksError> {
+        self.wanted(name, filters)?;
+        let (window, channels) = self.window(name, window)?;
+        let shape = [window.kernel, window.kernel, channels, filters];
+        self.room(name, &shape)?;
+        let kind = TensorKind::Convolution;
+        let weights = self.parameters.add(format!("{name}.weight"), kind, &shape);
+        let product = Box::new(Filters::new(window, channels, filters));
+        let flops = operations(&[2, weights.len(), window.positions()]);
+        let what = ("convolution", window, filters, flops);
+        Ok(self.convolution(name, product, weights, finish, what))
+    }
+
+    fn depthwise(
+        &mut self,
+        name: &str,
+        window: (usize, usize, usize),
+        finish: (bool, Activation),
+    ) -> Result<Made, NetworksError> {
+        let (window, channels) = self.window(name, window)?;
+        let shape = [window.kernel, window.kernel, channels];
+        self.room(name, &shape)?;
+        let (bytes, limit) = (DepthwiseFilters::bytes(&window), MOST_TAP_BYTES as u64);
+        if bytes > limit {
+            return Err(NetworksError::TooManyPlaces { layer: name.to_owned(), bytes, limit });
+        }
+        let kind = TensorKind::Depthwise;
+        let weights = self.parameters.add(format!("{name}.weight"), kind, &shape);
+        let product = Box::new(DepthwiseFilters::new(window, channels));
+        let flops = operations(&[2, weights.len(), window.positions()]);
+        let what = ("depthwise", window, channels, flops);
+        Ok(self.convolution(name, product, weights, finish, what))
+    }
+
     fn convolution(
         &mut self,
         name: &str,
         product: Box<dyn Product>,
         weights: std::ops::Range<usize>,
         (batch_norm, activation): (bool, Activation),
-        (kind, window, channels, flops): (&str, Window, usize, usize),
+        (kind, window, channels, flops): (&str, Window, usize, u64),
     ) -> Made {
         let finish = match batch_norm {
             true => {
@@ -195,6 +190,17 @@ impl Builder {
         Made { layer: Box::new(Convolution { product, weights, finish }), shape, kind, flops }
     }
 
+    fn max_pool(&mut self, name: &str, size: usize) -> Result<Made, NetworksError> {
+        let rectifies = std::mem::take(&mut self.owes_relu);
+        let (window, channels) = self.window(name, (size, size, 0))?;
+        Ok(Made {
+            layer: Box::new(MaxPool { window, channels, rectifies }),
+            shape: vec![window.output_height(), window.output_width(), channels],
+            kind: format!("max pool {size}x{size}"),
+            flops: operations(&[window.positions(), channels, size, size]),
+        })
+    }
+
     fn average_pool(&self, name: &str, size: Option<usize>) -> Result<Made, NetworksError> {
         let &[height, width, channels] = self.shape.as_slice() else {
             return Err(self.misfit(name, "height, width and channels"));
@@ -209,8 +215,28 @@ impl Builder {
             layer: Box::new(pool),
             shape: vec![down, across, channels],
             kind: format!("average pool {}x{}", size.0, size.1),
-            flops: self.size(),
+            flops: operations(&[self.size()]),
         })
+    }
+
+    fn dropout(&self, name: &str, rate: f64) -> Result<Made, NetworksError> {
+        if !(0.0..1.0).contains(&rate) {
+            let (layer, rate) = (name.to_owned(), rate.to_string());
+            return Err(NetworksError::DropoutRate { layer, rate });
+        }
+        Ok(self.same("dropout", Box::new(Dropout::new(rate, self.nodes.len())), 1))
+    }
+
+    fn embedding(&mut self, name: &str, rows: usize, width: usize) -> Result<Made, NetworksError> {
+        if self.value != 0 {
+            return Err(NetworksError::EmbeddingNotFirst { layer: name.into() });
+        }
+        self.wanted(name, rows)?;
+        self.wanted(name, width)?;
+        self.room(name, &[rows, width])?;
+        let shape = [self.shape.as_slice(), &[width]].concat();
+        let layer = Box::new(Embedding::new(name, rows, width, &mut self.parameters));
+        Ok(Made { layer, shape, kind: "embedding".into(), flops: 0 })
     }
 
     fn lstm(
@@ -240,7 +266,7 @@ impl Builder {
             layer: Box::new(layer),
             shape,
             kind: kind.into(),
-            flops: 2 * count * steps * (inputs + units) * 4 * units,
+            flops: operations(&[2 * count, steps, inputs + units, 4, units]),
         })
     }
 }
