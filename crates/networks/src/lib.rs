@@ -32,7 +32,7 @@ pub use arithmetic::bytes::{scale_bytes, scale_rows};
 pub use arithmetic::numbers::Numbers;
 pub use error::NetworksError;
 pub use files::pretrained::LoadedWeights;
-pub use files::safetensors::{NamedTensor, SafeTensors, save_safetensors};
+pub use files::safetensors::{NamedTensor, SafeTensors, write_safetensors};
 pub use losses::area_under_curve::area_under_curve;
 pub use losses::loss::BatchScore;
 pub use network::description::{

@@ -28,9 +28,10 @@ mod train;
 const PARAMETERS: &str = "parameters";
 const STATE: &str = "state";
 
-pub use checkpoints::keeper::{CheckpointEvery, CheckpointOptions, CheckpointStart};
+pub use checkpoints::{CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint};
 pub use error::TrainError;
 pub use events::{Diverged, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome};
+pub use learners::memory_limit::MemoryLimit;
 pub use predict::{ClassScore, PredictRequest, Predicted, Predictions, predict};
 pub use train::divergence::DivergedBy;
 pub use train::{TrainOptions, train, train_with};

@@ -8,6 +8,7 @@ use trainwright::Error;
 use trainwright_train::{PredictRequest, Predictions};
 
 use crate::arguments::PredictArguments;
+use crate::commands::damaged_checkpoints::tell_damaged;
 use crate::commands::report::{now, write_page};
 use crate::output::{print, print_json};
 
@@ -20,6 +21,7 @@ pub(crate) fn predict(arguments: &PredictArguments) -> anyhow::Result<u8> {
         threads: arguments.threads,
     };
     let predictions = trainwright_train::predict(&request).map_err(Error::from)?;
+    predictions.damaged.iter().for_each(tell_damaged);
     if let Some(path) = &arguments.output {
         write_table(path, &predictions)?;
     }

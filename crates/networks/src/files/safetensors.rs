@@ -6,8 +6,8 @@
 //! written here; those of type `I64`, which PyTorch uses for counters, are passed over.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -22,6 +22,9 @@ const METADATA: &str = "__metadata__";
 
 /// Type of tensors that are passed over, such as the batches that a batch norm has seen.
 const COUNTER: &str = "I64";
+
+/// Numbers that are turned into bytes at a time.
+const STRETCH: usize = 1 << 13;
 
 /// One tensor to write.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,51 +45,48 @@ pub struct SafeTensors {
     places: BTreeMap<String, (Vec<usize>, Range<usize>)>,
 }
 
-/// Writes tensors to a file that is whole or not there: under a private name at first, flushed to
-/// the disk, then renamed.
+/// Writes tensors and texts as the bytes of a safetensors file.
+///
+/// ```
+/// use trainwright_networks::{NamedTensor, write_safetensors};
+///
+/// let tensor = NamedTensor { name: "w".to_owned(), shape: vec![2], values: &[1.0, 2.0] };
+/// let mut bytes = Vec::new();
+/// write_safetensors(&mut bytes, &[("format".to_owned(), "pt".to_owned())].into(), &[tensor])?;
+/// assert!(bytes.ends_with(&2.0_f32.to_le_bytes()));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 ///
 /// # Errors
-/// When the file cannot be written; what stood under the name before is then still there.
+/// When the output fails.
 ///
 /// # Panics
 /// When a shape does not fit its numbers or a name comes twice.
-pub fn save_safetensors(
-    path: &Path,
-    metadata: &BTreeMap<String, String>,
-    tensors: &[NamedTensor<'_>],
-) -> Result<(), NetworksError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let private = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = write_file(&private, metadata, tensors).and_then(|()| rename(&private, path));
-    written.map_err(|error| {
-        // The error to tell is the first one; a leftover private file is only untidy.
-        let _ = fs::remove_file(&private);
-        NetworksError::File { path: path.to_owned(), reason: error.to_string() }
-    })
-}
-
-fn write_file(
-    path: &Path,
+pub fn write_safetensors(
+    out: &mut dyn Write,
     metadata: &BTreeMap<String, String>,
     tensors: &[NamedTensor<'_>],
 ) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
     let header = header(metadata, tensors);
     out.write_all(&(header.len() as u64).to_le_bytes())?;
     out.write_all(header.as_bytes())?;
-    for value in tensors.iter().flat_map(|tensor| tensor.values) {
-        out.write_all(&value.to_le_bytes())?;
-    }
-    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    tensors.iter().try_for_each(|tensor| tensor.for_each_bytes(|bytes| out.write_all(bytes)))
 }
 
-fn rename(private: &Path, path: &Path) -> io::Result<()> {
-    fs::rename(private, path)?;
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    File::open(folder)?.sync_all()
+impl NamedTensor<'_> {
+    /// Hands over the bytes that a file has of the tensor, one stretch after another.
+    ///
+    /// # Errors
+    /// The first that `take` gives.
+    pub fn for_each_bytes<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let mut stretch = Vec::with_capacity(STRETCH * size_of::<f32>());
+        for values in self.values.chunks(STRETCH) {
+            stretch.clear();
+            stretch.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            take(&stretch)?;
+        }
+        Ok(())
+    }
 }
 
 fn header(metadata: &BTreeMap<String, String>, tensors: &[NamedTensor<'_>]) -> String {
@@ -131,9 +131,14 @@ impl SafeTensors {
 
     /// The numbers of a tensor; `None` when there is none of that name.
     pub fn values(&self, name: &str) -> Option<Vec<f32>> {
-        let (_, range) = self.places.get(name)?;
-        let numbers = self.bytes[range.clone()].as_chunks().0.iter();
+        let numbers = self.bytes(name)?.as_chunks().0.iter();
         Some(numbers.map(|&number| f32::from_le_bytes(number)).collect())
+    }
+
+    /// The bytes of a tensor as they lie in the file; `None` when there is none of that name.
+    pub fn bytes(&self, name: &str) -> Option<&[u8]> {
+        let (_, range) = self.places.get(name)?;
+        Some(&self.bytes[range.clone()])
     }
 
     fn parse(bytes: Vec<u8>) -> Result<Self, String> {
@@ -226,11 +231,10 @@ mod tests {
 
     #[test]
     fn the_bytes_are_those_of_the_format() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("weights.safetensors");
         let values = [1.0, -2.0];
         let tensors = [NamedTensor { name: "w".to_owned(), shape: vec![2, 1], values: &values }];
-        save_safetensors(&path, &metadata(), &tensors).unwrap();
+        let mut written = Vec::new();
+        write_safetensors(&mut written, &metadata(), &tensors).unwrap();
         let header = concat!(
             r#"{"__metadata__":{"format":"pt"},"#,
             r#""w":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}}"#
@@ -239,8 +243,7 @@ mod tests {
         let mut expected = 88_u64.to_le_bytes().to_vec();
         expected.extend(padded.as_bytes());
         expected.extend([0, 0, 128, 63, 0, 0, 0, 192]);
-        assert_eq!(fs::read(&path).unwrap(), expected);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no private file is left");
+        assert_eq!(written, expected);
     }
 
     #[track_caller]
@@ -276,17 +279,12 @@ mod tests {
     }
 
     proptest! {
-        // Each case flushes a file to the disk.
-        #![proptest_config(ProptestConfig::with_cases(32))]
-
         #[test]
         fn what_is_written_is_read_back(
             tensors in prop::collection::vec(
                 prop::collection::vec(any::<u32>().prop_map(f32::from_bits), 0..20), 0..5,
             ),
         ) {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("any.safetensors");
             let named: Vec<NamedTensor<'_>> = tensors
                 .iter()
                 .enumerate()
@@ -294,8 +292,9 @@ mod tests {
                     NamedTensor { name: format!("t{index}"), shape: vec![values.len()], values }
                 })
                 .collect();
-            save_safetensors(&path, &metadata(), &named).unwrap();
-            let read = SafeTensors::open(&path).unwrap();
+            let mut written = Vec::new();
+            write_safetensors(&mut written, &metadata(), &named).unwrap();
+            let read = SafeTensors::parse(written).unwrap();
             prop_assert_eq!(read.metadata(), &metadata());
             let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<u32>>();
             for (index, values) in tensors.iter().enumerate() {

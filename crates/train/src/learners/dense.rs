@@ -19,7 +19,8 @@ use crate::learners::described::{evaluation_batch, network_of};
 use crate::learners::learner::{
     Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted,
 };
-use crate::learners::optimizers::optimizer;
+use crate::learners::memory_limit::check_memory;
+use crate::learners::optimizers::{optimizer, remembered};
 use crate::predict::Predicted;
 use crate::predict::trained::AboutNetwork;
 use crate::{PARAMETERS, STATE};
@@ -76,6 +77,9 @@ impl<'a> DenseLearner<'a> {
         let evaluation_batch = evaluation_batch(&network);
         let examples = pictures.len(SetPart::Train);
         let capacity = largest_batch.min(examples).max(evaluation_batch);
+        // Drawn and aligned parameters, gradients, and those of half a batch.
+        let vectors = 4 + remembered(job);
+        check_memory(&network, capacity, job.threads as usize, vectors)?;
         let feed = pictures.feed(SetPart::Train, capacity.min(examples), &network)?;
         let drawn = network.initial_parameters(seed.derive(WEIGHTS).value());
         let mut parameters = Numbers::from(&drawn[..]);
@@ -332,3 +336,6 @@ fn trained_ranges(tensors: &[TensorInfo]) -> Vec<Range<usize>> {
     }
     ranges
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,10 @@ pub(crate) fn network_of(job: &JobSpec, images: &Pictures) -> Result<Network, Tr
     let [rows, columns, channels] = images.input_shape();
     let description = match &job.network {
         NetworkName::Mlp | NetworkName::Logistic => {
+            if job.hidden_layers as usize >= Network::MOST_LAYERS {
+                let (layers, most) = (job.hidden_layers as usize + 1, Network::MOST_LAYERS);
+                return Err(NetworksError::TooManyLayers { layers, most }.into());
+            }
             let hidden = vec![job.neurons as usize; job.hidden_layers as usize];
             let inputs = rows * columns * channels;
             return Ok(Network::perceptron(inputs, &hidden, images.classes())?);
@@ -53,6 +57,73 @@ fn read(path: &Path) -> Result<NetworkDescription, TrainError> {
 
 /// Pictures that are scored at once; more would not be faster and would need more memory.
 pub(crate) fn evaluation_batch(network: &Network) -> usize {
-    let bytes: u64 = network.operators().iter().map(|operator| operator.activation_bytes).sum();
+    let kept = network.operators().iter().map(|operator| operator.activation_bytes);
+    let bytes = kept.fold(0, u64::saturating_add);
     (EVALUATION_BYTES / bytes.max(1)).clamp(1, EVALUATION_BATCH) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::learners::fake::fake_job;
+
+    fn job(network: &str) -> JobSpec {
+        fake_job(json!({ "network": network, "data": "fashion-mnist-sample", "neurons": 9 }))
+    }
+
+    fn built(network: &str) -> Result<Network, TrainError> {
+        let job = job(network);
+        network_of(&job, &Pictures::open(&job).unwrap())
+    }
+
+    #[test]
+    fn a_network_gets_the_inputs_and_outputs_that_the_pictures_need() {
+        assert_eq!(built("mlp").unwrap().name(), "mlp:784-9-10");
+        let lstm = built("lstm:3").unwrap();
+        assert_eq!((lstm.input_shape(), lstm.classes()), (&[28, 28][..], 10));
+    }
+
+    #[test]
+    fn a_network_that_does_not_suit_the_pictures_is_refused() {
+        let error = built("mlp:100-9-10").unwrap_err().to_string();
+        assert!(error.contains("100 numbers") && error.contains("[28, 28]"), "{error}");
+        let error = built("mlp:784-9-3").unwrap_err().to_string();
+        assert!(error.contains("3 outputs, but there are 10 classes"), "{error}");
+    }
+
+    #[test]
+    fn a_file_describes_layers_and_is_held_to_the_pictures_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("net.toml");
+        let text = |input: usize, outputs: usize| {
+            format!(
+                "name = \"own\"\ninput = [{input}]\n[[layer]]\nkind = \"dense\"\noutputs = {outputs}\n"
+            )
+        };
+        let built_of = |text: String| {
+            fs::write(&path, text).unwrap();
+            built(path.to_str().unwrap())
+        };
+        assert_eq!(built_of(text(784, 12)).unwrap().name(), "own", "more outputs do no harm");
+        let error = built_of(text(783, 10)).unwrap_err().to_string();
+        assert!(error.contains("wants 783 numbers"), "{error}");
+        let error = built_of(text(784, 9)).unwrap_err().to_string();
+        assert!(error.contains("9 outputs"), "{error}");
+        fs::remove_file(&path).unwrap();
+        let error = built(path.to_str().unwrap()).unwrap_err();
+        assert!(matches!(error, TrainError::Description { .. }), "{error}");
+    }
+
+    #[test]
+    fn as_many_pictures_are_scored_at_once_as_memory_allows() {
+        assert_eq!(evaluation_batch(&built("mlp").unwrap()), 256);
+        let wide = Network::perceptron(784, &[1 << 22], 10).unwrap();
+        assert_eq!(evaluation_batch(&wide), 3, "16 MiB each");
+        let huge = Network::perceptron(784, &[1 << 27], 10).unwrap();
+        assert_eq!(evaluation_batch(&huge), 1);
+    }
 }

@@ -13,6 +13,7 @@ use crate::error::TrainError;
 use crate::learners::learner::{
     Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted,
 };
+use crate::learners::memory_limit::MemoryLimit;
 use crate::predict::Predicted;
 
 /// Examples between two events of an asynchronous training.
@@ -20,6 +21,9 @@ const FREE_STRIDE: usize = 65_536;
 
 /// FTRL's smoothing of the first steps, as McMahan et al. (2013, section 3.1) advise.
 const BETA: f32 = 1.0;
+
+/// Bytes of a feature: its counts and numbers in the order, and up to four of a rule.
+const FEATURE_BYTES: u64 = 32;
 
 /// A training and a test part with the same features.
 pub(crate) struct SparseSplits {
@@ -34,7 +38,8 @@ impl SparseSplits {
     /// # Errors
     /// When a file cannot be read, the test part is missing or there are not two classes.
     pub(crate) fn load(job: &JobSpec) -> Result<Self, TrainError> {
-        let train = PathBuf::from(&job.data);
+        let path = PathBuf::from(&job.data);
+        let train = path.clone();
         let test = test_file(job, &train)?;
         let [train_examples, test_examples] = [read_libsvm(&train)?, read_libsvm(&test)?];
         let positive = positive_label(&train, &train_examples)?;
@@ -54,11 +59,27 @@ impl SparseSplits {
         let [train, test] = [draft(train_examples), draft(test_examples)];
         let features = match job.hash_bits {
             Some(bits) => 1 << bits,
-            None => train.ids.iter().chain(&test.ids).max().map_or(1, |&id| id.saturating_add(1)),
+            None => {
+                let id = train.ids.iter().chain(&test.ids).max().copied().unwrap_or(0);
+                check_features(&path, id, MemoryLimit::here())?;
+                id.saturating_add(1)
+            }
         };
         let order = FeatureOrder::of(&train, features);
         Ok(Self { train: train.ordered(&order), test: test.ordered(&order), order })
     }
+}
+
+/// Whether there is memory for the weights of all features up to one.
+///
+/// # Errors
+/// When there is not.
+fn check_features(path: &Path, id: u32, limit: MemoryLimit) -> Result<(), TrainError> {
+    let bytes = FEATURE_BYTES * (u64::from(id) + 1);
+    if bytes <= limit.bytes() {
+        return Ok(());
+    }
+    Err(TrainError::TooManyFeatures { path: path.to_owned(), id, bytes, limit })
 }
 
 /// The file of the test part: the one named, or the training file's name with `.t`.
@@ -204,3 +225,6 @@ impl Learner for SparseLearner<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

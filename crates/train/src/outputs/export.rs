@@ -1,10 +1,9 @@
 //! Trained networks in files for other programs.
 
-use std::fs::{self, File};
-use std::io::Write;
 use std::path::Path;
 
-use trainwright_networks::save_safetensors;
+use trainwright_networks::write_safetensors;
+use trainwright_records::write_whole;
 
 use crate::error::TrainError;
 use crate::learners::learner::Learner;
@@ -28,19 +27,14 @@ pub(crate) fn check_export(path: &Path, learner: &dyn Learner) -> Result<(), Tra
 /// # Errors
 /// When the file cannot be written, or ONNX has no such network.
 pub(crate) fn export(path: &Path, learner: &dyn Learner) -> Result<(), TrainError> {
-    if !is_onnx(path) {
+    let written = if is_onnx(path) {
+        let bytes = learner.onnx()?;
+        write_whole(path, |out| out.write_all(&bytes))
+    } else {
         let tensors = learner.export();
         let tensors: Vec<_> = tensors.iter().map(|tensor| tensor.borrowed()).collect();
-        save_safetensors(path, &[("format".to_owned(), "pt".to_owned())].into(), &tensors)?;
-        return Ok(());
-    }
-    let bytes = learner.onnx()?;
-    let unfinished = path.with_extension("onnx.unfinished");
-    let write = || {
-        let mut file = File::create(&unfinished)?;
-        file.write_all(&bytes)?;
-        file.sync_all()?;
-        fs::rename(&unfinished, path)
+        let texts = [("format".to_owned(), "pt".to_owned())].into();
+        write_whole(path, |out| write_safetensors(out, &texts, &tensors))
     };
-    write().map_err(|source| TrainError::Export { path: path.to_owned(), source })
+    written.map_err(|source| TrainError::Write { path: path.to_owned(), source })
 }

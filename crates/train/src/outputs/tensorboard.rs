@@ -168,3 +168,57 @@ fn at(step: u64) -> Moment {
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trainwright_records::scan_scalars;
+
+    use super::*;
+    use crate::learners::fake::fake_job;
+
+    #[test]
+    fn some_steps_and_every_epoch_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = folder.path().join("first");
+        let mut board = Board::open(&runs, &fake_job(json!({}))).unwrap();
+        for step in 1..=60 {
+            let told = Step { epoch: 1, step, loss: step as f64, lr: 0.5, batch: 32 };
+            board.step(&told).unwrap();
+        }
+        let end = EpochEnd {
+            epoch: 1,
+            step: 60,
+            train_loss: 0.5,
+            train_accuracy: 0.75,
+            test_loss: 0.25,
+            test_accuracy: 0.875,
+            seconds: 1.0,
+            lr: 0.5,
+            batch: 32,
+            test_auc: None,
+            validation_loss: Some(0.125),
+            noise_scale: None,
+        };
+        board.epoch(&end, &[OwnedTensor::vector("w", vec![1.0, 2.0])]).unwrap();
+        let runs = scan_scalars(&runs).unwrap();
+        let scalars = &runs[0].scalars;
+        let of = |tag: &str| -> Vec<(i64, f64)> {
+            let found = scalars.iter().filter(|scalar| scalar.tag == tag);
+            found.map(|scalar| (scalar.step, scalar.value)).collect()
+        };
+        assert_eq!(of("step/loss"), [(1, 1.0), (20, 20.0), (40, 40.0), (60, 60.0)]);
+        assert_eq!(of("accuracy/test"), [(60, 0.875)]);
+        assert_eq!(of("loss/validation"), [(60, 0.125)]);
+        assert!(of("auc/test").is_empty() && of("noise_scale").is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = Board::open(&file.join("runs"), &fake_job(json!({}))).err().unwrap();
+        assert!(error.to_string().contains("runs"), "{error}");
+    }
+}

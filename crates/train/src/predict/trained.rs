@@ -1,16 +1,16 @@
 //! A trained network out of a checkpoint, without the data that it learned from.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 use trainwright_networks::{Network, NetworkDescription, SafeTensors, TensorInfo, Workspace};
 use trainwright_records::LabelledImages;
 use trainwright_study::JobSpec;
 
+use crate::checkpoints::kept::Kept;
 use crate::error::TrainError;
 use crate::input::batches::{BatchBuffer, View};
 use crate::learners::described::evaluation_batch;
 use crate::learners::learner::wanted;
+use crate::learners::memory_limit::check_memory;
 use crate::{PARAMETERS, STATE};
 
 /// What a checkpoint says about its network.
@@ -43,6 +43,8 @@ impl TrainedNetwork {
         file: &SafeTensors,
     ) -> Result<Self, TrainError> {
         let network = Network::new(&about.description)?;
+        let batch = evaluation_batch(&network);
+        check_memory(&network, batch, job.threads as usize, 1)?;
         let take = |kind: &str, infos: &[TensorInfo], count: usize| {
             let mut values = vec![0.0; count];
             for info in infos {
@@ -53,7 +55,6 @@ impl TrainedNetwork {
         };
         let parameters = take(PARAMETERS, network.tensors(), network.parameter_count())?;
         let state = take(STATE, network.state_tensors(), network.state_count())?;
-        let batch = evaluation_batch(&network);
         let workspace = network.workspace(batch, job.threads as usize)?;
         Ok(Self { job: job.clone(), network, parameters, state, workspace, batch })
     }
@@ -90,15 +91,10 @@ impl TrainedNetwork {
 ///
 /// # Errors
 /// When it does not read.
-pub(crate) fn about_network(
-    path: &Path,
-    file: &SafeTensors,
-) -> Result<Option<AboutNetwork>, TrainError> {
-    let Some(text) = file.metadata().get(ABOUT) else { return Ok(None) };
-    let about = serde_json::from_str(text).map_err(|error| TrainError::Checkpoint {
-        path: path.to_owned(),
-        problem: format!("its network does not read: {error}"),
-    })?;
+pub(crate) fn about_network(kept: &Kept) -> Result<Option<AboutNetwork>, TrainError> {
+    let Some(text) = kept.file.metadata().get(ABOUT) else { return Ok(None) };
+    let about = serde_json::from_str(text)
+        .map_err(|error| kept.fault(&format!("its network does not read: {error}")))?;
     Ok(Some(about))
 }
 

@@ -100,3 +100,91 @@ impl Pace {
             memory.map(|(parts, batch)| Adaptive { noise: NoiseScale::from_parts(parts), batch });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::learners::fake::fake_job;
+
+    /// Where |G|^2 is 1 and tr(S) 20: at a batch of 2 the norm is 11, at 4 it is 6.
+    const NORMS: GradientNorms = GradientNorms { half_batch: 2, of_halves: 11.0, of_whole: 6.0 };
+
+    fn pace(keys: serde_json::Value, examples: usize) -> Pace {
+        Pace::new(&fake_job(keys), examples)
+    }
+
+    #[track_caller]
+    fn check(pace: &Pace, at: (u32, usize), rate: f64, batch: usize) {
+        let size = pace.size(at.0, at.1);
+        assert!((size.rate - rate).abs() < 1e-12, "{at:?}: rate {}", size.rate);
+        assert_eq!(size.batch, batch, "{at:?}");
+    }
+
+    #[test]
+    fn a_constant_rate_stays_and_a_batch_is_no_larger_than_the_data() {
+        let constant = pace(json!({ "lr": 0.5, "batch": 64, "epochs": 3 }), 40);
+        check(&constant, (1, 0), 0.5, 40);
+        check(&constant, (3, 39), 0.5, 40);
+    }
+
+    #[test]
+    fn a_cosine_falls_from_the_rate_to_nothing_over_all_epochs() {
+        let cosine =
+            pace(json!({ "lr": 0.5, "batch": 10, "epochs": 4, "schedule": "cosine" }), 100);
+        check(&cosine, (1, 0), 0.5, 10);
+        check(&cosine, (3, 0), 0.25, 10);
+        // cos(pi * 3.5 / 4) is -0.9238795...
+        let near_the_end = 0.25 * (1.0 + (std::f64::consts::PI * 3.5 / 4.0).cos());
+        check(&cosine, (4, 50), near_the_end, 10);
+    }
+
+    #[test]
+    fn a_warmup_rises_to_the_rate() {
+        let keys = json!({ "lr": 0.5, "batch": 10, "epochs": 4, "warmup": 2.0 });
+        let warm = pace(keys, 100);
+        let rates: Vec<f64> =
+            [(1, 0), (1, 50), (2, 0), (2, 50)].map(|(e, c)| warm.size(e, c).rate).to_vec();
+        assert!(rates.windows(2).all(|pair| pair[0] < pair[1]) && rates[3] < 0.5, "{rates:?}");
+        check(&warm, (3, 0), 0.5, 10);
+    }
+
+    #[test]
+    fn only_an_adaptive_pace_looks_at_even_batches_now_and_then() {
+        let noise = pace(json!({ "schedule": "noise-scale" }), 100);
+        let looks: Vec<u64> =
+            (1..=40).filter(|&step| noise.look(step, 4) == Look::AtNoise).collect();
+        assert_eq!(looks, [10, 20, 30, 40]);
+        assert_eq!(noise.look(10, 5), Look::No, "halves must be of one size");
+        assert_eq!(noise.look(10, 0), Look::No);
+        assert_eq!(pace(json!({}), 100).look(10, 4), Look::No);
+    }
+
+    #[test]
+    fn the_adaptive_batch_doubles_while_the_noise_asks_for_it() {
+        let mut noise = pace(json!({ "schedule": "noise-scale", "batch": 4 }), 200);
+        noise.end_epoch();
+        assert_eq!(noise.size(1, 0).batch, 4, "without a look nothing is known");
+        (0..9).for_each(|_| noise.saw(NORMS));
+        assert_eq!(noise.noise_scale(), None, "nine looks are not enough");
+        noise.saw(NORMS);
+        assert!((noise.noise_scale().unwrap() - 20.0).abs() < 1e-9);
+        for batch in [8, 16, 16, 16] {
+            noise.end_epoch();
+            assert_eq!(noise.size(1, 0).batch, batch, "twice 16 is more than the noise scale");
+        }
+    }
+
+    #[test]
+    fn what_a_checkpoint_keeps_is_the_whole_pace() {
+        let keys = json!({ "schedule": "noise-scale", "batch": 4 });
+        let mut pace = pace(keys.clone(), 200);
+        (0..10).for_each(|_| pace.saw(NORMS));
+        pace.end_epoch();
+        let mut again = self::pace(keys, 200);
+        again.restore(pace.memory());
+        assert_eq!(again.adaptive, pace.adaptive);
+        assert_eq!(self::pace(json!({}), 200).memory(), None);
+    }
+}
