@@ -232,3 +232,6 @@ impl Feed<'_> {
         self.waited
     }
 }
+
+#[cfg(test)]
+mod tests;
