@@ -4,6 +4,7 @@ mod analyze;
 mod check;
 mod compare;
 mod correlate;
+mod damaged_checkpoints;
 mod data;
 mod data_prepare;
 mod data_speedtest;

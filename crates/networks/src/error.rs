@@ -9,8 +9,15 @@ use std::path::PathBuf;
 pub enum NetworksError {
     #[error("layer {layer} of {widths:?} has no neurons")]
     EmptyLayer { layer: usize, widths: Vec<usize> },
-    #[error("with layer `{layer}` the network has more numbers than memory can address")]
+    #[error("with layer `{layer}` the network has more than 2^38 numbers, which no memory holds")]
     TooLarge { layer: String },
+    #[error("the network has {layers} layers, more than {most} cannot be built")]
+    TooManyLayers { layers: usize, most: usize },
+    #[error(
+        "layer `{layer}` would note {bytes} bytes of places, more than the limit of {limit}; give \
+         it smaller pictures or a smaller window"
+    )]
+    TooManyPlaces { layer: String, bytes: u64, limit: u64 },
     #[error("{}: {reason}", path.display())]
     File { path: PathBuf, reason: String },
     #[error("the system gave {started} of {wanted} threads: {reason}")]

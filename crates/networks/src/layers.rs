@@ -1,4 +1,5 @@
-//! The layers; each file holds one kind, and `build.rs` strings them together.
+//! The layers; each file holds one kind, `layer.rs` says what a layer must do, and
+//! `network/build.rs` strings them together.
 
 mod add;
 mod average_pool;
@@ -10,6 +11,7 @@ mod embedding;
 mod few_rows;
 mod filters;
 mod gates;
+pub(crate) mod layer;
 mod lstm;
 mod many_zeros;
 mod max_pool;

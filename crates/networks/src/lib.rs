@@ -3,79 +3,53 @@
 //! A network owns no parameters. They live in one flat vector and their gradients in another of
 //! the same layout, so that whatever spreads training over devices can sum, send and compare them
 //! without knowing the layers; what steps change without gradients, such as the statistics of
-//! batch norm, is a third. Read `network.rs` first. `description.rs` and `families.rs` say what a
-//! network consists of, `build.rs` makes it, `workspace.rs` runs its steps, `layer.rs` is what a
-//! layer must do and `layers/` holds the layers. `optimizer.rs` says
-//! what turns gradients into updates, `schedule.rs` how rate and batch go on, `safetensors.rs` how
-//! tensors are kept, `onnx.rs` how a network leaves for other programs. `sparse_logistic.rs` is the one model with a table instead of layers.
-//! `team.rs` shares a step among threads. Data sets and training loops are not here.
+//! batch norm, is a third. Data sets and training loops are not here.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `network` | a network: its description, how it is built, its tensors and its steps; read it first |
+//! | `layers` | one file a kind of layer; `layer.rs` is what each must do |
+//! | `losses` | how outputs are judged |
+//! | `optimizers` | one file an optimiser; `optimizer.rs` is the contract; clipping, noise of gradients |
+//! | `schedule` | how rate and batch go on |
+//! | `sparse` | logistic regression on sparse examples: a table instead of layers |
+//! | `files` | safetensors, ONNX, weights that others trained |
+//! | `arithmetic` | kernels, matrix products and the memory they read |
+//! | `threads` | the team that shares a step, and memory cut for it |
 
-mod adagrad;
-mod adam;
-mod auc;
-mod blocks;
-mod build;
-mod bytes;
-mod clipping;
-mod description;
+mod arithmetic;
 mod error;
-mod exponential;
-mod families;
-mod init;
-mod kernels;
-mod large_pages;
-mod layer;
+mod files;
 mod layers;
-mod log_loss;
-mod loss;
-mod matrix;
+mod losses;
 mod network;
-mod noise_scale;
-mod numbers;
-mod onnx;
-mod optimizer;
-mod parts;
-mod pretrained;
-mod safetensors;
+mod optimizers;
 mod schedule;
-mod sgd;
-mod simd;
-mod slots;
-mod sparse_copies;
-mod sparse_free;
-mod sparse_logistic;
-mod sparse_rules;
-mod sparse_set;
-mod sparse_table;
-mod sparse_waiting;
-mod summary;
-mod team;
-mod tensors;
-mod update_kernels;
-mod workspace;
+mod sparse;
+mod threads;
 
-pub use adagrad::AdaGrad;
-pub use adam::Adam;
-pub use auc::area_under_curve;
-pub use bytes::{scale_bytes, scale_rows};
-pub use clipping::{clip_by_global_norm, squared_norm};
-pub use description::{
+pub use arithmetic::bytes::{scale_bytes, scale_rows};
+pub use arithmetic::numbers::Numbers;
+pub use error::NetworksError;
+pub use files::pretrained::LoadedWeights;
+pub use files::safetensors::{NamedTensor, SafeTensors, write_safetensors};
+pub use losses::area_under_curve::area_under_curve;
+pub use losses::loss::BatchScore;
+pub use network::description::{
     Activation, LayerDescription, LossName, NamedLayer, NetworkDescription, Returns,
 };
-pub use error::NetworksError;
-pub use loss::BatchScore;
+pub use network::operator::Operator;
+pub use network::tensors::{TensorInfo, TensorKind};
+pub use network::workspace::Workspace;
 pub use network::{Batch, Network, StepOptions};
-pub use noise_scale::{GradientNorms, NoiseScale};
-pub use numbers::Numbers;
-pub use optimizer::{Optimizer, OptimizerMemory, Trained};
-pub use pretrained::LoadedWeights;
-pub use safetensors::{NamedTensor, SafeTensors, save_safetensors};
+pub use optimizers::adagrad::AdaGrad;
+pub use optimizers::adam::Adam;
+pub use optimizers::clipping::{clip_by_global_norm, squared_norm};
+pub use optimizers::noise_scale::{GradientNorms, NoiseScale};
+pub use optimizers::optimizer::{Optimizer, OptimizerMemory, Trained};
+pub use optimizers::sgd::Sgd;
 pub use schedule::{Schedule, ScheduleShape, StepSize};
-pub use sgd::Sgd;
-pub use sparse_logistic::{SparseEvaluation, SparseLogistic, SparseMode, SparseRule};
-pub use sparse_set::{FeatureOrder, SparseDraft, SparseSet};
-pub use sparse_table::SparseBatch;
-pub use summary::Operator;
-pub use team::Team;
-pub use tensors::{TensorInfo, TensorKind};
-pub use workspace::Workspace;
+pub use sparse::examples::{FeatureOrder, SparseDraft, SparseSet};
+pub use sparse::logistic::{SparseEvaluation, SparseLogistic, SparseMode, SparseRule};
+pub use sparse::weight_table::SparseBatch;
+pub use threads::team::Team;

@@ -1,18 +1,31 @@
 //! A network: layers between values, over one flat vector of parameters and one of gradients.
+//!
+//! `description.rs` says what a network consists of and `families.rs` which ones have short names;
+//! `build.rs` makes the layers, `workspace.rs` runs the steps.
+
+pub(crate) mod build;
+pub(crate) mod description;
+mod families;
+pub(crate) mod initial_weights;
+mod memory;
+pub(crate) mod operator;
+mod slots;
+pub(crate) mod tensors;
+pub(crate) mod workspace;
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 
-use crate::description::{LayerDescription, NetworkDescription};
+use crate::arithmetic::numbers::Numbers;
 use crate::error::NetworksError;
-use crate::layer::{Layer, Rooms};
-use crate::loss::{BatchScore, Loss};
-use crate::numbers::Numbers;
-use crate::slots::{Lifetime, SlotPlan};
-use crate::summary::Operator;
-use crate::team::Team;
-use crate::tensors::TensorInfo;
-use crate::workspace::Workspace;
+use crate::layers::layer::{Layer, Rooms};
+use crate::losses::loss::{BatchScore, Loss};
+use crate::network::description::{LayerDescription, NetworkDescription};
+use crate::network::operator::Operator;
+use crate::network::slots::{Lifetime, SlotPlan};
+use crate::network::tensors::TensorInfo;
+use crate::network::workspace::Workspace;
+use crate::threads::team::Team;
 
 /// The shape of a network; its parameters and state live in flat vectors outside.
 ///

@@ -1,8 +1,8 @@
 //! Measures the machine and a tree of processes on it.
 //!
 //! Reads the kernel's text files under `/proc`. The parsers in `process.rs` and `counters.rs` and
-//! the bookkeeping in `growth.rs` and `history.rs` work on values alone; `read.rs`, `machine.rs`
-//! and `git.rs` touch the system. Nothing here starts, stops or waits for a trial.
+//! the bookkeeping in `growth.rs` and `history.rs` work on values alone; `read.rs`, `machine.rs`,
+//! `memory_limit.rs` and `git.rs` touch the system. Nothing here starts, stops or waits for a trial.
 //!
 //! Read `sampler.rs` first.
 
@@ -12,6 +12,7 @@ mod git;
 mod growth;
 mod history;
 mod machine;
+mod memory_limit;
 mod process;
 mod read;
 mod sampler;
@@ -20,6 +21,7 @@ pub use counters::{CoreTicks, NetworkCounters, NetworkGrowth, parse_cores, parse
 pub use error::ProbeError;
 pub use history::TreeTotals;
 pub use machine::machine;
+pub use memory_limit::memory_limit;
 pub use process::{
     ProcessIo, ProcessStat, parse_io, parse_peak_memory, parse_resident_pages, parse_stat,
 };

@@ -6,6 +6,8 @@ use trainwright_networks::NetworksError;
 use trainwright_records::RecordsError;
 use trainwright_study::JobError;
 
+use crate::learners::memory_limit::{MemoryLimit, bytes_in_words};
+
 /// Why a job could not be trained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -36,7 +38,7 @@ pub enum TrainError {
     #[error("event file {}: {source}", path.display())]
     Board { path: PathBuf, source: std::io::Error },
     #[error("cannot write {}: {source}", path.display())]
-    Export { path: PathBuf, source: std::io::Error },
+    Write { path: PathBuf, source: std::io::Error },
     #[error("network `logistic` is written to safetensors files alone, not to ONNX")]
     SparseOnnx,
     #[error("{picture} is of class {class}, but the network tells apart {classes}")]
@@ -52,6 +54,28 @@ pub enum TrainError {
     NoCheckpoint { path: PathBuf },
     #[error("cannot use checkpoint {}: {problem}", path.display())]
     Checkpoint { path: PathBuf, problem: String },
+    #[error("checkpoint {} is damaged: {problem}", path.display())]
+    DamagedCheckpoint { path: PathBuf, problem: String },
+    #[error(
+        "checkpoint {} is damaged: {problem}; no older one is sound, train again in another folder",
+        path.display()
+    )]
+    NoSoundCheckpoint { path: PathBuf, problem: String },
+    #[error(
+        "network `{network}` needs about {} of memory, {} for parameters, gradients and optimiser \
+         and {} for batches of {batch}; the limit is {limit}: make layers or batch smaller",
+        bytes_in_words(learning.saturating_add(*of_batch)),
+        bytes_in_words(*learning),
+        bytes_in_words(*of_batch)
+    )]
+    TooLarge { network: String, learning: u64, of_batch: u64, batch: usize, limit: MemoryLimit },
+    #[error(
+        "{} has the feature {id}, so that the table of weights needs about {} of memory; the limit \
+         is {limit}: give hash_bits (--hash-bits) to fold features into a smaller table",
+        path.display(),
+        bytes_in_words(*bytes)
+    )]
+    TooManyFeatures { path: PathBuf, id: u32, bytes: u64, limit: MemoryLimit },
     #[error(
         "tensor `{name}` has {} numbers where {expected} are needed",
         found.map_or("no".to_owned(), |count| count.to_string())

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use trainwright_study::Strategy;
 
-use crate::divergence::DivergedBy;
+use crate::checkpoints::DamagedCheckpoint;
+use crate::train::divergence::DivergedBy;
 
 /// One thing that happened, as `{"event": "...", ...}` in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,8 @@ pub enum TrainEvent {
     Diverged(Diverged),
     /// The listener asked to stop.
     Stopped(Stopped),
+    /// A damaged checkpoint was passed over before the first step.
+    DamagedCheckpoint(DamagedCheckpoint),
 }
 
 /// How a job ended; each is also the job's last event.

@@ -1,8 +1,9 @@
 //! Pictures on their way to a network: gathered from memory, or streamed from shards or files.
 //!
-//! `stream.rs` is the streamed side. Either way the time that training spends on getting its
+//! `batches.rs` gathers, `stream.rs` is the streamed side. Either way the time that training spends on getting its
 //! batches is measured: it is what a faster disk, decoder or pipeline could save.
 
+pub(crate) mod batches;
 mod stream;
 
 use std::path::Path;
@@ -14,8 +15,8 @@ use trainwright_records::pipeline::{PictureUse, Pipeline, PipelineOptions, Pixel
 use trainwright_records::{LabelledImages, Splits, StreamedPictures, load};
 use trainwright_study::{Augmentation, JobSpec, Seed};
 
-use crate::batches::{BatchBuffer, View, changed_shape, changes, check_changes};
 use crate::error::TrainError;
+use crate::input::batches::{BatchBuffer, View, changed_shape, changes, check_changes};
 use stream::{Numbers, Stream};
 
 /// Part of a job's seed that orders and changes streamed pictures.
@@ -233,3 +234,6 @@ impl Feed<'_> {
         self.waited
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,39 +1,37 @@
 //! One training job: data, network, optimiser and loop, told as events.
 //!
-//! [`train`] is the whole of it; `events.rs` is what it tells. `train.rs` is the loop, `dense.rs`
-//! and `sparse.rs` are what it drives, `checkpoint.rs` keeps a job on disk. Strategies that spread
-//! a job over devices will sit between the gradients of a step and its update. Nothing here
-//! prints.
+//! [`train()`] is the whole of it, [`TrainEvent`] what it tells. Nothing here prints.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `train` | the loop, and what it watches: pace, divergence, patience, progress |
+//! | `learners` | what the loop drives: the trait `Learner`, a network on pictures, a sparse table |
+//! | `input` | pictures on their way to a learner, from memory or streamed |
+//! | `checkpoints` | a job kept on disk, and taken up again |
+//! | `outputs` | exports, TensorBoard's files, the fingerprint of the parameters |
+//! | `predict` | a trained network applied to other examples |
+//! | `events` | what a job tells while it runs and at its end |
+//!
+//! Strategies that spread a job over devices will sit between the gradients of a step and its
+//! update, in `learners/dense.rs`.
 
-mod batches;
-mod board;
-mod checkpoint;
-mod dense;
-mod described;
-mod divergence;
-mod early_stopping;
+mod checkpoints;
 mod error;
 mod events;
-mod export;
-mod fingerprint;
 mod input;
-mod learner;
-mod optimizers;
-mod pace;
+mod learners;
+mod outputs;
 mod predict;
-mod progress;
-mod sparse;
-mod stopwatch;
 mod train;
-mod trained;
 
 /// Prefixes of names in a checkpoint.
 const PARAMETERS: &str = "parameters";
 const STATE: &str = "state";
 
-pub use checkpoint::{CheckpointEvery, CheckpointOptions, CheckpointStart};
-pub use divergence::DivergedBy;
+pub use checkpoints::{CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint};
 pub use error::TrainError;
 pub use events::{Diverged, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome};
+pub use learners::memory_limit::MemoryLimit;
 pub use predict::{ClassScore, PredictRequest, Predicted, Predictions, predict};
+pub use train::divergence::DivergedBy;
 pub use train::{TrainOptions, train, train_with};

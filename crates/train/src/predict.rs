@@ -2,27 +2,28 @@
 //! (`pictures.rs`).
 
 mod pictures;
+pub(crate) mod trained;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use trainwright_networks::SafeTensors;
 use trainwright_records::is_data_set;
 use trainwright_records::pictures::PixelLimit;
 use trainwright_study::{JobSpec, NetworkName};
 
-use crate::checkpoint::{kept_job, last_checkpoint};
-use crate::dense::DenseLearner;
+use crate::checkpoints::DamagedCheckpoint;
+use crate::checkpoints::kept::Kept;
 use crate::error::TrainError;
 use crate::input::Pictures;
-use crate::learner::{Learner, Part};
-use crate::sparse::{SparseLearner, SparseSplits};
+use crate::learners::dense::DenseLearner;
+use crate::learners::learner::{Learner, Part};
+use crate::learners::sparse::{SparseLearner, SparseSplits};
 use pictures::{apply_to_pictures, class_names};
 
 /// What to apply, and to what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PredictRequest {
-    /// A checkpoint, or a folder of them, of which the last counts.
+    /// A checkpoint, or a folder of them, of which the last that is not damaged counts.
     pub from: PathBuf,
     /// Data set instead of the one that was trained on, whose test part counts; or a picture, a
     /// folder of pictures (perhaps a folder a class), or TFRecord files.
@@ -55,6 +56,9 @@ pub struct Predictions {
     pub classes: Vec<ClassScore>,
     /// Examples by class (rows) and by what they were taken for (columns).
     pub confusion: Vec<Vec<u64>>,
+    /// Damaged checkpoints that were passed over for an older one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<DamagedCheckpoint>,
     /// Each example by itself.
     #[serde(skip)]
     pub each: Vec<Predicted>,
@@ -115,21 +119,26 @@ impl Predicted {
 /// # Errors
 /// When the checkpoint or the data cannot be read, or do not fit together.
 pub fn predict(request: &PredictRequest) -> Result<Predictions, TrainError> {
-    let path = match request.from.is_dir() {
-        true => last_checkpoint(&request.from)?,
-        false => request.from.clone(),
+    let (kept, damaged) = match request.from.is_dir() {
+        true => Kept::last_of(&request.from)?
+            .ok_or_else(|| TrainError::NoCheckpoint { path: request.from.clone() })?,
+        false => (Kept::open(&request.from)?, Vec::new()),
     };
-    let file = SafeTensors::open(&path)?;
-    let mut job = kept_job(&path, &file)?;
+    Ok(Predictions { damaged, ..apply_kept(&kept, request)? })
+}
+
+fn apply_kept(kept: &Kept, request: &PredictRequest) -> Result<Predictions, TrainError> {
+    let mut job = kept.job()?;
     job.threads = request.threads.max(1);
     job.data_dir.clone_from(&request.data_dir);
+    // Every weight is in the checkpoint.
+    job.weights = None;
     let names = class_names(Path::new(&job.data));
     if let Some(data) = &request.data
         && job.network != NetworkName::Logistic
         && !is_data_set(data)
     {
-        let checkpoint = Checkpoint { path: &path, file: &file };
-        return apply_to_pictures(&job, checkpoint, (data, request.max_pixels), &names);
+        return apply_to_pictures(&job, kept, (data, request.max_pixels), &names);
     }
     if let Some(data) = &request.data {
         job.data.clone_from(data);
@@ -142,32 +151,24 @@ pub fn predict(request: &PredictRequest) -> Result<Predictions, TrainError> {
         NetworkName::Mlp | NetworkName::Described(_) => {
             let pictures = Pictures::open(&job)?;
             let mut learner = DenseLearner::new(&job, &pictures, 1)?;
-            apply(&job, Checkpoint { path: &path, file: &file }, &mut learner, &names)
+            apply(&job, kept, &mut learner, &names)
         }
         NetworkName::Logistic => {
             let splits = SparseSplits::load(&job)?;
             let mut learner = SparseLearner::new(&job, &splits)?;
-            apply(&job, Checkpoint { path: &path, file: &file }, &mut learner, &[])
+            apply(&job, kept, &mut learner, &[])
         }
     }
 }
 
-/// A checkpoint and where it lies.
-#[derive(Clone, Copy)]
-struct Checkpoint<'a> {
-    path: &'a Path,
-    file: &'a SafeTensors,
-}
-
 fn apply(
     job: &JobSpec,
-    checkpoint: Checkpoint<'_>,
+    kept: &Kept,
     learner: &mut dyn Learner,
     names: &[String],
 ) -> Result<Predictions, TrainError> {
-    learner.restore(checkpoint.file).map_err(|error| TrainError::Checkpoint {
-        path: checkpoint.path.to_owned(),
-        problem: format!("its network does not fit data `{}`: {error}", job.data),
+    learner.restore(&kept.file).map_err(|error| {
+        kept.fault(&format!("its network does not fit data `{}`: {error}", job.data))
     })?;
     let evaluation = learner.evaluate(Part::Test)?;
     let each = learner.predictions()?;
@@ -182,6 +183,7 @@ fn apply(
         classes: class_scores(&confusion, &each, names),
         confusion,
         each,
+        damaged: Vec::new(),
         names: Vec::new(),
     })
 }

@@ -1,28 +1,35 @@
 //! The training loop.
 
+pub(crate) mod divergence;
+pub(crate) mod early_stopping;
+pub(crate) mod pace;
+pub(crate) mod progress;
+mod stopwatch;
+
 use std::path::PathBuf;
 use std::time::Instant;
 
 use trainwright_networks::{BatchScore, StepSize};
 use trainwright_study::{JobSpec, NetworkName, Schedule, Seed, Strategy};
 
-use crate::board::Board;
-use crate::checkpoint::{CheckpointOptions, Keeper};
-use crate::dense::DenseLearner;
-use crate::divergence::DivergedBy;
-use crate::early_stopping::Patience;
+use crate::checkpoints::keeper::{Keeper, goes_on};
+use crate::checkpoints::{CheckpointOptions, DamagedCheckpoint};
 use crate::error::TrainError;
 use crate::events::{
     Diverged, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome,
 };
-use crate::export::{check_export, export};
-use crate::fingerprint::parameters_hash;
 use crate::input::{Pictures, SetPart};
-use crate::learner::{Chosen, Learner, Part};
-use crate::pace::Pace;
-use crate::progress::Progress;
-use crate::sparse::{SparseLearner, SparseSplits};
-use crate::stopwatch::timed;
+use crate::learners::dense::DenseLearner;
+use crate::learners::learner::{Chosen, Learner, Part};
+use crate::learners::sparse::{SparseLearner, SparseSplits};
+use crate::outputs::export::{check_export, export};
+use crate::outputs::fingerprint::parameters_hash;
+use crate::outputs::tensorboard::Board;
+use crate::train::divergence::DivergedBy;
+use crate::train::early_stopping::Patience;
+use crate::train::pace::Pace;
+use crate::train::progress::Progress;
+use crate::train::stopwatch::timed;
 
 /// Parts of a job that draw random numbers, each from its own seed.
 const SHUFFLE: u64 = 2;
@@ -69,7 +76,12 @@ pub fn train_with(
             let examples = pictures.len(SetPart::Train);
             let grows = matches!(job.schedule, Schedule::GrowBatch { .. } | Schedule::NoiseScale);
             let largest = (job.batch as usize).max(if grows { examples / 10 } else { 1 });
-            let mut learner = DenseLearner::new(job, &pictures, largest)?;
+            let mut begins = job.clone();
+            if goes_on(options.checkpoint.as_ref()) {
+                // The checkpoint has all that pretrained weights would be changed into.
+                begins.weights = None;
+            }
+            let mut learner = DenseLearner::new(&begins, &pictures, largest)?;
             run(job, options, &mut learner, load_s, on_event)
         }
         NetworkName::Logistic => {
@@ -92,6 +104,9 @@ fn run(
         check_export(path, learner)?;
     }
     let mut course = Course::new(job, options, learner, load_s)?;
+    for damaged in std::mem::take(&mut course.damaged) {
+        on_event(&TrainEvent::DamagedCheckpoint(damaged));
+    }
     let outcome = course.run(on_event)?;
     if let TrainOutcome::Done(_) = outcome {
         for path in &options.export {
@@ -110,6 +125,8 @@ struct Course<'a> {
     job: &'a JobSpec,
     learner: &'a mut dyn Learner,
     keeper: Option<Keeper<'a>>,
+    /// Checkpoints that were passed over.
+    damaged: Vec<DamagedCheckpoint>,
     board: Option<Board>,
     pace: Pace,
     /// Examples to learn from.
@@ -137,17 +154,15 @@ impl<'a> Course<'a> {
         let (pool, held_out) = held_out(job, learner.examples());
         let mut pace = Pace::new(job, pool.len());
         let mut progress = Progress::start(job.early_stopping.map(Patience::new));
-        let keeper = match &options.checkpoint {
-            None => None,
-            Some(checkpoint) => {
-                let (keeper, kept) = Keeper::open(checkpoint, job, learner)?;
-                if let Some(kept) = kept {
-                    pace.restore(kept.pace);
-                    progress = kept;
-                }
-                Some(keeper)
+        let (mut keeper, mut damaged) = (None, Vec::new());
+        if let Some(checkpoint) = &options.checkpoint {
+            let (opened, goes_on) = Keeper::open(checkpoint, job, learner)?;
+            keeper = Some(opened);
+            if let Some(goes_on) = goes_on {
+                pace.restore(goes_on.progress.pace);
+                (progress, damaged) = (goes_on.progress, goes_on.damaged);
             }
-        };
+        }
         let mut board = match &job.tensorboard {
             Some(folder) => Some(Board::open(folder, job)?),
             None => None,
@@ -155,7 +170,7 @@ impl<'a> Course<'a> {
         if let Some(board) = &mut board {
             board.pictures(&learner.samples()?)?;
         }
-        Ok(Self { job, learner, keeper, board, pace, pool, held_out, progress, load_s })
+        Ok(Self { job, learner, keeper, damaged, board, pace, pool, held_out, progress, load_s })
     }
 
     fn run(&mut self, on_event: Listener<'_>) -> Result<TrainOutcome, TrainError> {
@@ -300,7 +315,7 @@ impl<'a> Course<'a> {
 
     /// Keeps the job, where that is asked for.
     fn save(&mut self) -> Result<(), TrainError> {
-        let Some(keeper) = &self.keeper else { return Ok(()) };
+        let Some(keeper) = &mut self.keeper else { return Ok(()) };
         self.progress.pace = self.pace.memory();
         let mut seconds = 0.0;
         let saved = timed(&mut seconds, || keeper.save(self.learner, &self.progress));
@@ -361,3 +376,6 @@ fn held_out(job: &JobSpec, examples: usize) -> (Vec<u32>, Vec<u32>) {
     let held_out = pool.split_off(rest);
     (pool, held_out)
 }
+
+#[cfg(test)]
+mod tests;

@@ -97,6 +97,8 @@ impl Error {
                 | TrainError::NoCheckpoint { .. }
                 | TrainError::NoSuchClass { .. }
                 | TrainError::SparseOnnx
+                | TrainError::TooLarge { .. }
+                | TrainError::TooManyFeatures { .. }
                 | TrainError::Checkpoint { .. },
             )
             | Self::Analysis(_) => 2,

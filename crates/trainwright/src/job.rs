@@ -103,7 +103,9 @@ impl Lines {
                  \"train_loss\":NaN, \"train_time\":NaN, \"examples_per_s\":NaN}}",
                 at.epoch
             ),
-            TrainEvent::Step(_) | TrainEvent::Stopped(_) => return Ok(()),
+            TrainEvent::Step(_) | TrainEvent::Stopped(_) | TrainEvent::DamagedCheckpoint(_) => {
+                return Ok(());
+            }
         };
         writeln!(self.file, "{line}")
             .map_err(|source| Error::Folder { path: self.path.clone(), source })

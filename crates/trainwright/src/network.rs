@@ -54,10 +54,15 @@ pub fn describe_network(request: &NetworkRequest) -> Result<NetworkSummary, Erro
         classes: network.classes(),
         parameters: network.parameter_count(),
         state: network.state_count(),
-        flops: operators.iter().map(|operator| operator.flops).sum(),
-        activation_bytes: operators.iter().map(|operator| operator.activation_bytes).sum(),
+        flops: total(operators.iter().map(|operator| operator.flops)),
+        activation_bytes: total(operators.iter().map(|operator| operator.activation_bytes)),
         operators,
     })
+}
+
+/// A sum, or the largest number where that is larger.
+fn total(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
 }
 
 fn description(request: &NetworkRequest) -> Result<NetworkDescription, Error> {

@@ -138,7 +138,7 @@ pub(crate) struct KeepingArguments {
     #[arg(long, value_name = "N steps|epochs", default_value = "1 epochs", value_parser = every)]
     #[arg(requires = "checkpoint")]
     pub checkpoint_every: CheckpointEvery,
-    /// Go on from the last checkpoint; without any, begin.
+    /// Go on from the last checkpoint that is not damaged; without any, begin.
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
     /// Write the trained network to this file: ONNX where the name ends in .onnx, else safetensors
@@ -159,7 +159,7 @@ pub(crate) struct JobArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct PredictArguments {
-    /// Checkpoint, or a folder of them, of which the last counts.
+    /// Checkpoint, or a folder of them, of which the last that is not damaged counts.
     pub from: PathBuf,
     /// Data set whose test part counts; or a picture, a folder of pictures (perhaps a folder a
     /// class) or TFRecord files, all of which count [default: what was trained on].

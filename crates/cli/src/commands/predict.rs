@@ -9,6 +9,7 @@ use trainwright_records::pictures::PixelLimit;
 use trainwright_train::{PredictRequest, Predictions};
 
 use crate::arguments::PredictArguments;
+use crate::commands::damaged_checkpoints::tell_damaged;
 use crate::commands::report::{now, write_page};
 use crate::output::{print, print_json};
 
@@ -25,6 +26,7 @@ pub(crate) fn predict(arguments: &PredictArguments) -> anyhow::Result<u8> {
             .map_err(Error::from)?,
     };
     let predictions = trainwright_train::predict(&request).map_err(Error::from)?;
+    predictions.damaged.iter().for_each(tell_damaged);
     if let Some(path) = &arguments.output {
         write_table(path, &predictions)?;
     }

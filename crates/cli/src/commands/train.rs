@@ -13,6 +13,7 @@ use trainwright_train::{
 };
 
 use crate::arguments::{JobArguments, TrainArguments};
+use crate::commands::damaged_checkpoints::tell_damaged;
 use crate::interrupt::Interrupt;
 use crate::output::print;
 use live::Live;
@@ -58,11 +59,14 @@ fn end(outcome: &TrainOutcome) -> anyhow::Result<u8> {
 }
 
 fn tell(event: &TrainEvent, json: bool) -> anyhow::Result<()> {
+    if let TrainEvent::DamagedCheckpoint(damaged) = event {
+        tell_damaged(damaged);
+    }
     if json {
         return print(&format!("{}\n", serde_json::to_string(event)?));
     }
     let line = match event {
-        TrainEvent::Step(_) => return Ok(()),
+        TrainEvent::Step(_) | TrainEvent::DamagedCheckpoint(_) => return Ok(()),
         TrainEvent::Epoch(epoch) => {
             let auc = epoch.test_auc.map(|auc| format!(", AUC {auc:.4}")).unwrap_or_default();
             let noise = epoch.noise_scale.map(|scale| format!("; noise scale {scale:.0}"));

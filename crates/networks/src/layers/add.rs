@@ -1,10 +1,10 @@
 //! The sum of two values, as at the end of a residual block.
 
 use super::rectifier::{self, stretch};
-use crate::layer::{Backward, Forward, Gradients, Layer, Needs};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::team::Team;
+use crate::arithmetic::matrix::Writing;
+use crate::layers::layer::{Backward, Forward, Gradients, Layer, Needs};
+use crate::threads::parts::{Cut, Parts};
+use crate::threads::team::Team;
 
 /// Adds the output of an earlier layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +40,8 @@ fn hand_on(from: &[f32], target: Gradients<'_>, team: &mut Team) {
         let to = to.take(part);
         let from = &from[part * step..][..to.len()];
         match target.into {
-            Into::Replace => to.copy_from_slice(from),
-            Into::Add => rectifier::add(to, from),
+            Writing::Replace => to.copy_from_slice(from),
+            Writing::Add => rectifier::add(to, from),
         }
     });
 }

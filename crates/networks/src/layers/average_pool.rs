@@ -1,9 +1,9 @@
 //! The mean of each window.
 
-use crate::layer::{Backward, Forward, Layer, Needs, examples_per_part};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::simd::{add_product, fused_kernels};
+use crate::arithmetic::matrix::Writing;
+use crate::arithmetic::simd::{add_product, fused_kernels};
+use crate::layers::layer::{Backward, Forward, Layer, Needs, examples_per_part};
+use crate::threads::parts::{Cut, Parts};
 
 /// Windows that lie side by side, or one over the whole picture; rows and columns that fill no
 /// window are left out.
@@ -99,7 +99,7 @@ impl Layer for AveragePool {
         let from = &*pass.output_gradients;
         pass.rooms.team.run(pass.examples.div_ceil(step), &|part| {
             let to = to.take(part);
-            if target.into == Into::Replace {
+            if target.into == Writing::Replace {
                 to.fill(0.0);
             }
             let from = from[part * step * after..].chunks_exact(after);

@@ -11,13 +11,13 @@ use rand_pcg::Pcg64;
 use super::normalised::Norm;
 use super::window::Window;
 use super::{norm_kernels, rectifier};
-use crate::description::Activation;
-use crate::init::{fill_uniform, he_limit};
-use crate::layer::{Backward, Forward, Layer, MOST_PARTS, Mode, Needs, examples_per_part};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::simd::fused_kernels;
-use crate::team::Team;
+use crate::arithmetic::matrix::Writing;
+use crate::arithmetic::simd::fused_kernels;
+use crate::layers::layer::{Backward, Forward, Layer, MOST_PARTS, Mode, Needs, examples_per_part};
+use crate::network::description::Activation;
+use crate::network::initial_weights::{fill_uniform, he_limit};
+use crate::threads::parts::{Cut, Parts};
+use crate::threads::team::Team;
 
 /// What a window computes at each of its places.
 pub(crate) trait Product: std::fmt::Debug + Send + Sync {
@@ -61,7 +61,7 @@ pub(crate) struct PartBackward<'a> {
     pub(crate) weights: &'a [f32],
     pub(crate) input: &'a [f32],
     pub(crate) at_output: &'a mut [f32],
-    pub(crate) at_input: Option<(&'a mut [f32], Into)>,
+    pub(crate) at_input: Option<(&'a mut [f32], Writing)>,
     /// To be overwritten by the gradients of the weights over these examples.
     pub(crate) gradients: Option<&'a mut [f32]>,
     pub(crate) scratch: &'a mut [f32],
@@ -148,6 +148,78 @@ fused_kernels! {
     }
 }
 
+impl Convolution {
+    /// Adds up the gradients of a norm over all parts, which each of them needs on the way back.
+    fn turn_norm(&self, norm: &Norm, step: usize, pass: &mut Backward<'_>) {
+        let (examples, size) = (pass.examples, self.sizes().1);
+        let count = examples.div_ceil(step);
+        let (team, _, _, sums) = pass.rooms.split();
+        let sums = &mut sums[..norm.sums_of(count)];
+        if pass.gradients.is_some() {
+            let affine = norm.affine(pass.parameters, pass.fixed);
+            let parts = Parts::new(&mut *sums, Cut::Every(norm.sums_of(1)));
+            let (at_output, stash) = (&*pass.output_gradients, &*pass.stash);
+            team.run(count, &|part| {
+                let own = part * step * size..examples.min((part + 1) * step) * size;
+                let sums = parts.take(part);
+                sums.fill(0.0);
+                norm.gather_gradients(&at_output[own.clone()], &stash[own], affine, sums);
+            });
+        }
+        let rows = examples * self.product.window().positions();
+        norm.turn(sums, rows, pass.gradients.as_deref_mut(), pass.fixed);
+    }
+
+    /// Computes the gradients of the inputs, and of each part's weights and biases.
+    fn backward_parts(&self, step: usize, pass: &mut Backward<'_>) {
+        let (size_before, size_after) = self.sizes();
+        let (examples, partial) = (pass.examples, self.partial());
+        let (count, own_weights) = (examples.div_ceil(step), partial - self.product.channels().1);
+        let learns = pass.gradients.is_some();
+        let range =
+            |part: usize, size: usize| part * step * size..examples.min((part + 1) * step) * size;
+        let (into, at_input) = match pass.input_gradients.take() {
+            Some(target) => (target.into, target.values),
+            None => (Writing::Replace, &mut [][..]),
+        };
+        let has_target = !at_input.is_empty();
+        let (input, output, parameters) = (pass.input, pass.output, pass.parameters);
+        let (stash, fixed) = (&*pass.stash, &*pass.fixed);
+        let (team, scratch, partials, _) = pass.rooms.split();
+        let at_output = Parts::new(&mut *pass.output_gradients, Cut::Every(step * size_after));
+        let at_input = Parts::new(at_input, Cut::Every(step * size_before));
+        let partials = Parts::new(&mut partials[..count * partial], Cut::Every(partial));
+        team.run_numbered(count, &|part, worker| {
+            let (of_weights, of_bias) = partials.take(part).split_at_mut(own_weights);
+            of_bias.fill(0.0);
+            let offset = range(part, size_after).start;
+            let mut ready = |start: usize, rows: &mut [f32]| {
+                let own = offset + start..offset + start + rows.len();
+                match &self.finish {
+                    Finish::Bias(_, activation) => {
+                        if *activation != Activation::Linear {
+                            rectifier::backward(*activation, rows, &output[own]);
+                        }
+                        add_rows(rows, of_bias);
+                    }
+                    Finish::Norm(norm) => norm.descend(rows, &stash[own], parameters, fixed),
+                }
+            };
+            scratch.lend(worker, |scratch| {
+                let part = PartBackward {
+                    weights: &parameters[self.weights.clone()],
+                    input: &input[range(part, size_before)],
+                    at_output: at_output.take(part),
+                    at_input: has_target.then(|| (at_input.take(part), into)),
+                    gradients: (learns && own_weights > 0).then_some(of_weights),
+                    scratch,
+                };
+                self.product.backward(part, &mut ready);
+            });
+        });
+    }
+}
+
 impl Layer for Convolution {
     fn needs(&self) -> Needs {
         let partials = self.partial() * self.most_backward_parts();
@@ -224,94 +296,25 @@ impl Layer for Convolution {
                     norm.settle(sums, rows, pass.parameters, pass.state, pass.fixed);
                 }
                 let affine = norm.affine(pass.parameters, pass.fixed);
-                let (stash, stretch) = (&*pass.stash, step * size_after);
-                let output = Parts::new(pass.output, Cut::Every(stretch));
-                team.run(count, &|part| {
-                    let output = output.take(part);
-                    let from = &stash[part * stretch..][..output.len()];
-                    norm_kernels::normalise(from, output, affine, norm.activation());
-                });
+                normalise(team, (norm, affine), (pass.stash, pass.output), step * size_after);
             }
         }
     }
 
-    fn backward(&self, pass: Backward<'_>) {
-        let (size_before, size_after) = self.sizes();
-        let (window, (_, channels)) = (self.product.window(), self.product.channels());
+    fn backward(&self, mut pass: Backward<'_>) {
         let step = self.backward_examples(pass.examples);
         let count = pass.examples.div_ceil(step);
-        let (team, scratch, partials, sums) = pass.rooms.split();
-        let mut gradients = pass.gradients;
-        let learns = gradients.is_some();
-        let range = |part: usize, size: usize| {
-            part * step * size..pass.examples.min((part + 1) * step) * size
-        };
         if let Finish::Norm(norm) = &self.finish {
-            let sums = &mut sums[..norm.sums_of(count)];
-            if learns {
-                let affine = norm.affine(pass.parameters, pass.fixed);
-                let parts = Parts::new(&mut *sums, Cut::Every(norm.sums_of(1)));
-                let (at_output, stash) = (&*pass.output_gradients, &*pass.stash);
-                team.run(count, &|part| {
-                    let (sums, own) = (parts.take(part), range(part, size_after));
-                    sums.fill(0.0);
-                    norm.gather_gradients(&at_output[own.clone()], &stash[own], affine, sums);
-                });
-            }
-            let rows = pass.examples * window.positions();
-            norm.turn(sums, rows, gradients.as_deref_mut(), pass.fixed);
+            self.turn_norm(norm, step, &mut pass);
         }
-        let (into, at_input) = match pass.input_gradients {
-            Some(target) => (target.into, target.values),
-            None => (Into::Replace, &mut [][..]),
-        };
-        let has_target = !at_input.is_empty();
-        let (stash, fixed) = (&*pass.stash, &*pass.fixed);
-        let weights = &pass.parameters[self.weights.clone()];
-        let partial = self.partial();
-        let own_weights = partial - channels;
-        let partials = &mut partials[..count * partial];
-        {
-            let at_output = Parts::new(&mut *pass.output_gradients, Cut::Every(step * size_after));
-            let at_input = Parts::new(at_input, Cut::Every(step * size_before));
-            let partials = Parts::new(&mut *partials, Cut::Every(partial));
-            team.run_numbered(count, &|part, worker| {
-                let (of_weights, of_bias) = partials.take(part).split_at_mut(own_weights);
-                of_bias.fill(0.0);
-                let offset = range(part, size_after).start;
-                let mut ready = |start: usize, rows: &mut [f32]| {
-                    let own = offset + start..offset + start + rows.len();
-                    match &self.finish {
-                        Finish::Bias(_, activation) => {
-                            if *activation != Activation::Linear {
-                                rectifier::backward(*activation, rows, &pass.output[own]);
-                            }
-                            add_rows(rows, of_bias);
-                        }
-                        Finish::Norm(norm) => {
-                            norm.descend(rows, &stash[own], pass.parameters, fixed);
-                        }
-                    }
-                };
-                scratch.lend(worker, |scratch| {
-                    let part = PartBackward {
-                        weights,
-                        input: &pass.input[range(part, size_before)],
-                        at_output: at_output.take(part),
-                        at_input: has_target.then(|| (at_input.take(part), into)),
-                        gradients: (learns && own_weights > 0).then_some(of_weights),
-                        scratch,
-                    };
-                    self.product.backward(part, &mut ready);
-                });
-            });
-        }
-        let Some(gradients) = gradients else { return };
-        self.reduce(team, partials, gradients);
-        let (pieces, outputs) = (self.product.pieces(), channels);
+        self.backward_parts(step, &mut pass);
+        let Some(gradients) = pass.gradients else { return };
+        let (team, _, partials, _) = pass.rooms.split();
+        self.reduce(team, &partials[..count * self.partial()], gradients);
+        let pieces = self.product.pieces();
         if let Some(first) = pieces.first() {
             let target = &mut gradients[self.weights.clone()];
-            let target = Parts::new(target, Cut::Every(first.len() * outputs));
+            let target = Parts::new(target, Cut::Every(first.len() * self.product.channels().1));
             let at_output = &*pass.output_gradients;
             team.run(pieces.len(), &|piece| {
                 let inputs = pieces[piece].clone();
@@ -319,6 +322,22 @@ impl Layer for Convolution {
             });
         }
     }
+}
+
+/// Normalises rows into others, a stretch a part.
+fn normalise(
+    team: &mut Team,
+    (norm, affine): (&Norm, norm_kernels::Affine<'_>),
+    (from, to): (&[f32], &mut [f32]),
+    stretch: usize,
+) {
+    let count = to.len().div_ceil(stretch);
+    let to = Parts::new(to, Cut::Every(stretch));
+    team.run(count, &|part| {
+        let to = to.take(part);
+        let from = &from[part * stretch..][..to.len()];
+        norm_kernels::normalise(from, to, affine, norm.activation());
+    });
 }
 
 #[cfg(test)]

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use rand_pcg::Pcg64;
 
-use crate::blocks::{Block, Blocks};
-use crate::description::Activation;
-use crate::init::{fill_uniform, glorot_limit, he_limit};
-use crate::kernels;
-use crate::layer::{Backward, Forward, Gradients, Layer, Needs};
+use crate::arithmetic::kernels;
+use crate::arithmetic::matrix::{Matrix, Writing, multiply, multiply_into};
+use crate::layers::layer::{Backward, Forward, Gradients, Layer, Needs};
 use crate::layers::{few_rows, many_zeros, rectifier};
-use crate::matrix::{Into, Matrix, multiply, multiply_into};
-use crate::parts::{Cut, Parts};
-use crate::tensors::{Layout, TensorKind};
+use crate::network::description::Activation;
+use crate::network::initial_weights::{fill_uniform, glorot_limit, he_limit};
+use crate::network::tensors::{Layout, TensorKind};
+use crate::threads::blocks::{Block, Blocks};
+use crate::threads::parts::{Cut, Parts};
 
 /// A dense layer in the flat vectors: `inputs x outputs` weights, row by row, then `outputs`
 /// biases; an activation may follow.
@@ -76,7 +76,7 @@ impl Dense {
             Products::ManyZeros => many_zeros::add_outputs(input, weights, self.outputs, block),
             Products::Packed => {
                 let weights = self.weight_matrix(parameters).columns(block.columns());
-                multiply_into(Matrix::new(input, rows, self.inputs), weights, block, Into::Add);
+                multiply_into(Matrix::new(input, rows, self.inputs), weights, block, Writing::Add);
             }
         }
         block.each_row(|row| rectifier::apply(self.activation, row));
@@ -103,7 +103,7 @@ impl Dense {
                 let rows = at_output.len() / outputs;
                 let input = Matrix::new(input, rows, self.inputs).columns(inputs).transposed();
                 let at_output = Matrix::new(at_output, rows, outputs);
-                multiply(input, at_output, gradients, Into::Replace);
+                multiply(input, at_output, gradients, Writing::Replace);
             }
         }
     }
@@ -114,7 +114,7 @@ impl Dense {
         parameters: &[f32],
         output_gradients: &[f32],
         block: &mut Block<'_>,
-        into: Into,
+        into: Writing,
     ) {
         let Range { start, end } = block.rows();
         let output_gradients = &output_gradients[start * self.outputs..end * self.outputs];
@@ -251,7 +251,7 @@ mod tests {
 
         let mut input_gradients = [9.0; 4];
         let mut block = Block::whole(&mut input_gradients, 2);
-        layer.input_gradients(&parameters, &output_gradients, &mut block, Into::Replace);
+        layer.input_gradients(&parameters, &output_gradients, &mut block, Writing::Replace);
         assert_eq!(input_gradients, [1.0, 3.0, 4.0, 8.0]);
     }
 }

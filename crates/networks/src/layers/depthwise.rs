@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::convolution::{PartBackward, PartForward, Product};
 use super::window::Window;
-use crate::matrix::Into;
-use crate::simd::{LANES, Lanes, add_product, add_products, fused_kernels};
+use crate::arithmetic::matrix::Writing;
+use crate::arithmetic::simd::{LANES, Lanes, add_product, add_products, fused_kernels};
 
 /// One window of weights for each channel; channels last.
 #[derive(Debug)]
@@ -29,6 +29,17 @@ pub(super) struct Tap {
 }
 
 impl DepthwiseFilters {
+    /// Most bytes that [`Self::new`] takes.
+    pub(crate) fn bytes(window: &Window) -> u64 {
+        let positions = window.positions() as u64;
+        let [down, across] = [window.height, window.width].map(|it| it.min(window.kernel) as u64);
+        // Forward and back, each in lists at first and then one after another.
+        let taps = positions.saturating_mul(down).saturating_mul(across).saturating_mul(4);
+        let places = positions.saturating_add((window.height * window.width) as u64);
+        let of_lists = places.saturating_mul((size_of::<Vec<Tap>>() + size_of::<usize>()) as u64);
+        taps.saturating_mul(size_of::<Tap>() as u64).saturating_add(of_lists)
+    }
+
     /// Filters for that many channels.
     pub(crate) fn new(window: Window, channels: usize) -> Self {
         let places = window.positions();
@@ -65,7 +76,7 @@ pub(super) struct Sums<'a> {
     starts: &'a [usize],
     taps: &'a [Tap],
     channels: usize,
-    into: Into,
+    into: Writing,
 }
 
 fused_kernels! {
@@ -89,7 +100,7 @@ fused_kernels! {
                 at += LANES;
             }
             for channel in at..channels {
-                let mut sum = if into == Into::Add { output[channel] } else { 0.0 };
+                let mut sum = if into == Writing::Add { output[channel] } else { 0.0 };
                 for tap in taps {
                     let (value, weight) = (values[tap.value + channel], weights[tap.weight + channel]);
                     sum = add_product::<FMA>(value, weight, sum);
@@ -130,11 +141,11 @@ fn block<const FMA: bool, const BLOCKS: usize>(
     weights: &[f32],
     at: usize,
     output: &mut [f32],
-    into: Into,
+    into: Writing,
 ) {
     let mut sums = [[0.0_f32; LANES]; BLOCKS];
     let (output, _) = output[..BLOCKS * LANES].as_chunks_mut::<LANES>();
-    if into == Into::Add {
+    if into == Writing::Add {
         sums.copy_from_slice(output);
     }
     for tap in taps {
@@ -239,7 +250,7 @@ impl Product for DepthwiseFilters {
             starts: &self.forward_starts,
             taps: &self.forward_taps,
             channels: self.channels,
-            into: Into::Replace,
+            into: Writing::Replace,
         };
         for (input, output) in input.chunks_exact(size).zip(output.chunks_exact_mut(output_size)) {
             weighted_sums(&sums, input, weights, output);
@@ -307,7 +318,7 @@ mod tests {
         ) {
             let window = Window { height: size, width: size + 1, kernel, stride, padding: kernel / 2 };
             let filters = DepthwiseFilters::new(window, channels);
-            let into = if add { Into::Add } else { Into::Replace };
+            let into = if add { Writing::Add } else { Writing::Replace };
             let sums = Sums {
                 starts: &filters.forward_starts, taps: &filters.forward_taps, channels, into,
             };

@@ -1,10 +1,12 @@
 //! Dropout: some values become 0 while learning, and the others grow to make up for them.
 
+use trainwright_random::Random;
+
 use super::rectifier::stretch;
-use crate::layer::{Backward, Forward, Layer, Mode, Needs};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::simd::fused_kernels;
+use crate::arithmetic::matrix::Writing;
+use crate::arithmetic::simd::fused_kernels;
+use crate::layers::layer::{Backward, Forward, Layer, Mode, Needs};
+use crate::threads::parts::{Cut, Parts};
 
 /// Leaves out a share of the values (Srivastava et al. 2014, in the form that scales while
 /// learning).
@@ -32,12 +34,12 @@ impl Dropout {
     }
 
     fn choice(&self, seed: u64) -> Choice {
-        // The seed and the layer are mixed as SplitMix64 mixes its counter (Steele et al. 2014).
-        let mut mixed = seed.wrapping_add((self.layer + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        let mut of_step = Random::new(seed);
+        let mixed = (0..=self.layer).fold(0, |_, _| of_step.bits());
         Choice {
-            key: (mixed >> 32) as u32,
+            // The highest bit takes back the last shift of the generator, which the first
+            // versions left out: a seed must go on to leave out the same values.
+            key: ((mixed >> 32) ^ (mixed >> 63)) as u32,
             threshold: (self.rate * 2.0_f64.powi(32)) as u32,
             scale: (1.0 / (1.0 - self.rate)) as f32,
         }
@@ -93,8 +95,8 @@ impl Layer for Dropout {
                 leave_out(from, (part * step) as u32, self.choice(seed));
             }
             match target.into {
-                Into::Replace => to.copy_from_slice(from),
-                Into::Add => super::rectifier::add(to, from),
+                Writing::Replace => to.copy_from_slice(from),
+                Writing::Add => super::rectifier::add(to, from),
             }
         });
     }
@@ -103,6 +105,14 @@ impl Layer for Dropout {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_seed_and_a_layer_leave_out_what_they_always_did() {
+        let keys = [(0, 0), (7, 0), (7, 3), (u64::MAX, 52)]
+            .map(|(seed, layer)| Dropout::new(0.5, layer).choice(seed).key);
+        // As versions before the common generator had them.
+        assert_eq!(keys, [0xe220_a838, 0x63cb_e1e4, 0x953a_eb71, 0xbca7_20be]);
+    }
 
     #[test]
     fn the_share_that_is_left_out_is_the_rate() {

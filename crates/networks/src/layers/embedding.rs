@@ -5,9 +5,9 @@ use std::ops::Range;
 use rand_pcg::Pcg64;
 
 use super::rectifier;
-use crate::init::fill_uniform;
-use crate::layer::{Backward, Forward, Layer, Needs};
-use crate::tensors::{Layout, TensorKind};
+use crate::layers::layer::{Backward, Forward, Layer, Needs};
+use crate::network::initial_weights::fill_uniform;
+use crate::network::tensors::{Layout, TensorKind};
 
 /// Each input is the number of a row, and becomes that row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Layer for Embedding {
     fn backward(&self, pass: Backward<'_>) {
         if let Some(target) = pass.input_gradients {
             // Numbers of rows have no slope.
-            if target.into == crate::matrix::Into::Replace {
+            if target.into == crate::arithmetic::matrix::Writing::Replace {
                 target.values.fill(0.0);
             }
         }

@@ -4,8 +4,8 @@
 use std::array::from_fn;
 use std::ops::Range;
 
-use crate::blocks::Block;
-use crate::simd::{LANES, Lanes, add_products, fused_kernels};
+use crate::arithmetic::simd::{LANES, Lanes, add_products, fused_kernels};
+use crate::threads::blocks::Block;
 
 /// Rows and columns of the tiles whose sums stay in registers.
 const ROWS: usize = 4;
@@ -164,8 +164,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::blocks::Blocks;
-    use crate::init::test_values as values;
+    use crate::network::initial_weights::test_values as values;
+    use crate::threads::blocks::Blocks;
 
     type AddOutputs = fn(&[f32], &[f32], usize, &mut Block<'_>);
     type WeightGradients = fn(&[f32], &[f32], usize, Range<usize>, &mut [f32]);

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::convolution::{PartBackward, PartForward, Product};
 use super::rectifier;
 use super::window::Window;
-use crate::matrix::{Into, Matrix, multiply};
+use crate::arithmetic::matrix::{Matrix, Writing, multiply};
 
 /// Filters of `kernel x kernel x inputs` weights each, outputs last.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Filters {
         let weights = self.weights(weights).transposed();
         let inputs = input.chunks(rows * self.inputs);
         let outputs = at_output.chunks_mut(rows * self.outputs);
-        let mut into_weights = Into::Replace;
+        let mut into_weights = Writing::Replace;
         for (index, (input, at_output)) in inputs.zip(outputs).enumerate() {
             ready(index * rows * self.outputs, at_output);
             let own = at_output.len() / self.outputs;
@@ -115,7 +115,7 @@ impl Filters {
             if let Some(gradients) = &mut gradients {
                 let input = Matrix::new(input, own, self.inputs).transposed();
                 multiply(input, at_output, gradients, into_weights);
-                into_weights = Into::Add;
+                into_weights = Writing::Add;
             }
             if let Some((at_input, into)) = &mut at_input {
                 let start = index * rows * self.inputs;
@@ -154,7 +154,7 @@ impl Product for Filters {
             let inputs = input.chunks(rows * self.inputs);
             for (input, output) in inputs.zip(output.chunks_mut(rows * self.outputs)) {
                 let own = output.len() / self.outputs;
-                multiply(Matrix::new(input, own, self.inputs), weights, output, Into::Replace);
+                multiply(Matrix::new(input, own, self.inputs), weights, output, Writing::Replace);
                 done(output);
             }
             return;
@@ -167,7 +167,7 @@ impl Product for Filters {
                 self.gather(input, range.clone(), columns);
                 let columns = Matrix::new(columns, range.len(), self.inputs_of_an_output());
                 let output = &mut output[range.start * self.outputs..range.end * self.outputs];
-                multiply(columns, weights, output, Into::Replace);
+                multiply(columns, weights, output, Writing::Replace);
                 done(output);
             }
         }
@@ -181,10 +181,10 @@ impl Product for Filters {
         let size = self.window.height * self.window.width * self.inputs;
         let output_size = self.window.positions() * self.outputs;
         let weights = self.weights(weights).transposed();
-        if let Some((at_input, Into::Replace)) = &mut at_input {
+        if let Some((at_input, Writing::Replace)) = &mut at_input {
             at_input.fill(0.0);
         }
-        let mut into = Into::Replace;
+        let mut into = Writing::Replace;
         let examples = input.chunks_exact(size).zip(at_output.chunks_exact_mut(output_size));
         for (index, (input, at_output)) in examples.enumerate() {
             for range in self.stretches() {
@@ -197,10 +197,10 @@ impl Product for Filters {
                     self.gather(input, range.clone(), columns);
                     let columns = Matrix::new(columns, range.len(), self.inputs_of_an_output());
                     multiply(columns.transposed(), rows, gradients, into);
-                    into = Into::Add;
+                    into = Writing::Add;
                 }
                 if let Some((at_input, _)) = &mut at_input {
-                    multiply(rows, weights, columns, Into::Replace);
+                    multiply(rows, weights, columns, Writing::Replace);
                     self.scatter(columns, range, &mut at_input[index * size..(index + 1) * size]);
                 }
             }
@@ -214,6 +214,6 @@ impl Product for Filters {
     fn piece(&self, inputs: Range<usize>, input: &[f32], at_output: &[f32], gradients: &mut [f32]) {
         let rows = at_output.len() / self.outputs;
         let input = Matrix::new(input, rows, self.inputs).columns(inputs).transposed();
-        multiply(input, Matrix::new(at_output, rows, self.outputs), gradients, Into::Replace);
+        multiply(input, Matrix::new(at_output, rows, self.outputs), gradients, Writing::Replace);
     }
 }

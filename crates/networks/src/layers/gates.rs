@@ -1,7 +1,7 @@
 //! The gates of a long short-term memory, for one step of some examples.
 
-use crate::exponential::exp_of_nonpositive;
-use crate::simd::{add_product, fused_kernels};
+use crate::arithmetic::exponential::exp_of_nonpositive;
+use crate::arithmetic::simd::{add_product, fused_kernels};
 
 /// What a step of the memory gives, one row of `units` an example.
 pub(super) struct Step<'a> {

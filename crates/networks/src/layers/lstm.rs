@@ -8,13 +8,13 @@ use std::ops::Range;
 use rand_pcg::Pcg64;
 
 use super::{gates, rectifier};
-use crate::description::Returns;
-use crate::init::{fill_uniform, glorot_limit};
-use crate::kernels;
-use crate::layer::{Backward, Forward, Layer, Needs};
-use crate::matrix::{Into, Matrix, multiply};
-use crate::parts::{Cut, Parts};
-use crate::tensors::{Layout, TensorKind};
+use crate::arithmetic::kernels;
+use crate::arithmetic::matrix::{Matrix, Writing, multiply};
+use crate::layers::layer::{Backward, Forward, Layer, Needs};
+use crate::network::description::Returns;
+use crate::network::initial_weights::{fill_uniform, glorot_limit};
+use crate::network::tensors::{Layout, TensorKind};
+use crate::threads::parts::{Cut, Parts};
 
 /// In which order the steps are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl Lstm {
         }
         let rows = self.steps * examples;
         let weights = Matrix::new(&parameters[cell.inputs.clone()], self.inputs, 4 * units);
-        multiply(Matrix::new(kept.inputs, rows, self.inputs), weights, kept.gates, Into::Add);
+        multiply(Matrix::new(kept.inputs, rows, self.inputs), weights, kept.gates, Writing::Add);
         let memory = Matrix::new(&parameters[cell.memory.clone()], units, 4 * units);
         let size = examples * units;
         for moment in 0..self.steps {
@@ -151,7 +151,7 @@ impl Lstm {
             let (outputs_before, outputs) = kept.outputs[..now.end].split_at_mut(now.start);
             let cells_before = cells_before.rchunks_exact(size).next();
             if let Some(before) = outputs_before.rchunks_exact(size).next() {
-                multiply(Matrix::new(before, examples, units), memory, gates, Into::Add);
+                multiply(Matrix::new(before, examples, units), memory, gates, Writing::Add);
             }
             let bounded = &mut kept.bounded[now];
             let step = gates::Step { units, cells, bounded, outputs };
@@ -200,7 +200,7 @@ impl Lstm {
             gates::backward(gates, (before, &kept.bounded[now]), (at_output, at_cell), units);
             if moment > 0 {
                 let gates = Matrix::new(gates, examples, 4 * units);
-                multiply(gates, memory, at_output, Into::Replace);
+                multiply(gates, memory, at_output, Writing::Replace);
             }
         }
         let Some(partial) = partial else { return };
@@ -209,7 +209,7 @@ impl Lstm {
         let (of_memory, of_biases) = rest.split_at_mut(units * 4 * units);
         let gates = Matrix::new(kept.gates, rows, 4 * units);
         let inputs = Matrix::new(kept.inputs, rows, self.inputs).transposed();
-        multiply(inputs, gates, of_inputs, Into::Replace);
+        multiply(inputs, gates, of_inputs, Writing::Replace);
         kernels::column_sums(kept.gates, of_biases);
         if self.steps == 1 {
             of_memory.fill(0.0);
@@ -218,7 +218,7 @@ impl Lstm {
         let later = rows - examples;
         let outputs = Matrix::new(&kept.outputs[..later * units], later, units).transposed();
         let gates = Matrix::new(&kept.gates[4 * size..], later, 4 * units);
-        multiply(outputs, gates, of_memory, Into::Replace);
+        multiply(outputs, gates, of_memory, Writing::Replace);
     }
 
     /// Adds up the partial gradients of the groups of examples, in their order.
@@ -327,7 +327,7 @@ impl Layer for Lstm {
                     let weights = &pass.parameters[self.cells[direction].inputs.clone()];
                     let weights = Matrix::new(weights, self.inputs, 4 * units).transposed();
                     let gates = Matrix::new(kept.gates, self.steps * count, 4 * units);
-                    multiply(gates, weights, kept.inputs, Into::Replace);
+                    multiply(gates, weights, kept.inputs, Writing::Replace);
                 }
             });
         }
@@ -335,7 +335,7 @@ impl Layer for Lstm {
             self.reduce(partials, gradients);
         }
         let Some(target) = pass.input_gradients else { return };
-        if target.into == Into::Replace {
+        if target.into == Writing::Replace {
             target.values.fill(0.0);
         }
         for (direction, half) in pass.stash.chunks_exact(pass.examples * size).enumerate() {

@@ -7,11 +7,11 @@
 
 use std::ops::Range;
 
-use crate::blocks::Block;
-use crate::kernels::prefetch;
+use crate::arithmetic::kernels::prefetch;
+use crate::arithmetic::matrix::Writing;
+use crate::arithmetic::simd::{LANES, Lanes, add_products, fused_kernels};
 use crate::layers::places::{MOST, Places};
-use crate::matrix::Into;
-use crate::simd::{LANES, Lanes, add_products, fused_kernels};
+use crate::threads::blocks::Block;
 
 /// Columns of the tiles: their sums fill half of the registers, enough for a multiplication not to
 /// wait for the last one.
@@ -70,13 +70,13 @@ impl<const ROWS: usize> Tile<ROWS> {
         rows: &[u8],
         factor: impl Fn(usize) -> f32,
         sums: &mut [f32],
-        into: Into,
+        into: Writing,
     ) {
         let sums: &mut [Lanes; COLUMNS / LANES] =
             sums.as_chunks_mut().0.try_into().expect("one sum a column");
         let mut held = match into {
-            Into::Add => *sums,
-            Into::Replace => [[0.0; LANES]; COLUMNS / LANES],
+            Writing::Add => *sums,
+            Writing::Replace => [[0.0; LANES]; COLUMNS / LANES],
         };
         for row in rows.iter().map(|&row| usize::from(row)) {
             let (factor, numbers) = ([factor(row); LANES], &self.0[row]);
@@ -117,7 +117,7 @@ fused_kernels! {
                     for (tile, column) in tiles.iter().zip(columns.clone()) {
                         let sums = &mut block.row(row)[column..column + COLUMNS];
                         let factor = |place| input[place];
-                        tile.multiply::<FMA>(nonzeros.all(), factor, sums, Into::Add);
+                        tile.multiply::<FMA>(nonzeros.all(), factor, sums, Writing::Add);
                     }
                 }
             }
@@ -140,7 +140,7 @@ fused_kernels! {
             let own = start..own.end.min(start + INPUTS);
             let rows = input.chunks(GRADIENT_ROWS * inputs);
             let rows = rows.zip(at_output.chunks(GRADIENT_ROWS * outputs));
-            let mut into = Into::Replace;
+            let mut into = Writing::Replace;
             for (input, at_output) in rows {
                 Places::find_in_columns::<FMA>(input, inputs, own.clone(), &mut nonzeros);
                 for column in (0..outputs).step_by(COLUMNS) {
@@ -152,7 +152,7 @@ fused_kernels! {
                         tile.multiply::<FMA>(nonzeros.all(), factor, sums, into);
                     }
                 }
-                into = Into::Add;
+                into = Writing::Add;
             }
         }
     }
@@ -163,8 +163,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::init::test_values as values;
     use crate::layers::few_rows;
+    use crate::network::initial_weights::test_values as values;
 
     type AddOutputs = fn(&[f32], &[f32], usize, &mut Block<'_>);
     type WeightGradients = fn(&[f32], &[f32], usize, Range<usize>, &mut [f32]);

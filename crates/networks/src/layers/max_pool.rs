@@ -1,10 +1,10 @@
 //! The largest value of each window.
 
 use super::window::Window;
-use crate::layer::{Backward, Forward, Layer, Needs, examples_per_part};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::simd::fused_kernels;
+use crate::arithmetic::matrix::Writing;
+use crate::arithmetic::simd::fused_kernels;
+use crate::layers::layer::{Backward, Forward, Layer, Needs, examples_per_part};
+use crate::threads::parts::{Cut, Parts};
 
 /// Windows that lie side by side; rows and columns that fill no window are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ fused_kernels! {
         kept: (&[f32], &[f32]),
         at_output: &mut [f32],
         at_input: &mut [f32],
-        into: Into,
+        into: Writing,
     ) {
         let (input, output) = kept;
         let MaxPool { window, channels, rectifies } = pool;
@@ -61,7 +61,7 @@ fused_kernels! {
                 for channel in 0..channels {
                     let learns = !rectifies | (output[channel] > 0.0);
                     let hit = learns & (input[channel] == output[channel]);
-                    let before = if into == Into::Add { at_input[channel] } else { 0.0 };
+                    let before = if into == Writing::Add { at_input[channel] } else { 0.0 };
                     at_input[channel] = before + if hit { rest[channel] } else { 0.0 };
                     rest[channel] = if hit { 0.0 } else { rest[channel] };
                 }
@@ -127,7 +127,7 @@ impl Layer for MaxPool {
             let gradients = from.chunks_exact_mut(after).zip(to.chunks_exact_mut(before));
             for (kept, (from, to)) in input.zip(output).zip(gradients) {
                 hand_back(*self, kept, from, to, target.into);
-                if target.into == Into::Replace {
+                if target.into == Writing::Replace {
                     self.clear_rest(to);
                 }
             }
@@ -152,10 +152,10 @@ mod tests {
         largest(POOL, &input, &mut output);
         assert_eq!(output, [5.0, 2.0]);
         let mut at_input = [f32::NAN; 10];
-        hand_back(POOL, (&input, &output), &mut [3.0, 4.0], &mut at_input, Into::Replace);
+        hand_back(POOL, (&input, &output), &mut [3.0, 4.0], &mut at_input, Writing::Replace);
         POOL.clear_rest(&mut at_input);
         assert_eq!(at_input, [0.0, 3.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        hand_back(POOL, (&input, &output), &mut [3.0, 4.0], &mut at_input, Into::Add);
+        hand_back(POOL, (&input, &output), &mut [3.0, 4.0], &mut at_input, Writing::Add);
         assert_eq!(at_input, [0.0, 6.0, 8.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 
@@ -183,7 +183,7 @@ mod tests {
         plain::largest::<false>(pool, &input, &mut one);
         largest(pool, &input, &mut two);
         assert_eq!(one, two);
-        for into in [Into::Add, Into::Replace] {
+        for into in [Writing::Add, Writing::Replace] {
             let [mut back, mut again] = [vec![0.5; input.len()], vec![0.5; input.len()]];
             plain::hand_back::<false>(pool, (&input, &one), &mut [2.0; 44], &mut back, into);
             hand_back(pool, (&input, &one), &mut [2.0; 44], &mut again, into);
@@ -203,9 +203,9 @@ mod tests {
         largest(POOL, &rectified, &mut two);
         assert_eq!((one, two), ([0.0, 3.0], [0.0, 3.0]));
         let [mut back, mut again] = [[0.0; 10]; 2];
-        hand_back(after, (&input, &one), &mut [7.0, 8.0], &mut back, Into::Replace);
-        hand_back(POOL, (&rectified, &two), &mut [7.0, 8.0], &mut again, Into::Replace);
-        crate::kernels::relu_backward(&mut again, &rectified);
+        hand_back(after, (&input, &one), &mut [7.0, 8.0], &mut back, Writing::Replace);
+        hand_back(POOL, (&rectified, &two), &mut [7.0, 8.0], &mut again, Writing::Replace);
+        crate::arithmetic::kernels::relu_backward(&mut again, &rectified);
         assert_eq!(back, again);
         assert_eq!(back.iter().sum::<f32>(), 8.0);
     }

@@ -1,7 +1,7 @@
 //! The loops of batch norm over rows of channels, with the activation that follows.
 
-use crate::description::Activation;
-use crate::simd::{LANES, Lanes, add_product, fused_kernels};
+use crate::arithmetic::simd::{LANES, Lanes, add_product, fused_kernels};
+use crate::network::description::Activation;
 
 /// Numbers of each channel that turn a value into its normalised one:
 /// `(value - mean) * scale + shift`.

@@ -6,11 +6,13 @@ use std::ops::Range;
 use rand_pcg::Pcg64;
 
 use super::norm_kernels::{self, Affine, Descent};
-use crate::description::Activation;
-use crate::layer::{Backward, Forward, Layer, MOST_PARTS, Mode, Needs, State, examples_per_part};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::tensors::{Layout, TensorKind};
+use crate::arithmetic::matrix::Writing;
+use crate::layers::layer::{
+    Backward, Forward, Layer, MOST_PARTS, Mode, Needs, State, examples_per_part,
+};
+use crate::network::description::Activation;
+use crate::network::tensors::{Layout, TensorKind};
+use crate::threads::parts::{Cut, Parts};
 
 /// Added to the variance before its root, as in PyTorch.
 pub(crate) const EPSILON: f64 = 1e-5;
@@ -287,8 +289,8 @@ impl Layer for BatchNorm {
             let (from, to) = (from.take(part), to.take(part));
             norm.descend(from, &pass.input[range(part)], parameters, fixed);
             match target.into {
-                Into::Replace => to.copy_from_slice(from),
-                Into::Add => super::rectifier::add(to, from),
+                Writing::Replace => to.copy_from_slice(from),
+                Writing::Add => super::rectifier::add(to, from),
             }
         });
     }

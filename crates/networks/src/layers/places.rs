@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::simd::{LANES, Lanes, nonzeros};
+use crate::arithmetic::simd::{LANES, Lanes, nonzeros};
 
 /// The longest row or column.
 pub(crate) const MOST: usize = 64;

@@ -1,11 +1,11 @@
 //! ReLU and ReLU6 as a layer of their own and as the end of others.
 
-use crate::description::Activation;
-use crate::kernels;
-use crate::layer::{Backward, Forward, Layer, Needs};
-use crate::matrix::Into;
-use crate::parts::{Cut, Parts};
-use crate::simd::fused_kernels;
+use crate::arithmetic::kernels;
+use crate::arithmetic::matrix::Writing;
+use crate::arithmetic::simd::fused_kernels;
+use crate::layers::layer::{Backward, Forward, Layer, Needs};
+use crate::network::description::Activation;
+use crate::threads::parts::{Cut, Parts};
 
 /// An activation between two layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,8 +82,8 @@ impl Layer for Rectifier {
             let (from, to) = (from.take(part), to.take(part));
             backward(self.0, from, &pass.output[part * stretch..][..from.len()]);
             match target.into {
-                Into::Replace => to.copy_from_slice(from),
-                Into::Add => add(to, from),
+                Writing::Replace => to.copy_from_slice(from),
+                Writing::Add => add(to, from),
             }
         });
     }

@@ -30,8 +30,8 @@ impl Window {
 
     /// Whether it fits into the padded picture and moves.
     pub(crate) fn fits(&self) -> bool {
-        let smallest = self.height.min(self.width) + 2 * self.padding;
-        self.stride > 0 && self.kernel > 0 && self.kernel <= smallest && self.padding < self.kernel
+        let padded = self.height.min(self.width).saturating_add(self.padding.saturating_mul(2));
+        self.stride > 0 && self.kernel > 0 && self.kernel <= padded && self.padding < self.kernel
     }
 
     /// Rows of the window at a vertical place that lie on the picture, and the picture's row

@@ -56,11 +56,8 @@ impl<'a> Stream<'a> {
         wanted: PictureUse,
     ) -> Result<(), TrainError> {
         let goes_on = self.running.as_ref().is_some_and(|running| {
-            let rest = &running.foretold[running.given..];
             running.wanted == wanted
-                && rest.len() == now.len() + next.len()
-                && rest.starts_with(now)
-                && rest.ends_with(next)
+                && continues(&running.foretold[running.given..], now, next.len())
         });
         if !goes_on {
             // The old stream ends before another starts its threads.
@@ -96,6 +93,14 @@ impl<'a> Stream<'a> {
         }
         Ok(Batch { inputs: &self.inputs, labels: &self.labels })
     }
+}
+
+/// Whether what is left of a stream begins with `now` and goes on as long as is wanted.
+///
+/// What comes after `now` is not compared: every step compares its own pictures, so that none is
+/// ever handed out that was not asked for, and an epoch costs its length instead of the square.
+fn continues<T: PartialEq>(rest: &[T], now: &[T], later: usize) -> bool {
+    rest.len() == now.len() + later && rest.starts_with(now)
 }
 
 impl Running {
@@ -135,5 +140,51 @@ impl Running {
             self.epoch.recycle(chunk);
         }
         Ok(shape)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    thread_local! {
+        static COMPARED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[derive(Clone, Copy)]
+    struct Counted(u32);
+
+    impl PartialEq for Counted {
+        fn eq(&self, other: &Self) -> bool {
+            COMPARED.set(COMPARED.get() + 1);
+            self.0 == other.0
+        }
+    }
+
+    #[test]
+    fn an_epoch_compares_each_of_its_pictures_once() {
+        for (examples, batch) in [(1000, 32), (64_000, 32), (64_000, 256)] {
+            let order: Vec<Counted> = (0..examples).map(Counted).collect();
+            COMPARED.set(0);
+            let mut given = 0;
+            while given < order.len() {
+                let (now, next) = order[given..].split_at(batch.min(order.len() - given));
+                assert!(continues(&order[given..], now, next.len()));
+                given += now.len();
+            }
+            assert_eq!(COMPARED.get(), order.len(), "{examples} pictures by {batch}");
+        }
+    }
+
+    #[test]
+    fn other_pictures_or_another_length_begin_anew() {
+        let rest = [5, 3, 8, 1];
+        assert!(continues(&rest, &[5, 3], 2) && continues(&rest, &rest, 0));
+        assert!(!continues(&rest, &[5, 8], 2), "another picture");
+        assert!(!continues(&rest, &[5, 3], 1), "the epoch would end before");
+        assert!(!continues(&rest, &[5, 3, 8, 1, 0], 0), "the epoch would go on");
+        assert!(!continues::<u32>(&[], &[5], 0) && continues::<u32>(&[], &[], 0));
     }
 }

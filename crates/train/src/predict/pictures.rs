@@ -8,9 +8,10 @@ use trainwright_records::sources::PictureFolder;
 use trainwright_records::{LabelledImages, load_pictures};
 use trainwright_study::JobSpec;
 
-use super::{Checkpoint, Predicted, Predictions, class_scores, confusion};
+use super::{Predicted, Predictions, class_scores, confusion};
+use crate::checkpoints::kept::Kept;
 use crate::error::TrainError;
-use crate::trained::{TrainedNetwork, about_network};
+use crate::predict::trained::{TrainedNetwork, about_network};
 
 /// Names of the classes of the data that were trained on, where they have some: a file beside
 /// prepared shards, or the folders of pictures.
@@ -26,16 +27,14 @@ pub(super) fn class_names(data: &Path) -> Vec<String> {
 /// What the network takes each picture of a file, folder or record file for.
 pub(super) fn apply_to_pictures(
     job: &JobSpec,
-    checkpoint: Checkpoint<'_>,
+    kept: &Kept,
     (data, limit): (&str, PixelLimit),
     names: &[String],
 ) -> Result<Predictions, TrainError> {
-    let Checkpoint { path, file } = checkpoint;
-    let about = about_network(path, file)?.ok_or_else(|| TrainError::Checkpoint {
-        path: path.to_owned(),
-        problem: "it does not say what pictures its network takes; train it again".to_owned(),
+    let about = about_network(kept)?.ok_or_else(|| {
+        kept.fault("it does not say what pictures its network takes; train it again")
     })?;
-    let mut network = TrainedNetwork::open(job, &about, file)?;
+    let mut network = TrainedNetwork::open(job, &about, &kept.file)?;
     let known = (!names.is_empty()).then_some(names);
     let pictures = load_pictures(Path::new(data), about.pictures, known, limit);
     let pictures = pictures.map_err(TrainError::Pictures)?;
@@ -75,6 +74,7 @@ pub(super) fn apply_to_pictures(
         auc: None,
         classes: class_scores(&confusion, &each, names),
         confusion,
+        damaged: Vec::new(),
         each,
         names: pictures.names,
     })

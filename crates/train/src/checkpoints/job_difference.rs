@@ -1,0 +1,36 @@
+//! Whether a checkpoint is of the job that asks for it.
+
+use serde_json::Value;
+
+/// Keys of a job that may differ between an interrupted run and the one that goes on.
+const FREE_KEYS: [&str; 4] = ["threads", "time_limit_s", "data_dir", "tensorboard"];
+
+/// The first key in which two jobs differ, in words.
+pub(super) fn difference(kept: &str, asked: &str) -> Option<String> {
+    let [kept, asked] = [kept, asked].map(|text| serde_json::from_str(text).unwrap_or(Value::Null));
+    let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
+    let (kept, asked) = (object(&kept), object(&asked));
+    let keys = kept.keys().chain(asked.keys()).filter(|key| !FREE_KEYS.contains(&key.as_str()));
+    keys.into_iter().find(|key| kept.get(*key) != asked.get(*key)).map(|key| {
+        let show = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+        format!(
+            "it is of a job with `{key}` {}, now {} is asked for",
+            show(kept.get(key)),
+            show(asked.get(key))
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_different_job_is_told_by_its_key() {
+        let found = difference(r#"{"lr":0.1,"threads":1}"#, r#"{"lr":0.2,"threads":2}"#);
+        assert_eq!(found.unwrap(), "it is of a job with `lr` 0.1, now 0.2 is asked for");
+        assert_eq!(difference(r#"{"lr":0.1,"threads":1}"#, r#"{"lr":0.1,"threads":2}"#), None);
+        let found = difference("{}", r#"{"warmup":2}"#);
+        assert_eq!(found.unwrap(), "it is of a job with `warmup` nothing, now 2 is asked for");
+    }
+}

@@ -1,0 +1,135 @@
+//! A learner for tests: sums instead of a network, and losses that a test decides.
+
+use std::time::Duration;
+
+use trainwright_networks::{BatchScore, GradientNorms, SafeTensors, StepSize};
+use trainwright_study::{JobSpec, Seed};
+
+use crate::error::TrainError;
+use crate::learners::learner::{
+    Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted,
+};
+use crate::predict::Predicted;
+
+/// Adds up what it is shown; the order of the examples decides the sums.
+pub(crate) struct Fake {
+    /// Examples to learn from.
+    pub(crate) examples: usize,
+    /// Changes with every example and rate.
+    pub(crate) sums: Vec<f32>,
+    /// Each step that was made: its number, its examples, its rate.
+    pub(crate) steps: Vec<(u64, Vec<u32>, f64)>,
+    /// The mean loss of a step, by its number.
+    pub(crate) loss: fn(u64) -> f64,
+    /// The mean loss of each evaluation of held-out examples, by how many came before.
+    pub(crate) held_out_loss: fn(usize) -> f64,
+    /// Held-out examples, as they were evaluated.
+    pub(crate) held_out: Vec<Vec<u32>>,
+    /// Noise scale that looks find.
+    pub(crate) noise: f64,
+}
+
+/// A job of the fake learner.
+pub(crate) fn fake_job(keys: serde_json::Value) -> JobSpec {
+    let mut job = serde_json::json!({ "network": "mlp", "data": "any", "seed": 7, "batch": 4 });
+    let given = keys.as_object().expect("keys of a job").clone();
+    job.as_object_mut().expect("it is one").extend(given);
+    serde_json::from_value(job).expect("the other keys have defaults")
+}
+
+impl Fake {
+    /// A learner of so many examples, whose losses are all 1.
+    pub(crate) fn new(examples: usize) -> Self {
+        Self {
+            examples,
+            sums: vec![0.5, -0.5, 0.25],
+            steps: Vec::new(),
+            loss: |_| 1.0,
+            held_out_loss: |_| 1.0,
+            held_out: Vec::new(),
+            noise: 0.0,
+        }
+    }
+
+    /// All examples that were shown, in their order.
+    pub(crate) fn shown(&self) -> Vec<u32> {
+        self.steps.iter().flat_map(|step| step.1.clone()).collect()
+    }
+}
+
+fn score(loss: f64, examples: usize) -> BatchScore {
+    BatchScore { loss_sum: loss * examples as f64, correct: examples / 2, examples }
+}
+
+impl Learner for Fake {
+    fn examples(&self) -> usize {
+        self.examples
+    }
+
+    fn order(&self, _epoch: u32, seed: Seed, pool: &[u32]) -> Vec<u32> {
+        seed.shuffled(pool.to_vec())
+    }
+
+    fn step(
+        &mut self,
+        chosen: Chosen<'_>,
+        size: StepSize,
+        look: Look,
+    ) -> Result<StepResult, TrainError> {
+        for &example in chosen.now {
+            let place = example as usize % self.sums.len();
+            self.sums[place] = 0.9 * self.sums[place] + size.rate as f32 * (example as f32 + 1.0);
+        }
+        self.steps.push((chosen.step, chosen.now.to_vec(), size.rate));
+        let half_batch = chosen.now.len() / 2;
+        // |G_B|^2 = |G|^2 + tr(S) / B, here with |G|^2 = 1.
+        let norm = |batch: usize| 1.0 + self.noise / batch as f64;
+        let norms = (look == Look::AtNoise).then(|| GradientNorms {
+            half_batch,
+            of_halves: norm(half_batch),
+            of_whole: norm(2 * half_batch),
+        });
+        Ok(StepResult { score: score((self.loss)(chosen.step), chosen.now.len()), norms })
+    }
+
+    fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
+        let score = match part {
+            Part::Test => score(1.0, 10),
+            Part::Training(chosen) => {
+                let loss = (self.held_out_loss)(self.held_out.len());
+                self.held_out.push(chosen.to_vec());
+                score(loss, chosen.len())
+            }
+        };
+        Ok(Evaluation { score, auc: None })
+    }
+
+    fn predictions(&mut self) -> Result<Vec<Predicted>, TrainError> {
+        Ok(Vec::new())
+    }
+
+    fn waited(&self) -> Option<Duration> {
+        Some(Duration::from_millis(10) * self.steps.len() as u32)
+    }
+
+    fn parameters(&self) -> Vec<f32> {
+        self.sums.clone()
+    }
+
+    fn memory(&mut self) -> Vec<OwnedTensor> {
+        vec![OwnedTensor::vector("parameters.sums", self.sums.clone())]
+    }
+
+    fn restore(&mut self, file: &SafeTensors) -> Result<(), TrainError> {
+        self.sums = wanted(file, "parameters.sums", 3)?;
+        Ok(())
+    }
+
+    fn export(&self) -> Vec<OwnedTensor> {
+        vec![OwnedTensor::vector("sums", self.sums.clone())]
+    }
+
+    fn onnx(&self) -> Result<Vec<u8>, TrainError> {
+        Err(TrainError::SparseOnnx)
+    }
+}

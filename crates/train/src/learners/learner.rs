@@ -1,0 +1,174 @@
+//! What the training loop needs of a network: steps, scores, and everything it remembers.
+
+use std::time::Duration;
+
+use trainwright_networks::{BatchScore, GradientNorms, NamedTensor, SafeTensors, StepSize};
+use trainwright_records::pictures::Picture;
+
+use trainwright_study::Seed;
+
+use crate::error::TrainError;
+use crate::predict::Predicted;
+use crate::predict::trained::AboutNetwork;
+
+/// A network with its data, its parameters and its optimiser.
+pub(crate) trait Learner {
+    /// How many examples there are to learn from.
+    fn examples(&self) -> usize;
+
+    /// The order in which the examples of `pool` come in an epoch.
+    fn order(&self, _epoch: u32, seed: Seed, pool: &[u32]) -> Vec<u32> {
+        seed.shuffled(pool.to_vec())
+    }
+
+    /// Learns from the chosen examples; a score that is not finite may leave the parameters as
+    /// they were.
+    ///
+    /// # Errors
+    /// When an example cannot be read.
+    fn step(
+        &mut self,
+        chosen: Chosen<'_>,
+        size: StepSize,
+        look: Look,
+    ) -> Result<StepResult, TrainError>;
+
+    /// Scores examples without learning.
+    ///
+    /// # Errors
+    /// When an example cannot be read.
+    fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError>;
+
+    /// What each example of the test part is taken for.
+    ///
+    /// # Errors
+    /// When an example cannot be read.
+    fn predictions(&mut self) -> Result<Vec<Predicted>, TrainError>;
+
+    /// How long steps have waited for their examples so far; `None` where they never wait.
+    fn waited(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The parameters, one after another.
+    fn parameters(&self) -> Vec<f32>;
+
+    /// Everything that a checkpoint keeps: parameters, state and the optimiser's memory.
+    fn memory(&mut self) -> Vec<OwnedTensor>;
+
+    /// Puts back what [`Self::memory`] told.
+    ///
+    /// # Errors
+    /// When the file lacks a tensor or has one of another shape.
+    fn restore(&mut self, file: &SafeTensors) -> Result<(), TrainError>;
+
+    /// The parameters as other programs want them.
+    fn export(&self) -> Vec<OwnedTensor>;
+
+    /// The network as an ONNX file.
+    ///
+    /// # Errors
+    /// When ONNX has no such network.
+    fn onnx(&self) -> Result<Vec<u8>, TrainError>;
+
+    /// What a checkpoint tells about the network, so that it can be applied without its data.
+    fn about(&self) -> Option<AboutNetwork> {
+        None
+    }
+
+    /// Some pictures as they are learned from.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    fn samples(&mut self) -> Result<Vec<Picture>, TrainError> {
+        Ok(Vec::new())
+    }
+
+    /// How many examples one step takes when the schedule says `batch`.
+    fn stride(&self, batch: usize) -> usize {
+        batch
+    }
+
+    /// How many updates of the parameters a step of so many examples makes.
+    fn updates(&self, _examples: usize) -> u64 {
+        1
+    }
+}
+
+/// Examples of a step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chosen<'a> {
+    /// Epoch of the step, from 1.
+    pub(crate) epoch: u32,
+    /// Number of the step.
+    pub(crate) step: u64,
+    /// Those to learn from now.
+    pub(crate) now: &'a [u32],
+    /// Those that are left of the epoch.
+    pub(crate) next: &'a [u32],
+}
+
+/// Whether a step also measures the noise of its gradients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    No,
+    AtNoise,
+}
+
+/// What came of a step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StepResult {
+    pub(crate) score: BatchScore,
+    pub(crate) norms: Option<GradientNorms>,
+}
+
+/// Examples to score.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part<'a> {
+    Test,
+    /// Some of the training part.
+    Training(&'a [u32]),
+}
+
+/// How well a part is predicted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Evaluation {
+    pub(crate) score: BatchScore,
+    pub(crate) auc: Option<f64>,
+}
+
+/// A tensor with its numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct OwnedTensor {
+    pub(crate) name: String,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) values: Vec<f32>,
+}
+
+impl OwnedTensor {
+    /// A vector.
+    pub(crate) fn vector(name: impl Into<String>, values: Vec<f32>) -> Self {
+        Self { name: name.into(), shape: vec![values.len()], values }
+    }
+
+    /// The same, borrowed.
+    pub(crate) fn borrowed(&self) -> NamedTensor<'_> {
+        NamedTensor { name: self.name.clone(), shape: self.shape.clone(), values: &self.values }
+    }
+}
+
+/// The numbers of a tensor that must be as many as expected.
+///
+/// # Errors
+/// When there is no such tensor, or it has other numbers.
+pub(crate) fn wanted(file: &SafeTensors, name: &str, count: usize) -> Result<Vec<f32>, TrainError> {
+    let found = file.values(name);
+    match found {
+        Some(values) if values.len() == count => Ok(values),
+        other => Err(TrainError::Tensor {
+            name: name.to_owned(),
+            expected: count,
+            found: other.map(|values| values.len()),
+        }),
+    }
+}
