@@ -19,10 +19,10 @@ use trainwright_stats::Influence;
 
 use catalogue::catalogue_entry;
 
-use crate::analysis::{Best, Check, Effect, Finding, LenthSummary, LogScale, Severity};
-use crate::fitted::Fitted;
-use crate::large::FEW_ROWS;
-use crate::problem::Problem;
+use crate::fit::analysis::{Best, Check, Effect, Finding, LenthSummary, LogScale, Severity};
+use crate::fit::fitted::Fitted;
+use crate::fit::long_table::FEW_ROWS;
+use crate::model::problem::Problem;
 
 /// Everything that findings are drawn from.
 pub(crate) struct Evidence<'a> {

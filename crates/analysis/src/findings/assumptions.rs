@@ -3,7 +3,7 @@
 use trainwright_stats::StudentT;
 
 use super::{Evidence, warning};
-use crate::analysis::Finding;
+use crate::fit::analysis::Finding;
 use crate::wording::{count, figure, list, percent};
 
 /// Observations named as outliers; more are counted.

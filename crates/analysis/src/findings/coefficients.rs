@@ -1,10 +1,10 @@
 //! Coefficients in raw units that say the opposite of what the factor does.
 
 use super::{Evidence, warning};
-use crate::analysis::Finding;
-use crate::fitted::Fitted;
-use crate::model_matrix::Coding;
-use crate::problem::Problem;
+use crate::fit::analysis::Finding;
+use crate::fit::fitted::Fitted;
+use crate::model::model_matrix::Coding;
+use crate::model::problem::Problem;
 use crate::wording::{figure, list};
 
 pub(super) fn findings(evidence: &Evidence<'_>) -> Option<Finding> {

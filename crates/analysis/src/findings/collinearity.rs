@@ -3,9 +3,9 @@
 use trainwright_stats::Fit;
 
 use super::{Evidence, info, warning};
-use crate::analysis::Finding;
-use crate::fitted::Fitted;
-use crate::model_matrix::Coding;
+use crate::fit::analysis::Finding;
+use crate::fit::fitted::Fitted;
+use crate::model::model_matrix::Coding;
 use crate::wording::{figure, list};
 
 /// Inflation above which coefficients in raw units are hard to read.

@@ -4,9 +4,9 @@ use trainwright_stats::{PAdjustment, adjust};
 use trainwright_study::Direction;
 
 use super::{Evidence, info, warning};
-use crate::analysis::Finding;
-use crate::fitted::row_of;
-use crate::variable::Variable;
+use crate::fit::analysis::Finding;
+use crate::fit::fitted::row_of;
+use crate::model::variable::Variable;
 use crate::wording::{figure, list, p_value, percent};
 
 /// Terms named in full in the ranking; the rest is only listed.

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use trainwright_study::{Observation, Study};
 
 use super::{info, serious, warning};
-use crate::analysis::Finding;
-use crate::table::Table;
+use crate::csv_table::Table;
+use crate::fit::analysis::Finding;
 use crate::wording::{figure, list, percent};
 use runs::{Role, Runs};
 

@@ -4,7 +4,7 @@ use trainwright_design::{Design, DesignNote, Misprint};
 use trainwright_study::{Level, Observation, Study, TrialState};
 
 use super::{serious, warning};
-use crate::analysis::Finding;
+use crate::fit::analysis::Finding;
 use crate::wording::{count, list};
 
 /// Rows and trials named one by one; more are counted.
