@@ -28,11 +28,12 @@ pub use error::AnalysisError;
 pub use findings::catalogue::{
     CatalogueEntry, CatalogueGroup, catalogue, catalogue_entry, catalogue_page,
 };
+pub use findings::{Finding, Severity};
 pub use fit::analysis::{
     Analysis, AnovaLine, AnovaTable, AnovaType, Best, BoxCoxSummary, BreuschPaganSummary, CellMean,
-    Check, CoefficientRow, DurbinWatsonSummary, Effect, Finding, FitSummary, HalfNormal,
-    Interaction, LackOfFitSummary, LenthSummary, LevelDifference, LevelDifferences, LevelMean,
-    LogScale, MainEffect, PowerLikelihood, Residual, Severity,
+    Check, CoefficientRow, DurbinWatsonSummary, Effect, FitSummary, HalfNormal, Interaction,
+    LackOfFitSummary, LenthSummary, LevelDifference, LevelDifferences, LevelMean, LogScale,
+    MainEffect, PowerLikelihood, Residual,
 };
 pub use fit::analyze_study::{StudyOptions, analyze_study};
 pub use fit::analyze_table::{TableOptions, analyze_table};

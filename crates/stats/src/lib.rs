@@ -79,7 +79,7 @@ pub use mann_whitney::{MannWhitney, mann_whitney};
 pub use non_negative::{NonNegative, non_negative_least_squares};
 pub use one_way::{OneWay, one_way};
 pub use orthogonal::{Columns, Orthogonal};
-pub use p_adjustment::{PAdjustment, adjust};
+pub use p_adjustment::{PAdjustment, adjust, bonferroni, holm};
 pub use polynomial::orthogonal_polynomials;
 pub use power::{power, smallest_effect};
 pub use ranks::TailMethod;

@@ -1,7 +1,6 @@
 //! What the data lack: cells, repeats, balance.
 
-use super::{Evidence, serious, warning};
-use crate::fit::analysis::Finding;
+use super::{Evidence, Finding, serious, warning};
 use crate::model::balance::missing_cells;
 use crate::model::problem::Order;
 use crate::wording::{count, list};

@@ -4,6 +4,7 @@ use serde::Serialize;
 use trainwright_stats::{BreuschPagan, DurbinWatson, TailMethod};
 use trainwright_study::{Configuration, Direction, Level};
 
+use crate::findings::Finding;
 use crate::model::model_matrix::Coding;
 use crate::questions::comparison::Comparison;
 use crate::questions::surface::Surface;
@@ -266,42 +267,6 @@ pub struct PowerLikelihood {
     pub lambda: f64,
     /// Its profile log-likelihood, without constants.
     pub log_likelihood: f64,
-}
-
-/// A statement that the data support.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// Stable identifier.
-    pub id: &'static str,
-    /// How much it matters.
-    pub severity: Severity,
-    /// The statement, with its figures.
-    pub text: String,
-    /// Where to read about it.
-    pub reference: Option<&'static str>,
-}
-
-/// How much a finding matters to the conclusions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth knowing.
-    Info,
-    /// Read the figures with care.
-    Warning,
-    /// A conclusion drawn without it would be wrong.
-    Serious,
-}
-
-impl Severity {
-    /// The word shown to people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Info => "note",
-            Self::Warning => "warning",
-            Self::Serious => "serious",
-        }
-    }
 }
 
 /// Change of the response from the low to the high level of a term's factors.

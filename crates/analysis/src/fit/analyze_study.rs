@@ -4,8 +4,8 @@ use trainwright_design::Design;
 use trainwright_study::{DesignKind, Factor, Observation, Study, TrialState};
 
 use crate::error::AnalysisError;
-use crate::findings::{in_natural_units, info, sort, training, trials, warning};
-use crate::fit::analysis::{Analysis, AnovaType, Finding};
+use crate::findings::{Finding, in_natural_units, info, sort, training, trials, warning};
+use crate::fit::analysis::{Analysis, AnovaType};
 use crate::fit::assemble::analyze;
 use crate::fit::curvature::curvature;
 use crate::fit::fitted::Fitted;

@@ -4,8 +4,8 @@ use trainwright_study::Direction;
 
 use crate::csv_table::{Column, Table};
 use crate::error::AnalysisError;
-use crate::findings::{sort, training, warning};
-use crate::fit::analysis::{Analysis, AnovaType, Finding};
+use crate::findings::{Finding, sort, training, warning};
+use crate::fit::analysis::{Analysis, AnovaType};
 use crate::fit::assemble::analyze;
 use crate::model::balance::is_balanced;
 use crate::model::formula::Formula;

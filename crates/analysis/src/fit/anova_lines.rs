@@ -1,6 +1,6 @@
 //! Lines of an analysis-of-variance table with effect sizes and adjusted p-values.
 
-use trainwright_stats::{AnovaRow, PAdjustment, adjust};
+use trainwright_stats::{AnovaRow, holm};
 
 use crate::fit::analysis::AnovaLine;
 
@@ -14,12 +14,9 @@ pub(crate) fn lines(rows: &[AnovaRow], ss_total: f64, names: &[String]) -> Vec<A
     let residual = rows.iter().find(|row| row.term.is_none());
     let mut found: Vec<AnovaLine> =
         rows.iter().map(|row| line(row, residual, ss_total, names)).collect();
-    let is_term = |line: &&mut AnovaLine| line.term != INTERCEPT && line.p.is_some();
-    let tested: Vec<f64> = found.iter_mut().filter(is_term).filter_map(|line| line.p).collect();
-    let adjusted = adjust(&tested, PAdjustment::Holm).expect("p-values lie between 0 and 1");
-    for (line, p) in found.iter_mut().filter(is_term).zip(adjusted) {
-        line.p_adjusted = Some(p);
-    }
+    let of_term = |line: &AnovaLine| line.p.filter(|_| line.term != INTERCEPT);
+    let tested: Vec<Option<f64>> = found.iter().map(of_term).collect();
+    found.iter_mut().zip(holm(&tested)).for_each(|(line, p)| line.p_adjusted = p);
     found
 }
 

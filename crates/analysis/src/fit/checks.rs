@@ -5,7 +5,7 @@ use trainwright_stats::{OneWay, brown_forsythe};
 use crate::fit::analysis::Check;
 use crate::fit::fitted::{Fitted, row_of};
 use crate::model::problem::{Order, Problem};
-use crate::wording::{figure, p_value};
+use crate::wording::{brief, p_value};
 
 /// All checks of a fit.
 pub(crate) fn checks(problem: &Problem, fitted: &Fitted) -> Vec<Check> {
@@ -130,7 +130,7 @@ fn independence(problem: &Problem, fitted: &Fitted) -> Check {
         Order::Run => "run order",
         Order::Row => "the order of the rows",
     };
-    let d = figure(test.statistic);
+    let d = brief(test.statistic);
     // A drift is what one looks for; neighbours that oppose each other are rarer, so that side
     // gets half the chance of a false alarm.
     let resemble = test.p_positive < problem.alpha;

@@ -10,7 +10,7 @@ use crate::fit::analysis::Check;
 use crate::fit::checks::unchecked;
 use crate::model::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
 use crate::model::problem::Problem;
-use crate::wording::{figure, p_value};
+use crate::wording::{brief, p_value};
 
 /// Name of the check.
 const NAME: &str = "curvature";
@@ -49,7 +49,7 @@ pub(crate) fn curvature(problem: &Problem, centre: &[bool]) -> Option<Check> {
              levels expects {}, so some effect is no straight line between its levels; runs on the \
              axes (a central composite design) tell which",
             p_value(p),
-            figure(gap.abs()),
+            brief(gap.abs()),
             if gap > 0.0 { "above" } else { "below" },
             problem.response
         )

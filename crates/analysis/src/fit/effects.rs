@@ -1,6 +1,6 @@
 //! Effects from low to high, with their shares, margins and half-normal quantiles.
 
-use trainwright_stats::{Normal, PAdjustment, adjust, lenth};
+use trainwright_stats::{Normal, holm, lenth};
 
 use crate::fit::analysis::{Effect, HalfNormal, LenthSummary};
 use crate::fit::fitted::{Fitted, interval, row_of};
@@ -34,11 +34,8 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
             }
         })
         .collect();
-    let tested: Vec<f64> = found.iter().filter_map(|e| e.p).collect();
-    let adjusted = adjust(&tested, PAdjustment::Holm).expect("p-values lie between 0 and 1");
-    for (effect, p) in found.iter_mut().filter(|e| e.p.is_some()).zip(adjusted) {
-        effect.p_adjusted = Some(p);
-    }
+    let tested: Vec<Option<f64>> = found.iter().map(|effect| effect.p).collect();
+    found.iter_mut().zip(holm(&tested)).for_each(|(effect, p)| effect.p_adjusted = p);
     found
 }
 

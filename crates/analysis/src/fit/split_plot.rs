@@ -3,8 +3,8 @@
 use trainwright_stats::{AnovaRow, Stratum, StratumTerm, strata};
 
 use crate::error::AnalysisError;
-use crate::findings::{info, warning};
-use crate::fit::analysis::{Finding, StratumTable};
+use crate::findings::{Finding, info, warning};
+use crate::fit::analysis::StratumTable;
 use crate::fit::anova_lines::lines;
 use crate::fit::fitted::schemes;
 use crate::model::model_matrix::ModelMatrix;

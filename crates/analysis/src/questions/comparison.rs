@@ -11,13 +11,12 @@ mod words;
 
 use serde::Serialize;
 use trainwright_stats::{
-    PAdjustment, StatsError, adjust, paired_ratio, paired_t, ratio_of_means, sample, welch_t,
+    StatsError, holm, paired_ratio, paired_t, ratio_of_means, sample, welch_t,
 };
 use trainwright_study::Level;
 
 use crate::error::AnalysisError;
-use crate::findings::{sort, warning};
-use crate::fit::analysis::Finding;
+use crate::findings::{Finding, sort, warning};
 use crate::wording::{count, list};
 
 pub(crate) use groups::comparisons_so_far;
@@ -134,10 +133,11 @@ pub(crate) fn compare(groups: &Groups, alpha: f64) -> Result<Comparison, Analysi
         .iter()
         .map(|&k| against_baseline(groups, k, alpha))
         .collect::<Result<Vec<_>, _>>()?;
-    let tested: Vec<f64> = levels.iter().filter_map(|own| own.p).collect();
-    let adjusted = adjust(&tested, PAdjustment::Holm).expect("p-values lie between 0 and 1");
-    for (own, p) in levels.iter_mut().filter(|own| own.p.is_some()).zip(adjusted) {
-        own.p_adjusted = Some(p);
+    let adjusted = holm(&levels.iter().map(|own| own.p).collect::<Vec<_>>());
+    let tests = adjusted.iter().flatten().count();
+    for (own, adjusted) in levels.iter_mut().zip(adjusted) {
+        own.p_adjusted = adjusted;
+        let Some(p) = adjusted else { continue };
         own.verdict = match own.ratio {
             Some(ratio) if p < alpha && ratio > 1.0 => Verdict::Higher,
             Some(_) if p < alpha => Verdict::Lower,
@@ -146,7 +146,7 @@ pub(crate) fn compare(groups: &Groups, alpha: f64) -> Result<Comparison, Analysi
     }
     let baseline = summary(groups, groups.baseline)?;
     for own in &mut levels {
-        own.text = words::sentence(groups, &baseline, own, alpha, tested.len());
+        own.text = words::sentence(groups, &baseline, own, alpha, tests);
     }
     let mut findings: Vec<Finding> = no_replication(groups).into_iter().collect();
     sort(&mut findings);

@@ -2,13 +2,12 @@
 //! them at all.
 
 use serde::Serialize;
-use trainwright_stats::{Normal, PAdjustment, StatsError, adjust, lack_of_fit, pearson, spearman};
+use trainwright_stats::{Normal, StatsError, bonferroni, holm, lack_of_fit, pearson, spearman};
 
 use crate::csv_table::columns::numbers;
 use crate::csv_table::{Column, Table};
 use crate::error::AnalysisError;
-use crate::findings::{sort, warning};
-use crate::fit::analysis::Finding;
+use crate::findings::{Finding, sort, warning};
 use crate::questions::curve::Curve;
 use crate::wording::{list, p_value, percent};
 
@@ -193,14 +192,11 @@ fn line_lack_of_fit(x: &[f64], y: &[f64]) -> Result<Option<f64>, StatsError> {
 }
 
 fn adjust_all(rows: &mut [CorrelationRow]) {
-    let adjusted = |p: Vec<f64>| {
-        adjust(&p, PAdjustment::Holm).expect("p-values lie between 0 and 1").into_iter()
-    };
-    let mut line = adjusted(rows.iter().filter_map(|row| row.p).collect());
-    let mut ranks = adjusted(rows.iter().filter_map(|row| row.rho_p).collect());
-    for row in rows {
-        row.p_adjusted = row.p.and_then(|_| line.next());
-        row.rho_p_adjusted = row.rho_p.and_then(|_| ranks.next());
+    let line = holm(&rows.iter().map(|row| row.p).collect::<Vec<_>>());
+    let ranks = holm(&rows.iter().map(|row| row.rho_p).collect::<Vec<_>>());
+    for (row, (line, ranks)) in rows.iter_mut().zip(line.into_iter().zip(ranks)) {
+        row.p_adjusted = line;
+        row.rho_p_adjusted = ranks;
     }
 }
 
@@ -223,9 +219,7 @@ fn in_words(row: &CorrelationRow) -> String {
 
 /// Columns that a straight line does not describe.
 fn inadequate(rows: &[CorrelationRow], response: &str) -> Option<Finding> {
-    let tests = rows.len() as f64;
-    // Bonferroni's rule keeps the chance of any false alarm below the level.
-    let surely = |p: Option<f64>| p.is_some_and(|p| p * tests < ALPHA);
+    let surely = |p: Option<f64>| p.is_some_and(|p| bonferroni(p, rows.len()) < ALPHA);
     let bent: Vec<String> = rows
         .iter()
         .filter_map(|row| {

@@ -9,10 +9,9 @@ use trainwright_study::Level;
 use crate::csv_table::Table;
 use crate::csv_table::columns::{distinct, levels, numbers};
 use crate::error::AnalysisError;
-use crate::findings::{info, sort, warning};
-use crate::fit::analysis::Finding;
+use crate::findings::{Finding, info, sort, warning};
 use crate::questions::curve::Curve;
-use crate::wording::{figure, list, percent};
+use crate::wording::{brief, list, percent};
 
 /// Share of the time above which a part is called the whole story.
 const NEARLY_ALL: f64 = 0.9;
@@ -216,10 +215,10 @@ fn in_words(line: &OverheadLine, options: &OverheadOptions) -> String {
     let rest = quantity(line.constant, options);
     let rate = match (line.samples_per_time, options.unit.as_deref()) {
         (Some(rate), Some(unit)) => {
-            format!(" ({} samples/{unit} if steps were free)", figure(rate))
+            format!(" ({} samples/{unit} if steps were free)", brief(rate))
         }
         (Some(rate), None) => {
-            format!(" ({} samples a unit of time if steps were free)", figure(rate))
+            format!(" ({} samples a unit of time if steps were free)", brief(rate))
         }
         _ => String::new(),
     };
@@ -244,9 +243,9 @@ fn in_words(line: &OverheadLine, options: &OverheadOptions) -> String {
 /// A time with its unit; seconds below one are given in milliseconds.
 fn quantity(time: f64, options: &OverheadOptions) -> String {
     match options.unit.as_deref() {
-        Some("s") if time.abs() < 1.0 => format!("{} ms", figure(1000.0 * time)),
-        Some(unit) => format!("{} {unit}", figure(time)),
-        None => figure(time),
+        Some("s") if time.abs() < 1.0 => format!("{} ms", brief(1000.0 * time)),
+        Some(unit) => format!("{} {unit}", brief(time)),
+        None => brief(time),
     }
 }
 

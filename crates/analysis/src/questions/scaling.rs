@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::csv_table::Table;
 use crate::error::AnalysisError;
-use crate::fit::analysis::Finding;
+use crate::findings::Finding;
 
 pub use laws::{Law, LawFit, Parameter, Prediction};
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 use trainwright_study::{Direction, Scale};
 
 use crate::error::AnalysisError;
-use crate::fit::analysis::Finding;
+use crate::findings::Finding;
 
 pub use input::{SurfaceOptions, surface_of_study, surface_of_table};
 

@@ -3,7 +3,7 @@
 use trainwright_study::Level;
 
 use super::{Groups, LevelComparison, LevelSummary, Verdict};
-use crate::wording::{figure, p_value};
+use crate::wording::{brief, p_value};
 
 /// A level against its baseline, such as `2 cores: 110.3 % of 1 core, 95 % interval 97 to 124 %:
 /// no evidence of a difference`.
@@ -21,7 +21,7 @@ pub(super) fn sentence(
     let ends = own.ci_low.zip(own.ci_high).map(|(low, high)| (100.0 * low, 100.0 * high));
     let places = ends.map_or(1, |(low, high)| places(low, high));
     let share = format!("{level}: {ratio:.*} % of {base}", places.max(1));
-    let confidence = figure(100.0 * (1.0 - alpha));
+    let confidence = brief(100.0 * (1.0 - alpha));
     let interval = match ends {
         Some((low, high)) => {
             format!(", {confidence} % interval {low:.places$} to {high:.places$} %")

@@ -3,9 +3,8 @@
 use super::laws::{Law, LawFit, settings};
 use super::points::Point;
 use super::{ScalingOptions, ScalingRow};
-use crate::findings::{info, sort, warning};
-use crate::fit::analysis::Finding;
-use crate::wording::{count, figure, list, percent};
+use crate::findings::{Finding, info, sort, warning};
+use crate::wording::{brief, count, list, percent};
 
 /// Predictions further beyond the measured range than this are flagged.
 const FAR: f64 = 2.0;
@@ -61,9 +60,9 @@ fn no_speed_up(rows: &[ScalingRow], options: &ScalingOptions) -> Option<Finding>
         "more {} bring nothing that can be told from noise: the best speed-up over {} is {} (at \
          {}); the work is too small, serial, or bound by something that workers share",
         options.workers,
-        figure(rows[0].workers),
-        figure(best.speed_up),
-        figure(best.workers)
+        brief(rows[0].workers),
+        brief(best.speed_up),
+        brief(best.workers)
     );
     Some(warning("no-speed-up", text))
 }
@@ -76,7 +75,7 @@ fn low_efficiency(rows: &[ScalingRow], options: &ScalingOptions) -> Option<Findi
     }
     let text = format!(
         "at {} {} the efficiency is {}: most of what is paid for waits",
-        figure(last.workers),
+        brief(last.workers),
         options.workers,
         percent(100.0 * last.efficiency)
     );
@@ -87,7 +86,7 @@ fn superlinear(rows: &[ScalingRow], options: &ScalingOptions) -> Option<Finding>
     let beyond: Vec<String> = rows[1..]
         .iter()
         .filter(|row| row.efficiency_low.is_some_and(|low| low > 1.0))
-        .map(|row| format!("{} ({})", figure(row.workers), percent(100.0 * row.efficiency)))
+        .map(|row| format!("{} ({})", brief(row.workers), percent(100.0 * row.efficiency)))
         .collect();
     if beyond.is_empty() {
         return None;
@@ -135,7 +134,7 @@ fn extrapolation(points: &[Point], fits: &[LawFit]) -> Option<Finding> {
     let predicted = |workers: f64| {
         let of = |fit: &LawFit| {
             let time = fit.predictions.iter().find(|p| p.workers == workers)?.time?;
-            Some(format!("{} {}", fit.law.name(), figure(time)))
+            Some(format!("{} {}", fit.law.name(), brief(time)))
         };
         fits.iter().filter_map(of).collect::<Vec<_>>()
     };
@@ -147,8 +146,8 @@ fn extrapolation(points: &[Point], fits: &[LawFit]) -> Option<Finding> {
         .map(|p| {
             let times = predicted(p.workers);
             let says = if times.len() > 1 { "the laws say" } else { "the law says" };
-            let beyond = figure(p.beyond);
-            format!("{} ({beyond} times as many; {says} {})", figure(p.workers), list(&times))
+            let beyond = brief(p.beyond);
+            format!("{} ({beyond} times as many; {says} {})", brief(p.workers), list(&times))
         })
         .collect();
     if far.is_empty() {
@@ -157,7 +156,7 @@ fn extrapolation(points: &[Point], fits: &[LawFit]) -> Option<Finding> {
     let text = format!(
         "the largest number of workers measured is {}, and predictions reach {}: laws that agree on \
          the measurements part beyond them, and intervals do not include being the wrong law",
-        figure(most),
+        brief(most),
         list(&far)
     );
     Some(warning("extrapolation", text))

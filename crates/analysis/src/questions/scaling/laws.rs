@@ -12,7 +12,7 @@ use super::ScalingOptions;
 use super::points::{Point, cells};
 use crate::error::AnalysisError;
 use crate::questions::curve::Curve;
-use crate::wording::{figure, percent};
+use crate::wording::{brief, percent};
 
 /// Which law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -309,7 +309,7 @@ fn in_words(law: Law, parameters: &[Parameter], r2: Option<f64>) -> String {
             } else if first.estimate > 0.0 {
                 format!(
                     "no number of workers makes it more than {} times faster",
-                    figure(1.0 / first.estimate)
+                    brief(1.0 / first.estimate)
                 )
             } else {
                 "no limit is in sight".to_owned()
@@ -319,7 +319,7 @@ fn in_words(law: Law, parameters: &[Parameter], r2: Option<f64>) -> String {
         }
         Law::Gustafson => {
             let serial = format!("{}{}", share(first.estimate), range(first, share));
-            let gain = figure(1.0 - first.estimate);
+            let gain = brief(1.0 - first.estimate);
             format!(
                 "Gustafson: {serial} of the time is serial; each further worker adds {gain} of a \
                  worker's speed{explained}"
@@ -330,7 +330,7 @@ fn in_words(law: Law, parameters: &[Parameter], r2: Option<f64>) -> String {
                 .iter()
                 .filter(|p| !p.at_bound)
                 .map(|p| {
-                    format!("{} {}{} ({})", p.name, figure(p.estimate), range(p, figure), p.meaning)
+                    format!("{} {}{} ({})", p.name, brief(p.estimate), range(p, brief), p.meaning)
                 })
                 .collect();
             let zero: Vec<&str> =

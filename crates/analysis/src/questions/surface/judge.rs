@@ -3,9 +3,8 @@
 use trainwright_study::Direction;
 
 use super::{Surface, SurfaceKind, SurfacePoint};
-use crate::findings::{info, sort, warning};
-use crate::fit::analysis::Finding;
-use crate::wording::{figure, list, percent};
+use crate::findings::{Finding, info, sort, warning};
+use crate::wording::{brief, list, percent};
 
 pub(super) fn in_words(surface: &Surface) -> String {
     let explained = surface.r2.map(|r2| format!(", which explains {}", percent(100.0 * r2)));
@@ -48,13 +47,13 @@ fn place(surface: &Surface, own: &SurfacePoint) -> String {
         .factors
         .iter()
         .zip(&own.at)
-        .map(|(factor, at)| format!("{} = {}", factor.name, figure(*at)))
+        .map(|(factor, at)| format!("{} = {}", factor.name, brief(*at)))
         .collect();
     let interval = match own.ci_low.zip(own.ci_high) {
-        Some((low, high)) => format!(" ({} to {})", figure(low), figure(high)),
+        Some((low, high)) => format!(" ({} to {})", brief(low), brief(high)),
         None => String::new(),
     };
-    format!("{}{interval} at {}", figure(own.value), list(&at))
+    format!("{}{interval} at {}", brief(own.value), list(&at))
 }
 
 pub(super) fn findings(surface: &Surface) -> Vec<Finding> {
