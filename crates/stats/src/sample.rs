@@ -1,7 +1,7 @@
 //! Means, sums of squares and medians of one sample, and the checks all entry points share.
 
 use crate::error::StatsError;
-use crate::lanes;
+use crate::linear_algebra::lanes;
 
 /// Arithmetic mean, with a second pass that removes the rounding of the first.
 ///

@@ -1,10 +1,9 @@
 //! The fits behind an analysis: as asked for, and in coded units.
 
-use trainwright_stats::box_cox::{LARGEST_POWER, profile};
 use trainwright_stats::{
-    AnovaRow, BoxCox, BreuschPagan, DurbinWatson, Fit, Intercept, LackOfFit, ShapiroWilk,
-    StatsError, Stratum, SumOfSquares, TermStructure, box_cox, lack_of_fit, least_squares,
-    least_squares_through_origin, shapiro_wilk,
+    AnovaRow, BoxCox, BreuschPagan, DurbinWatson, Fit, Intercept, LARGEST_POWER, LackOfFit,
+    ShapiroWilk, StatsError, Stratum, SumOfSquares, TermStructure, box_cox, box_cox_profile,
+    lack_of_fit, least_squares, least_squares_through_origin, shapiro_wilk,
 };
 
 use crate::error::AnalysisError;
@@ -269,7 +268,7 @@ fn power_profile(matrix: &ModelMatrix, y: &[f64], best: &BoxCox) -> Vec<PowerLik
     let powers: Vec<f64> = (0..=PROFILE_STEPS)
         .map(|at| best.lambda + step * (at as f64 - 0.5 * PROFILE_STEPS as f64))
         .collect();
-    let found = profile(&matrix.columns, y, &powers).unwrap_or_default();
+    let found = box_cox_profile(&matrix.columns, y, &powers).unwrap_or_default();
     if !found.iter().all(|own| own.is_finite()) {
         return Vec::new();
     }

@@ -21,13 +21,10 @@ pub(super) fn gather(block: &Block, plan: &Plan, keep: u64) -> Result<Gathered, 
     rows.gathered(plan, block.index, sample)
 }
 
-/// A number for a line that looks random but is always the same (SplitMix64: Steele, Lea and
-/// Flood, OOPSLA 2014), so that the sample does not follow a pattern in the rows.
+/// A number for a line that looks random but is always the same, so that the sample does not
+/// follow a pattern in the rows.
 fn rank(line: u64) -> u64 {
-    let mut z = line.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    trainwright_random::number_at(0, line)
 }
 
 fn as_csv(cells: &[&[u8]]) -> Vec<u8> {
