@@ -61,10 +61,14 @@ pub(crate) fn curvature(problem: &Problem, centre: &[bool]) -> Option<Check> {
 fn pure_error(problem: &Problem) -> (f64, usize) {
     let cells = problem.cell_values();
     let repeated = cells.iter().filter(|values| values.len() > 1);
-    repeated.fold((0.0, 0), |(squares, df), values| {
-        let own = sample::variance(values).expect("a cell holds finite values");
-        (squares + own * (values.len() - 1) as f64, df + values.len() - 1)
-    })
+    // Squares of a cell of tiny values may vanish beside those of the others, as they should.
+    repeated.filter_map(|values| Some((values, sample::mean(values).ok()?))).fold(
+        (0.0, 0),
+        |(squares, df), (values, mean)| {
+            let own: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+            (squares + own, df + values.len() - 1)
+        },
+    )
 }
 
 /// How far the centre points lie above the equation, and the sum of squares of that gap.

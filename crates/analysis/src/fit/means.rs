@@ -69,10 +69,11 @@ pub(crate) fn best(problem: &Problem, fitted: &Fitted) -> Option<Best> {
         Direction::Minimize => b.total_cmp(&a),
         Direction::Maximize => a.total_cmp(&b),
     };
-    let means = problem.cell_values().into_iter().enumerate().map(|(cell, values)| {
-        let mean = sample::mean(&values).expect("a cell holds finite values");
-        (cell, mean, values)
-    });
+    let means = problem
+        .cell_values()
+        .into_iter()
+        .enumerate()
+        .filter_map(|(cell, values)| Some((cell, sample::mean(&values).ok()?, values)));
     let (cell, mean, values) = means.max_by(|a, b| better(a.1, b.1))?;
     let row = cells.iter().position(|&c| c == cell).expect("every cell holds an observation");
     let (_, ci_low, ci_high) = mean_and_interval(&values, problem, fitted);

@@ -1,6 +1,6 @@
 //! A least-squares curve through given columns, with the spread of any sum of its coefficients.
 
-use trainwright_stats::{Columns, Orthogonal, StatsError, StudentT};
+use trainwright_stats::{Columns, Orthogonal, StatsError, StudentT, sample};
 
 /// Residuals shorter than this share of the response are rounding, not noise.
 const ROUNDING: f64 = 1e-13;
@@ -25,8 +25,10 @@ pub(crate) struct Estimate {
 }
 
 impl Curve {
-    /// Fits independent columns; nothing where one of them is determined by the others.
+    /// Fits independent columns; nothing where one of them is determined by the others. Values
+    /// whose squares cannot be computed are an error.
     pub(crate) fn fit(columns: Vec<Vec<f64>>, y: &[f64]) -> Result<Option<Self>, StatsError> {
+        sample::check(y, "the response", 1)?;
         let matrix = Columns::new(columns)?;
         let decomposition = Orthogonal::new(&matrix);
         if decomposition.rank() < matrix.width() {
@@ -44,7 +46,7 @@ impl Curve {
             coefficients,
             variance: (df > 0 && !exact).then(|| ss_residual / df as f64),
             df,
-            r2: (ss_total > 0.0).then(|| 1.0 - ss_residual / ss_total),
+            r2: ss_total.is_normal().then(|| 1.0 - ss_residual / ss_total),
             fitted: y.iter().zip(&residuals).map(|(y, r)| y - r).collect(),
             decomposition,
         }))
@@ -53,8 +55,9 @@ impl Curve {
     /// A weighted sum of the coefficients, such as the curve's height at a point.
     pub(crate) fn combine(&self, weights: &[f64]) -> Estimate {
         let value = self.coefficients.iter().zip(weights).map(|(c, w)| c * w).sum();
-        let std_error = self.variance.map(|v| (v * self.covariance(weights, weights)).sqrt());
-        Estimate { value, std_error }
+        // Roots first: the product may be too large for a float where its root is not.
+        let std_error = self.variance.map(|v| v.sqrt() * self.covariance(weights, weights).sqrt());
+        Estimate { value, std_error: std_error.filter(|own| own.is_finite()) }
     }
 
     /// Covariance of two weighted sums in units of the residual variance: u' (X'X)^-1 v.
@@ -71,23 +74,21 @@ impl Curve {
     /// Interval of a weighted sum.
     pub(crate) fn interval(&self, weights: &[f64], alpha: f64) -> Option<[f64; 2]> {
         let Estimate { value, std_error } = self.combine(weights);
-        let half = self.critical(alpha)? * std_error?;
-        Some([value - half, value + half])
+        finite(value, self.critical(alpha)? * std_error?)
     }
 
     /// Interval of one new observation at a point.
     pub(crate) fn prediction(&self, weights: &[f64], alpha: f64) -> Option<[f64; 2]> {
         let value = self.combine(weights).value;
-        let spread = self.variance? * (1.0 + self.covariance(weights, weights));
-        let half = self.critical(alpha)? * spread.sqrt();
-        Some([value - half, value + half])
+        let spread = self.variance?.sqrt() * (1.0 + self.covariance(weights, weights)).sqrt();
+        finite(value, self.critical(alpha)? * spread)
     }
 
     /// Two-sided p-value of a weighted sum being zero.
     pub(crate) fn p(&self, weights: &[f64]) -> Option<f64> {
         let Estimate { value, std_error } = self.combine(weights);
         let t = StudentT::new(self.df as f64).ok()?;
-        Some(t.two_sided(value / std_error?))
+        Some(t.two_sided(value / std_error?)).filter(|p| p.is_finite())
     }
 
     /// Interval of a ratio of two weighted sums, by Fieller's theorem (Journal of the Royal
@@ -104,13 +105,15 @@ impl Curve {
         let q = a * b - t2 * self.covariance(above, below);
         let r = a * a - t2 * self.covariance(above, above);
         let root = q * q - p * r;
-        (p > 0.0 && root >= 0.0).then(|| [(q - root.sqrt()) / p, (q + root.sqrt()) / p])
+        (p > 0.0 && root >= 0.0).then(|| finite(q / p, root.sqrt() / p)).flatten()
     }
 
     /// Largest distance of the curve from an observation, as a share of the observation.
     pub(crate) fn worst_miss(&self, y: &[f64]) -> Option<f64> {
         let miss = |(fitted, y): (&f64, &f64)| (*y != 0.0).then(|| ((fitted - y) / y).abs());
-        self.fitted.iter().zip(y).map(miss).try_fold(0.0f64, |most, m| Some(most.max(m?)))
+        let worst =
+            self.fitted.iter().zip(y).map(miss).try_fold(0.0f64, |most, m| Some(most.max(m?)));
+        worst.filter(|worst| worst.is_finite())
     }
 
     /// Solves R' z = w, so that z.z = w' (X'X)^-1 w.
@@ -123,6 +126,12 @@ impl Curve {
         }
         z
     }
+}
+
+/// The ends of an interval; nothing where one is too large for a float.
+fn finite(centre: f64, half: f64) -> Option<[f64; 2]> {
+    let ends = [centre - half, centre + half];
+    ends.iter().all(|end| end.is_finite()).then_some(ends)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! every step adds whatever its batch: launch, synchronisation, a round trip. Plain least squares.
 
 use serde::Serialize;
+use trainwright_stats::StatsError;
 use trainwright_study::Level;
 
 use crate::csv_table::Table;
@@ -77,10 +78,11 @@ pub struct OverheadLine {
     pub samples_per_time: Option<f64>,
     /// Time of one sample if steps cost nothing.
     pub time_per_sample: Option<f64>,
-    /// Share of the time that steps take where there are most of them.
-    pub share_at_most_steps: f64,
+    /// Share of the time that steps take where there are most of them; absent where the line
+    /// gives no time.
+    pub share_at_most_steps: Option<f64>,
     /// The same where there are fewest.
-    pub share_at_fewest_steps: f64,
+    pub share_at_fewest_steps: Option<f64>,
     /// What that means.
     pub text: String,
 }
@@ -169,28 +171,41 @@ fn fit(
     }
     let stats = |source| AnalysisError::Stats { response: options.column.clone(), source };
     let (steps, times): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
-    let curve = Curve::fit(vec![vec![1.0; times.len()], steps.clone()], &times)
-        .map_err(stats)?
-        .expect("two different numbers of steps make a line");
-    let (constant, per_step) = (curve.coefficients[0], curve.coefficients[1]);
-    let end = |weights: [f64; 2], at: usize| curve.interval(&weights, options.alpha).map(|i| i[at]);
-    let share = |steps: f64| per_step * steps / (per_step * steps + constant);
+    let undefined = |reason| stats(StatsError::Undefined { what: "the cost of a step", reason });
     let most = steps.iter().fold(f64::NEG_INFINITY, |m, s| m.max(*s));
     let fewest = steps.iter().fold(f64::INFINITY, |m, s| m.min(*s));
-    let rate = options.samples.filter(|_| constant > 0.0);
+    // About their middle, numbers of steps that differ little are still told apart.
+    let (middle, half) = (0.5 * most + 0.5 * fewest, 0.5 * most - 0.5 * fewest);
+    let from_middle = steps.iter().map(|own| (own - middle) / half).collect();
+    let curve = Curve::fit(vec![vec![1.0; times.len()], from_middle], &times)
+        .map_err(stats)?
+        .ok_or_else(|| undefined("the numbers of steps are too close to tell them apart"))?;
+    let (of_step, of_rest) = ([0.0, 1.0 / half], [1.0, -middle / half]);
+    let (per_step, constant) = (curve.combine(&of_step).value, curve.combine(&of_rest).value);
+    if !(per_step.is_finite() && constant.is_finite()) {
+        return Err(undefined("it is no number that can be computed; change the units"));
+    }
+    let end = |weights: [f64; 2], at: usize| curve.interval(&weights, options.alpha).map(|i| i[at]);
+    let share = |steps: f64| {
+        Some(per_step * steps / (per_step * steps + constant)).filter(|own| own.is_finite())
+    };
+    let rate = |of: fn(f64, f64) -> f64| {
+        let samples = options.samples.filter(|_| constant > 0.0)?;
+        Some(of(samples, constant)).filter(|own| own.is_finite())
+    };
     let mut line = OverheadLine {
         group,
         n: times.len(),
         per_step,
-        per_step_low: end([0.0, 1.0], 0),
-        per_step_high: end([0.0, 1.0], 1),
+        per_step_low: end(of_step, 0),
+        per_step_high: end(of_step, 1),
         constant,
-        constant_low: end([1.0, 0.0], 0),
-        constant_high: end([1.0, 0.0], 1),
+        constant_low: end(of_rest, 0),
+        constant_high: end(of_rest, 1),
         r2: curve.r2,
         worst_miss: curve.worst_miss(&times),
-        samples_per_time: rate.map(|samples| samples / constant),
-        time_per_sample: rate.map(|samples| constant / samples),
+        samples_per_time: rate(|samples, time| samples / time),
+        time_per_sample: rate(|samples, time| time / samples),
         share_at_most_steps: share(most),
         share_at_fewest_steps: share(fewest),
         text: String::new(),
@@ -233,11 +248,15 @@ fn in_words(line: &OverheadLine, options: &OverheadOptions) -> String {
         format!(
             "steps take {} of the time at most steps and {} at fewest; a bigger batch is faster only \
              through fewer steps, and never below {rest}",
-            percent(100.0 * line.share_at_most_steps),
-            percent(100.0 * line.share_at_fewest_steps)
+            share_in_words(line.share_at_most_steps),
+            share_in_words(line.share_at_fewest_steps)
         )
     };
     format!("{}: {step} a step and {rest} beside the steps{rate}: {meaning}", title(line, options))
+}
+
+fn share_in_words(share: Option<f64>) -> String {
+    share.map_or_else(|| "an unknown share".to_owned(), |share| percent(100.0 * share))
 }
 
 /// A time with its unit; seconds below one are given in milliseconds.
@@ -254,7 +273,8 @@ fn findings(lines: &[OverheadLine], options: &OverheadOptions) -> Vec<Finding> {
         lines.iter().filter(|line| keep(line)).map(|line| title(line, options)).collect()
     };
     let mut found = Vec::new();
-    let steps = named(&|line| !is_flat(line) && line.share_at_most_steps > 0.5);
+    let steps =
+        named(&|line| !is_flat(line) && line.share_at_most_steps.is_some_and(|own| own > 0.5));
     if !steps.is_empty() {
         let text = format!(
             "{}: most of the time at the smallest batch is a fixed cost a step, not work on samples; \
@@ -264,7 +284,8 @@ fn findings(lines: &[OverheadLine], options: &OverheadOptions) -> Vec<Finding> {
         found.push(info("step-overhead", text));
     }
     let samples = named(&|line| {
-        line.constant > 0.0 && (is_flat(line) || line.share_at_fewest_steps < 1.0 - NEARLY_ALL)
+        let few = |share: f64| share < 1.0 - NEARLY_ALL;
+        line.constant > 0.0 && (is_flat(line) || line.share_at_fewest_steps.is_some_and(few))
     });
     if !samples.is_empty() {
         let text = format!(

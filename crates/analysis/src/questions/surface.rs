@@ -178,7 +178,14 @@ pub(crate) fn fit(problem: &SurfaceProblem) -> Result<Surface, AnalysisError> {
     }
     let fitted = Quadratic::fit(problem)?;
     let form = canonical(&fitted, problem.alpha)?;
-    let stationary = form.stationary.as_deref().map(|at| point(&fitted, at, problem.alpha));
+    // A surface that is all but level has its stationary point beyond any number.
+    let within_numbers =
+        |own: &SurfacePoint| own.at.iter().chain([&own.value]).all(|value| value.is_finite());
+    let stationary = form
+        .stationary
+        .as_deref()
+        .map(|at| point(&fitted, at, problem.alpha))
+        .filter(within_numbers);
     let best = problem.direction.map(|direction| optimum::best(&fitted, &form, direction));
     let optimum = best.map(|at| point(&fitted, &at, problem.alpha));
     let held = match (&optimum, &stationary) {

@@ -121,7 +121,8 @@ fn erlang(mean: f64, scv: f64) -> Shape {
     Shape::Erlang { stages: stages as u32, fewer, stage_mean: mean / (stages - fewer) }
 }
 
-/// Refuses too few times, and any that is not positive and finite.
+/// Refuses too few times, and any that is not positive or so small or large that its square is no
+/// number.
 pub(crate) fn check_times(
     times: &[f64],
     what: &'static str,
@@ -132,7 +133,8 @@ pub(crate) fn check_times(
     }
     match (1..).zip(times).find(|(_, time)| !(time.is_finite() && **time > 0.0)) {
         Some((position, &value)) => Err(QueueingError::BadTime { position, value }),
-        None => Ok(()),
+        // Squares of times must be numbers too.
+        None => times.iter().try_for_each(|&time| positive("measured time", time).map(|_| ())),
     }
 }
 
@@ -160,6 +162,8 @@ mod tests {
         let error = Times::measured(vec![1.0, f64::NAN]).unwrap_err();
         assert!(error.to_string().starts_with("measured time 2 is NaN"), "{error}");
         assert!(Times::measured(Vec::new()).is_err());
+        let error = Times::measured(vec![1.0, 1e-120]).unwrap_err();
+        assert!(error.to_string().contains("between 1e-100 and 1e100"), "{error}");
         assert!(Times::with_scv(1.0, 1e-4).is_err() && Times::with_scv(1.0, -1.0).is_err());
         assert!(Times::fixed(0.0).is_err() && Times::exponential(-1.0).is_err());
     }

@@ -8,6 +8,9 @@ use crate::linear_algebra::orthogonal::{Columns, Orthogonal};
 use crate::root::root;
 use crate::sample;
 
+/// Exponents up to which powers of the response, and squares of them, are ordinary numbers.
+const MOST_EXPONENT: f64 = 300.0;
+
 /// Powers are searched from minus to plus this value.
 pub const LARGEST_POWER: f64 = 8.0;
 
@@ -32,6 +35,10 @@ pub struct BoxCox {
 pub fn box_cox(matrix: &Columns, response: &[f64]) -> Result<BoxCox, StatsError> {
     let profile = Profile::new(matrix, response)?;
     let (lambda, log_likelihood) = profile.maximum()?;
+    if !log_likelihood.is_finite() {
+        let reason = "the model leaves no residuals";
+        return Err(StatsError::Undefined { what: "the Box-Cox likelihood", reason });
+    }
     let drop = 0.5 * ChiSquared::new(1.0)?.quantile(0.95)?;
     let gap = |power: f64| profile.at(power) - (log_likelihood - drop);
     let end = |limit: f64| (gap(limit) < 0.0).then(|| root(gap, lambda, limit));
@@ -76,13 +83,21 @@ impl Profile {
     /// In units of the geometric mean the Jacobian is 1, and what remains is a constant.
     fn at(&self, lambda: f64) -> f64 {
         let n = self.logs.len() as f64;
-        let powers: Vec<f64> = self
-            .logs
-            .iter()
-            .map(|&v| if lambda == 0.0 { v } else { (lambda * v).exp_m1() / lambda })
-            .collect();
+        let largest = self.logs.iter().fold(0.0f64, |most, v| most.max(lambda * v));
+        // Powers too large for a float are taken in units of the largest, whose logarithm counts.
+        let unit = if largest > MOST_EXPONENT { largest } else { 0.0 };
+        let power = |&v: &f64| {
+            if lambda == 0.0 {
+                v
+            } else if unit > 0.0 {
+                ((lambda * v - unit).exp() - (-unit).exp()) / lambda
+            } else {
+                (lambda * v).exp_m1() / lambda
+            }
+        };
+        let powers: Vec<f64> = self.logs.iter().map(power).collect();
         let squares = self.decomposition.residual_squares(&powers);
-        -0.5 * n * (squares / n).ln() - n * self.mean_log
+        -0.5 * n * ((squares / n).ln() + 2.0 * unit) - n * self.mean_log
     }
 
     /// Best power of a grid, refined between its neighbours.
@@ -137,6 +152,18 @@ mod tests {
     fn noise(i: u32) -> f64 {
         // A fixed, roughly symmetric spread of offsets.
         f64::from((i * 7) % 24) / 24.0 - 0.5
+    }
+
+    #[test]
+    fn a_value_of_another_size_leaves_the_likelihood_finite() {
+        let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let matrix = Columns::new(vec![vec![1.0; 6], x.to_vec()]).unwrap();
+        let response = [2.0, 1e-95, 3.0, 5.0, 4.0, 7.0];
+        let powers: Vec<f64> = (-16..=16).map(|i| 0.5 * f64::from(i)).collect();
+        let found = profile(&matrix, &response, &powers).unwrap();
+        assert!(found.iter().all(|own| own.is_finite()), "{found:?}");
+        let best = box_cox(&matrix, &response).unwrap();
+        assert!(best.low.is_some() && best.high.is_some(), "{best:?}");
     }
 
     #[test]

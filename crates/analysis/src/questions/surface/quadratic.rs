@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trainwright_stats::lack_of_fit;
+use trainwright_stats::{lack_of_fit, sample};
 use trainwright_study::Scale;
 
 use super::{SurfaceFactor, SurfaceProblem, SurfaceTerm};
@@ -139,15 +139,12 @@ fn factors(problem: &SurfaceProblem) -> Result<Vec<SurfaceFactor>, AnalysisError
         let values = problem.points.iter().map(|point| point[place]);
         let low = values.clone().fold(f64::INFINITY, f64::min);
         let high = values.fold(f64::NEG_INFINITY, f64::max);
-        if low < high {
-            return Ok(SurfaceFactor {
-                name: name.clone(),
-                scale: problem.scales[place],
-                low,
-                high,
-            });
+        if low >= high {
+            return Err(AnalysisError::OneLevel { by: name.clone(), level: low.to_string() });
         }
-        Err(AnalysisError::OneLevel { by: name.clone(), level: low.to_string() })
+        sample::check(&[low, high], "the range of a factor", 2)
+            .map_err(|source| AnalysisError::Stats { response: name.clone(), source })?;
+        Ok(SurfaceFactor { name: name.clone(), scale: problem.scales[place], low, high })
     };
     problem.names.iter().enumerate().map(factor).collect()
 }

@@ -71,8 +71,14 @@ fn distances(groups: &[Vec<f64>], centre: fn(&[f64]) -> f64) -> Result<OneWay, S
     let mut moved = Vec::with_capacity(groups.len());
     for group in groups {
         sample::check(group, "a group", 1)?;
-        let middle = centre(group);
-        moved.push(group.iter().map(|v| (v - middle).abs()).collect());
+        moved.push(match group[..] {
+            // Two values lie equally far from their middle, whatever rounding says.
+            [a, b] => vec![(0.5 * a - 0.5 * b).abs(); 2],
+            _ => {
+                let middle = centre(group);
+                group.iter().map(|v| (v - middle).abs()).collect()
+            }
+        });
     }
     one_way(&moved)
 }
@@ -86,6 +92,14 @@ mod tests {
         let groups = [vec![1.0, 2.0, 4.0], vec![3.0, 3.0]];
         assert_eq!(bartlett(&groups), Err(StatsError::ZeroVariance { group: 2 }));
         assert!(brown_forsythe(&groups).is_ok());
+    }
+
+    #[test]
+    fn pairs_alone_say_nothing_about_spreads() {
+        let groups = [vec![0.1, 0.7], vec![1.1, 1.3], vec![2.3, 7.7]];
+        for found in [brown_forsythe(&groups), levene(&groups)] {
+            assert!(matches!(found, Err(StatsError::Undefined { .. })), "{found:?}");
+        }
     }
 
     #[test]
