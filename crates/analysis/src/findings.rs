@@ -9,20 +9,20 @@ pub(crate) mod catalogue;
 pub(crate) mod coefficients;
 pub(crate) mod collinearity;
 pub(crate) mod coverage;
+mod finding;
 pub(crate) mod ranking;
 pub(crate) mod training;
 pub(crate) mod trials;
 
 pub(crate) use collinearity::in_natural_units;
+pub use finding::{Finding, Severity};
 
 use trainwright_stats::Influence;
 
-use catalogue::catalogue_entry;
-
-use crate::analysis::{Best, Check, Effect, Finding, LenthSummary, LogScale, Severity};
-use crate::fitted::Fitted;
-use crate::large::FEW_ROWS;
-use crate::problem::Problem;
+use crate::fit::analysis::{Best, Check, Effect, LenthSummary, LogScale};
+use crate::fit::fitted::Fitted;
+use crate::fit::long_table::FEW_ROWS;
+use crate::model::problem::Problem;
 
 /// Everything that findings are drawn from.
 pub(crate) struct Evidence<'a> {
@@ -83,11 +83,4 @@ pub(crate) fn warning(id: &'static str, text: String) -> Finding {
 
 pub(crate) fn serious(id: &'static str, text: String) -> Finding {
     Finding::new(id, Severity::Serious, text)
-}
-
-impl Finding {
-    /// A finding of the catalogue, which knows where to read about it.
-    pub fn new(id: &'static str, severity: Severity, text: String) -> Self {
-        Self { id, severity, text, reference: catalogue_entry(id).map(|entry| entry.reference) }
-    }
 }

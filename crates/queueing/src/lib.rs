@@ -8,57 +8,49 @@
 //! ever is a [`QueueingError`]. Nothing here knows of studies, files or clocks; times are in the
 //! unit of 1 / rate.
 //!
+//! | room | holds |
+//! |---|---|
+//! | `models` | closed forms, one file a kind of queue |
+//! | `questions` | drafts that are checked and answered, targets, capacity |
+//! | `simulations` | event simulations, and the times they draw |
+//! | `measurements` | measured jobs: rates, variation, what a model expects of them |
+//!
 //! Read `queue.rs` first.
 
-mod birth_death;
 mod bisection;
-mod capacity;
-mod draft;
-mod erlang;
 mod error;
-mod exponential_check;
-mod finite;
-mod ggc;
 mod interval;
 mod limits;
-mod load_model;
-mod measured;
-mod mg1;
-mod mmc;
-mod poisson;
-mod priority;
-mod priority_draft;
-mod priority_simulation;
+mod measurements;
+mod models;
+mod questions;
 mod queue;
-mod random;
-mod service_fit;
-mod simulation;
-mod stages;
+mod simulations;
 mod steady_state;
-mod target;
-mod times;
 
-pub use capacity::{
+pub use error::QueueingError;
+pub use interval::Interval;
+pub use limits::{MOST_PLACES, positive as checked_rate};
+pub use measurements::exponential_check::{ExponentialCheck, exponential_check};
+pub use measurements::load_model::{ArrivalPlan, LoadModel};
+pub use measurements::measured::{MeasuredJob, MeasuredQueue, jobs_over_time, measure};
+pub use measurements::service_fit::{ServiceFit, fit_service};
+pub use models::erlang::{erlang_b, erlang_c};
+pub use models::ggc::Ggc;
+pub use models::limited::FiniteQueue;
+pub use models::mg1::Mg1;
+pub use models::mmc::Mmc;
+pub use models::priority::{ClassMeans, Discipline, PriorityClass, PriorityQueue};
+pub use questions::capacity::{
     LargestRate, SmallestServiceRate, largest_rate, servers_needed, smallest_service_rate,
 };
-pub use draft::{Chosen, QueueAnswer, QueueDraft, QueueName, TargetAnswer};
-pub use erlang::{erlang_b, erlang_c};
-pub use error::QueueingError;
-pub use exponential_check::{ExponentialCheck, exponential_check};
-pub use finite::FiniteQueue;
-pub use ggc::Ggc;
-pub use interval::Interval;
-pub use limits::MOST_PLACES;
-pub use load_model::{ArrivalPlan, LoadModel};
-pub use measured::{MeasuredJob, MeasuredQueue, jobs_over_time, measure};
-pub use mg1::Mg1;
-pub use mmc::Mmc;
-pub use priority::{ClassMeans, Discipline, PriorityClass, PriorityQueue};
-pub use priority_draft::{ClassTarget, ClassTargetAnswer, PriorityAnswer, PriorityDraft};
-pub use priority_simulation::{PrioritySimulation, SimulatedClass, simulate_classes};
+pub use questions::priority_draft::{
+    ClassTarget, ClassTargetAnswer, PriorityAnswer, PriorityDraft,
+};
+pub use questions::queue_draft::{Chosen, QueueAnswer, QueueDraft, QueueName, TargetAnswer};
+pub use questions::target::{Measure, Statistic, Target};
 pub use queue::{Queue, QueueKind};
-pub use service_fit::{ServiceFit, fit_service};
-pub use simulation::{Simulated, SimulationRequest, simulate};
+pub use simulations::priority_simulation::{PrioritySimulation, SimulatedClass, simulate_classes};
+pub use simulations::queue_simulation::{Simulated, SimulationRequest, simulate};
+pub use simulations::times::Times;
 pub use steady_state::{Quantiles, SteadyState, TimeQuantiles};
-pub use target::{Measure, Statistic, Target};
-pub use times::Times;

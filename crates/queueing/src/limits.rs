@@ -10,7 +10,10 @@ pub(crate) const RATES: [f64; 2] = [1e-100, 1e100];
 const RATE: &str = "a number between 1e-100 and 1e100";
 
 /// A rate, mean or limit that is positive and far from overflow.
-pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, QueueingError> {
+///
+/// # Errors
+/// A number outside 1e-100 to 1e100.
+pub fn positive(what: &'static str, value: f64) -> Result<f64, QueueingError> {
     if (RATES[0]..=RATES[1]).contains(&value) {
         Ok(value)
     } else {

@@ -2,11 +2,11 @@
 
 use crate::bisection;
 use crate::error::QueueingError;
-use crate::finite::FiniteQueue;
-use crate::ggc::Ggc;
 use crate::limits::count;
-use crate::mg1::Mg1;
-use crate::mmc::Mmc;
+use crate::models::ggc::Ggc;
+use crate::models::limited::FiniteQueue;
+use crate::models::mg1::Mg1;
+use crate::models::mmc::Mmc;
 use crate::steady_state::{Quantiles, SteadyState, TimeQuantiles};
 
 /// What a queue is, apart from its rates and servers.

@@ -54,7 +54,9 @@ impl Random {
         assert!(limit > 0, "there is no number below 0");
         loop {
             let wide = u128::from(self.bits()) * u128::from(limit);
-            if wide as u64 >= limit.wrapping_neg() % limit {
+            let rest = wide as u64;
+            // Comparing with the limit first spares nearly all of the slow remainders.
+            if rest >= limit || rest >= limit.wrapping_neg() % limit {
                 return (wide >> 64) as u64;
             }
         }
@@ -96,6 +98,11 @@ pub fn mix(number: u64) -> u64 {
     finalize(number.wrapping_add(STEP))
 }
 
+/// The number at a place, from 1, of the stream of a seed, without those before it.
+pub fn number_at(seed: u64, place: u64) -> u64 {
+    finalize(seed.wrapping_add(place.wrapping_mul(STEP)))
+}
+
 /// The last step of SplitMix64, without the addition: maps 0 to 0 and every number to another one.
 pub fn finalize(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -121,6 +128,7 @@ mod tests {
             [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
         );
         assert_eq!(mix(1_234_567), numbers[0]);
+        assert_eq!([1, 2, 3].map(|place| number_at(1_234_567, place)), numbers);
     }
 
     #[test]

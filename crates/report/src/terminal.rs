@@ -166,10 +166,11 @@ fn put_findings(text: &mut String, mut findings: Vec<&Finding>, colour: Colour) 
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     put(text, &format!("\n{}", colour.heading("Findings")));
     for finding in findings {
+        let word = format!("{:<7}", finding.severity.word());
         let tag = match finding.severity {
-            Severity::Serious => colour.paint("1;31", "serious"),
-            Severity::Warning => colour.paint("33", "warning"),
-            Severity::Info => "note   ".to_owned(),
+            Severity::Serious => colour.paint("1;31", &word),
+            Severity::Warning => colour.paint("33", &word),
+            Severity::Info => word,
         };
         put(text, &format!("  {tag}  {}", finding.text));
     }

@@ -4,95 +4,72 @@
 //! [`StatsError`]; a quantity that the input leaves undefined (the standard error of a
 //! saturated fit, say) is `None`; NaN is never returned.
 //!
-//! Read [`mod@least_squares`] first: analysis of variance, Box-Cox and the tests of residuals all
+//! | room | holds |
+//! |---|---|
+//! | `hypothesis_tests` | one file a test, by what is asked: centres, spreads, relations, normality, residuals |
+//! | `fits` | least squares, analysis of variance, Box-Cox, Lenth's margins |
+//! | `distributions` | tails and quantiles |
+//! | `intervals` | bootstrap, ratios of means |
+//! | `linear_algebra` | the orthogonal decomposition that all fits stand on |
+//!
+//! Beside them: [`sample`] for one sample, `ranks`, `p_adjustment`, `power`.
+//!
+//! Read [`least_squares()`] first: analysis of variance, Box-Cox and the tests of residuals all
 //! stand on its orthogonal decomposition.
 
-mod anderson_darling;
-pub mod anova;
-pub mod bootstrap;
-pub mod box_cox;
-mod breusch_pagan;
-mod condition;
-pub mod correlation;
-pub mod distribution;
-mod durbin_watson;
-mod durbin_watson_exact;
-pub mod equal_variance;
+mod distributions;
 mod error;
-mod fligner_killeen;
-mod incomplete_beta;
-mod influence;
-mod jarque_bera;
-mod kendall;
-mod kruskal_wallis;
-pub mod lack_of_fit;
-mod lanes;
-pub mod least_squares;
-pub mod lenth;
-mod lilliefors;
-mod mann_whitney;
-mod non_negative;
-pub mod one_way;
-pub mod orthogonal;
-pub mod p_adjustment;
-mod polynomial;
-pub mod power;
+mod fits;
+mod hypothesis_tests;
+mod intervals;
+mod linear_algebra;
+mod p_adjustment;
+mod power;
 mod ranks;
-mod ratio;
-pub mod reduced;
 mod root;
 pub mod sample;
-pub mod shapiro_wilk;
-mod spearman;
-mod strata;
-mod studentised_range;
-mod symmetric;
-mod t_test;
-mod tall;
-mod tukey;
-mod welch;
-mod wilcoxon;
-mod yates;
 
-pub use anderson_darling::{AndersonDarling, anderson_darling};
-pub use anova::{AnovaRow, SumOfSquares, TermStructure, anova};
-pub use bootstrap::{
+pub use distributions::studentised_range::StudentisedRange;
+pub use distributions::{ChiSquared, FisherF, Normal, StudentT};
+pub use error::StatsError;
+pub use fits::anova::{AnovaRow, SumOfSquares, TermStructure, anova};
+pub use fits::box_cox::{BoxCox, LARGEST_POWER, box_cox, profile as box_cox_profile};
+pub use fits::influence::Influence;
+pub use fits::least_squares::{
+    Coefficient, Fit, FitTest, least_squares, least_squares_through_origin,
+};
+pub use fits::lenth::{Lenth, lenth};
+pub use fits::non_negative::{NonNegative, non_negative_least_squares};
+pub use fits::strata::{Stratum, StratumTerm, strata};
+pub use fits::two_level_effects::two_level_effects;
+pub use hypothesis_tests::centres::kruskal_wallis::{KruskalWallis, kruskal_wallis};
+pub use hypothesis_tests::centres::mann_whitney::{MannWhitney, mann_whitney};
+pub use hypothesis_tests::centres::one_way::{OneWay, one_way};
+pub use hypothesis_tests::centres::t_test::{TTest, paired_t, welch_t};
+pub use hypothesis_tests::centres::tukey::{Tukey, TukeyPair, tukey};
+pub use hypothesis_tests::centres::welch::{Welch, welch};
+pub use hypothesis_tests::centres::wilcoxon::{Wilcoxon, wilcoxon};
+pub use hypothesis_tests::normality::anderson_darling::{AndersonDarling, anderson_darling};
+pub use hypothesis_tests::normality::jarque_bera::{ShapeTest, dagostino, jarque_bera};
+pub use hypothesis_tests::normality::lilliefors::{Lilliefors, lilliefors};
+pub use hypothesis_tests::normality::shapiro_wilk::{ShapiroWilk, shapiro_wilk};
+pub use hypothesis_tests::relations::kendall::{Kendall, kendall};
+pub use hypothesis_tests::relations::pearson::{Correlation, pearson};
+pub use hypothesis_tests::relations::spearman::{Spearman, spearman};
+pub use hypothesis_tests::residuals::breusch_pagan::BreuschPagan;
+pub use hypothesis_tests::residuals::durbin_watson::DurbinWatson;
+pub use hypothesis_tests::residuals::lack_of_fit::{LackOfFit, lack_of_fit};
+pub use hypothesis_tests::spreads::equal_variance::{Bartlett, bartlett, brown_forsythe, levene};
+pub use hypothesis_tests::spreads::fligner_killeen::{FlignerKilleen, fligner_killeen};
+pub use intervals::bootstrap::{
     Bootstrap, BootstrapOptions, Contrast, Location, bootstrap_pairs, bootstrap_two_samples,
 };
-pub use box_cox::{BoxCox, box_cox};
-pub use breusch_pagan::BreuschPagan;
-pub use correlation::{Correlation, pearson};
-pub use distribution::{ChiSquared, FisherF, Normal, StudentT};
-pub use durbin_watson::DurbinWatson;
-pub use equal_variance::{Bartlett, bartlett, brown_forsythe, levene};
-pub use error::StatsError;
-pub use fligner_killeen::{FlignerKilleen, fligner_killeen};
-pub use influence::Influence;
-pub use jarque_bera::{ShapeTest, dagostino, jarque_bera};
-pub use kendall::{Kendall, kendall};
-pub use kruskal_wallis::{KruskalWallis, kruskal_wallis};
-pub use lack_of_fit::{LackOfFit, lack_of_fit};
-pub use least_squares::{Coefficient, Fit, FitTest, least_squares, least_squares_through_origin};
-pub use lenth::{Lenth, lenth};
-pub use lilliefors::{Lilliefors, lilliefors};
-pub use mann_whitney::{MannWhitney, mann_whitney};
-pub use non_negative::{NonNegative, non_negative_least_squares};
-pub use one_way::{OneWay, one_way};
-pub use orthogonal::{Columns, Orthogonal};
-pub use p_adjustment::{PAdjustment, adjust};
-pub use polynomial::orthogonal_polynomials;
+pub use intervals::ratio::{MeanRatio, paired_ratio, ratio_of_means};
+pub use linear_algebra::orthogonal::{Columns, Orthogonal};
+pub use linear_algebra::polynomial::orthogonal_polynomials;
+pub use linear_algebra::reduced::{Intercept, Reduced};
+pub use linear_algebra::symmetric::{Eigen, symmetric_eigen};
+pub use linear_algebra::tall::Tall;
+pub use p_adjustment::{PAdjustment, adjust, bonferroni, holm};
 pub use power::{power, smallest_effect};
 pub use ranks::TailMethod;
-pub use ratio::{MeanRatio, paired_ratio, ratio_of_means};
-pub use reduced::{Intercept, Reduced};
-pub use shapiro_wilk::{ShapiroWilk, shapiro_wilk};
-pub use spearman::{Spearman, spearman};
-pub use strata::{Stratum, StratumTerm, strata};
-pub use studentised_range::StudentisedRange;
-pub use symmetric::{Eigen, symmetric_eigen};
-pub use t_test::{TTest, paired_t, welch_t};
-pub use tall::Tall;
-pub use tukey::{Tukey, TukeyPair, tukey};
-pub use welch::{Welch, welch};
-pub use wilcoxon::{Wilcoxon, wilcoxon};
-pub use yates::two_level_effects;

@@ -38,10 +38,30 @@ pub fn adjust(p_values: &[f64], method: PAdjustment) -> Result<Vec<f64>, StatsEr
     Ok(adjusted)
 }
 
+/// Adjusts the p-values of those tests that have one by Holm's method; the others stay without,
+/// and do not count as tests. A number that is no probability counts as none.
+///
+/// ```
+/// use trainwright_stats::holm;
+///
+/// assert_eq!(holm(&[Some(0.01), None, Some(0.3)]), [Some(0.02), None, Some(0.3)]);
+/// ```
+pub fn holm(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
+    let tested = |p: &f64| (0.0..=1.0).contains(p);
+    let known: Vec<f64> = p_values.iter().flatten().copied().filter(tested).collect();
+    let mut adjusted = adjust(&known, PAdjustment::Holm).unwrap_or_default().into_iter();
+    p_values.iter().map(|p| p.filter(tested).and_then(|_| adjusted.next())).collect()
+}
+
+/// One p-value adjusted by Bonferroni's rule, which needs none of the others.
+pub fn bonferroni(p: f64, tests: usize) -> f64 {
+    (p * tests as f64).min(1.0)
+}
+
 fn adjust_sorted(sorted: &[f64], method: PAdjustment) -> Vec<f64> {
     let n = sorted.len() as f64;
     match method {
-        PAdjustment::Bonferroni => sorted.iter().map(|p| (p * n).min(1.0)).collect(),
+        PAdjustment::Bonferroni => sorted.iter().map(|p| bonferroni(*p, sorted.len())).collect(),
         PAdjustment::Holm => step_down(sorted, |rank| n - rank + 1.0),
         PAdjustment::Hochberg => step_up(sorted, |rank| n - rank + 1.0),
         PAdjustment::Hommel => hommel(sorted),
@@ -157,5 +177,12 @@ mod tests {
         assert!(adjust(&[0.1, 1.2], PAdjustment::Holm).is_err());
         assert!(adjust(&[f64::NAN], PAdjustment::Holm).is_err());
         assert_eq!(adjust(&[], PAdjustment::Hommel), Ok(vec![]));
+    }
+
+    #[test]
+    fn tests_without_a_p_value_do_not_count() {
+        let found = holm(&[None, Some(0.02), Some(f64::NAN), Some(0.01)]);
+        assert_eq!(found, [None, Some(0.02), None, Some(0.02)]);
+        assert_eq!(holm(&[None, None]), [None, None]);
     }
 }

@@ -2,9 +2,9 @@
 
 use statrs::function::gamma::ln_gamma;
 
-use crate::distribution::FisherF;
+use crate::distributions::FisherF;
+use crate::distributions::incomplete_beta::incomplete_beta;
 use crate::error::StatsError;
-use crate::incomplete_beta::incomplete_beta;
 use crate::root::root;
 
 /// Probability that an F test of one degree of freedom rejects at `alpha`, where the effect has

@@ -1,15 +1,20 @@
 //! Means, sums of squares and medians of one sample, and the checks all entry points share.
 
 use crate::error::StatsError;
-use crate::lanes;
+use crate::linear_algebra::lanes;
 
 /// Arithmetic mean, with a second pass that removes the rounding of the first.
 ///
 /// # Errors
 /// An empty sample or one with a non-finite value.
 pub fn mean(values: &[f64]) -> Result<f64, StatsError> {
-    check(values, "a mean", 1)?;
-    Ok(mean_of(values))
+    check_finite(values, "a mean", 1)?;
+    let mean = mean_of(values);
+    if mean.is_finite() {
+        return Ok(mean);
+    }
+    // The sum is too large for a float; the mean is not.
+    Ok(values.iter().map(|value| value / values.len() as f64).sum())
 }
 
 /// Unbiased variance: squared deviations over one less than their number.
@@ -26,7 +31,7 @@ pub fn variance(values: &[f64]) -> Result<f64, StatsError> {
 /// # Errors
 /// An empty sample or one with a non-finite value.
 pub fn median(values: &[f64]) -> Result<f64, StatsError> {
-    check(values, "a median", 1)?;
+    check_finite(values, "a median", 1)?;
     Ok(median_of(values))
 }
 
@@ -34,20 +39,29 @@ pub fn median(values: &[f64]) -> Result<f64, StatsError> {
 const LARGEST: f64 = 1e100;
 const SMALLEST: f64 = 1e-100;
 
-/// Refuses a sample that is too short or holds a value that cannot be computed with.
-pub(crate) fn check(values: &[f64], what: &'static str, needed: usize) -> Result<(), StatsError> {
-    if values.len() < needed {
-        return Err(StatsError::TooFew { what, needed, found: values.len() });
-    }
-    if let Some(at) = values.iter().position(|v| !v.is_finite()) {
-        return Err(StatsError::NotFinite { what, position: at + 1, value: values[at] });
-    }
+/// Refuses a sample that is too short, or of values whose squares cannot be computed.
+///
+/// # Errors
+/// Fewer values than needed, one that is not finite, or a largest one outside 1e-100 to 1e100.
+pub fn check(values: &[f64], what: &'static str, needed: usize) -> Result<(), StatsError> {
+    check_finite(values, what, needed)?;
     let largest = values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     if largest > LARGEST || (largest > 0.0 && largest < SMALLEST) {
         let range = "1e-100 to 1e100, where squares can be computed; change the unit";
         return Err(StatsError::OutOfRange { what, value: largest, range });
     }
     Ok(())
+}
+
+/// Refuses a sample that is too short or holds a value that is not finite.
+fn check_finite(values: &[f64], what: &'static str, needed: usize) -> Result<(), StatsError> {
+    if values.len() < needed {
+        return Err(StatsError::TooFew { what, needed, found: values.len() });
+    }
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(at) => Err(StatsError::NotFinite { what, position: at + 1, value: values[at] }),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a sample whose values are all the same, or so close that squared differences vanish.
@@ -147,7 +161,7 @@ pub(crate) fn median_of(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[half] } else { 0.5 * (sorted[half - 1] + sorted[half]) }
+    if sorted.len() % 2 == 1 { sorted[half] } else { 0.5 * sorted[half - 1] + 0.5 * sorted[half] }
 }
 
 #[cfg(test)]
@@ -177,11 +191,17 @@ mod tests {
     }
 
     #[test]
+    fn means_and_medians_need_no_squares() {
+        assert_eq!((mean(&[1e-120]), median(&[1e-120])), (Ok(1e-120), Ok(1e-120)));
+        assert_eq!((mean(&[1e308; 4]), median(&[1e308; 4])), (Ok(1e308), Ok(1e308)));
+    }
+
+    #[test]
     fn bad_samples_are_refused_by_name_and_place() {
         assert!(matches!(mean(&[]), Err(StatsError::TooFew { needed: 1, found: 0, .. })));
         assert!(matches!(variance(&[1.0]), Err(StatsError::TooFew { needed: 2, found: 1, .. })));
-        assert!(matches!(mean(&[1e200, 1.0]), Err(StatsError::OutOfRange { .. })));
-        assert!(matches!(mean(&[1e-200]), Err(StatsError::OutOfRange { .. })));
+        assert!(matches!(variance(&[1e200, 1.0]), Err(StatsError::OutOfRange { .. })));
+        assert!(matches!(variance(&[1e-200; 2]), Err(StatsError::OutOfRange { .. })));
         let bad = mean(&[1.0, f64::INFINITY]);
         assert!(matches!(bad, Err(StatsError::NotFinite { position: 2, .. })));
     }

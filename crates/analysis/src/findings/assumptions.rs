@@ -2,9 +2,8 @@
 
 use trainwright_stats::StudentT;
 
-use super::{Evidence, warning};
-use crate::analysis::Finding;
-use crate::wording::{count, figure, list, percent};
+use super::{Evidence, Finding, warning};
+use crate::wording::{brief, count, list, percent};
 
 /// Observations named as outliers; more are counted.
 const NAMED: usize = 5;
@@ -26,13 +25,13 @@ pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 fn log_scale(evidence: &Evidence<'_>) -> Option<Finding> {
     let (log, power) = (evidence.log_scale?, evidence.fitted.of_residuals.box_cox?);
-    let end = |v: Option<f64>| v.map_or("beyond the range searched".to_owned(), figure);
+    let end = |v: Option<f64>| v.map_or("beyond the range searched".to_owned(), brief);
     let text = format!(
         "the logarithm of {} is the better scale: the Box-Cox power is {} (95 % interval {} to \
          {}, where 1 means no change and 0 the logarithm); the same equation explains {} of the \
          variation of the logarithm, and {} as measured{}",
         evidence.problem.response,
-        figure(power.lambda),
+        brief(power.lambda),
         end(power.low),
         end(power.high),
         percent(100.0 * log.r2),
@@ -49,8 +48,8 @@ fn closer_to_normal(evidence: &Evidence<'_>) -> String {
     match after.zip(before).filter(|(after, before)| after > before) {
         Some((after, before)) => format!(
             "; its residuals are closer to normal (Shapiro-Wilk W {} instead of {})",
-            figure(after),
-            figure(before)
+            brief(after),
+            brief(before)
         ),
         None => String::new(),
     }
@@ -80,12 +79,12 @@ fn outlier(evidence: &Evidence<'_>) -> Option<Finding> {
         .iter()
         .take(NAMED)
         .map(|&(row, t)| {
-            let y = figure(problem.y[row]);
+            let y = brief(problem.y[row]);
             format!(
                 "{} ({} {y}, {} deviations off)",
                 problem.labels[row],
                 problem.response,
-                figure(t)
+                brief(t)
             )
         })
         .collect();
@@ -101,7 +100,7 @@ fn outlier(evidence: &Evidence<'_>) -> Option<Finding> {
         } else {
             format!("{} differ", count(beyond.len(), "observation"))
         },
-        figure(bound),
+        brief(bound),
         problem.y.len(),
         list(&named)
     );

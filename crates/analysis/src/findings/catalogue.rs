@@ -16,7 +16,7 @@ mod training;
 
 use serde::Serialize;
 
-use crate::analysis::Severity;
+use crate::findings::Severity;
 
 /// A finding of the catalogue.
 #[derive(Debug, Clone, Copy, Serialize)]

@@ -1,11 +1,10 @@
 //! Coefficients in raw units that say the opposite of what the factor does.
 
-use super::{Evidence, warning};
-use crate::analysis::Finding;
-use crate::fitted::Fitted;
-use crate::model_matrix::Coding;
-use crate::problem::Problem;
-use crate::wording::{figure, list};
+use super::{Evidence, Finding, warning};
+use crate::fit::fitted::Fitted;
+use crate::model::model_matrix::Coding;
+use crate::model::problem::Problem;
+use crate::wording::{brief, list};
 
 pub(super) fn findings(evidence: &Evidence<'_>) -> Option<Finding> {
     match evidence.problem.coding {
@@ -41,9 +40,9 @@ pub(crate) fn opposite_signs(raw: &Fitted, problem: &Problem) -> Option<Finding>
                 format!(
                     "{name} has the coefficient {sign}{} although going from its lowest to its highest \
                      level {verb} {} by {} on average",
-                    figure(raw_slope),
+                    brief(raw_slope),
                     problem.response,
-                    figure(2.0 * size)
+                    brief(2.0 * size)
                 )
             })
         })

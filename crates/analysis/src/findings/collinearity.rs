@@ -2,11 +2,10 @@
 
 use trainwright_stats::Fit;
 
-use super::{Evidence, info, warning};
-use crate::analysis::Finding;
-use crate::fitted::Fitted;
-use crate::model_matrix::Coding;
-use crate::wording::{figure, list};
+use super::{Evidence, Finding, info, warning};
+use crate::fit::fitted::Fitted;
+use crate::model::model_matrix::Coding;
+use crate::wording::{brief, list};
 
 /// Inflation above which coefficients in raw units are hard to read.
 const INFLATED: f64 = 5.0;
@@ -28,15 +27,15 @@ pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
         let text = format!(
             "variance inflation up to {} (in {inflated}) comes from products of uncoded units, \
              not from the data: with levels coded -1 and +1 it is at most {}",
-            figure(own),
-            figure(coded)
+            brief(own),
+            brief(coded)
         );
         return vec![info(ONLY_CODING, text)];
     }
     let text = format!(
         "{inflated} move together in these data (variance inflation up to {}), so their separate \
          coefficients are uncertain",
-        figure(own)
+        brief(own)
     );
     vec![warning("collinearity", text)]
 }
@@ -52,9 +51,9 @@ pub(crate) fn in_natural_units(raw: &Fitted, alpha: f64) -> Option<Finding> {
     let text = format!(
         "in natural units the variance inflation would be up to {} (in {}), which looks like \
          collinearity but comes from the units alone: coded -1 and +1, as here, it is at most {}",
-        figure(natural),
+        brief(natural),
         inflated(raw, alpha),
-        figure(coded)
+        brief(coded)
     );
     Some(info(ONLY_CODING, text))
 }

@@ -1,9 +1,8 @@
 //! What the data lack: cells, repeats, balance.
 
-use super::{Evidence, serious, warning};
-use crate::analysis::Finding;
-use crate::balance::missing_cells;
-use crate::problem::Order;
+use super::{Evidence, Finding, serious, warning};
+use crate::model::balance::missing_cells;
+use crate::model::problem::Order;
 use crate::wording::{count, list};
 
 pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {

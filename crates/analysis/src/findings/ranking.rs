@@ -1,13 +1,12 @@
 //! Which terms matter, by how much, and which cannot be told apart.
 
-use trainwright_stats::{PAdjustment, adjust};
+use trainwright_stats::holm;
 use trainwright_study::Direction;
 
-use super::{Evidence, info, warning};
-use crate::analysis::Finding;
-use crate::fitted::row_of;
-use crate::variable::Variable;
-use crate::wording::{figure, list, p_value, percent};
+use super::{Evidence, Finding, info, warning};
+use crate::fit::fitted::row_of;
+use crate::model::variable::Variable;
+use crate::wording::{brief, list, p_value, percent};
 
 /// Terms named in full in the ranking; the rest is only listed.
 const DESCRIBED: usize = 3;
@@ -41,9 +40,10 @@ fn ranked(evidence: &Evidence<'_>) -> Vec<Ranked> {
             Some(Ranked { term, percent: row.percent?, p: row.p?, adjusted: row.p? })
         })
         .collect();
-    let tested: Vec<f64> = terms.iter().map(|own| own.p).collect();
-    let adjusted = adjust(&tested, PAdjustment::Holm).expect("p-values lie between 0 and 1");
-    terms.iter_mut().zip(adjusted).for_each(|(own, adjusted)| own.adjusted = adjusted);
+    let tested: Vec<Option<f64>> = terms.iter().map(|own| Some(own.p)).collect();
+    for (own, adjusted) in terms.iter_mut().zip(holm(&tested)) {
+        own.adjusted = adjusted.unwrap_or(own.p);
+    }
     terms.sort_by(|a, b| b.percent.total_cmp(&a.percent));
     terms
 }
@@ -69,7 +69,7 @@ fn effect_ranking(evidence: &Evidence<'_>) -> Option<Finding> {
     }
     let unsure: Vec<String> = unsure.iter().map(|r| name(r)).collect();
     if !unsure.is_empty() {
-        let limit = figure(alpha);
+        let limit = brief(alpha);
         sentences.push(format!(
             "no evidence (p at or above {limit}, allowing for the number of terms) for {}",
             list(&unsure)
@@ -103,9 +103,9 @@ fn change(evidence: &Evidence<'_>, term: usize) -> String {
     format!(
         ", and going from {first} to {last} {verb} {} by {} ({} to {}) on average",
         problem.response,
-        figure(size.abs()),
-        figure(a),
-        figure(b)
+        brief(size.abs()),
+        brief(a),
+        brief(b)
     )
 }
 

@@ -10,10 +10,9 @@ use std::collections::BTreeMap;
 
 use trainwright_study::{Observation, Study};
 
-use super::{info, serious, warning};
-use crate::analysis::Finding;
-use crate::table::Table;
-use crate::wording::{figure, list, percent};
+use super::{Finding, info, serious, warning};
+use crate::csv_table::Table;
+use crate::wording::{brief, list, percent};
 use runs::{Role, Runs};
 
 /// An epoch this far from one pass over the data, either way, is told.
@@ -71,7 +70,7 @@ fn epoch_is_not_a_pass(runs: &Runs) -> Option<Finding> {
     let text = format!(
         "an epoch is about {} passes over the data, not one: steps x batch is that many times epochs \
          x examples{}",
-        figure(worst),
+        brief(worst),
         if worst > 1.0 { "; were the steps of an epoch not divided by the batch?" } else { "" }
     );
     Some(serious("epoch-is-not-a-pass", text))
@@ -102,10 +101,10 @@ fn batch_at_unscaled_rate(runs: &Runs) -> Option<Finding> {
         "{name} falls from {} at batch {} to {} at batch {}{} with the learning rate as it was: at the \
          same number of epochs a larger batch makes fewer updates, and the rate must grow with it \
          before the two can be compared",
-        figure(fall.from.1),
-        figure(fall.from.0),
-        figure(fall.to.1),
-        figure(fall.to.0),
+        brief(fall.from.1),
+        brief(fall.from.0),
+        brief(fall.to.1),
+        brief(fall.to.0),
         fall.group
     );
     Some(warning("batch-at-unscaled-rate", text))
@@ -198,7 +197,7 @@ fn network_not_the_limit(runs: &Runs) -> Option<Finding> {
         percent(100.0 * least),
         percent(100.0 * most),
         if link.is_some() { "the" } else { "an assumed" },
-        figure(bits / 1e9)
+        brief(bits / 1e9)
     );
     Some(info("network-not-the-limit", text))
 }
@@ -216,11 +215,11 @@ fn bytes_per_step_alike(runs: &Runs) -> Option<Finding> {
     if rows.len() < 2 || most < TOTALS_DIFFER * fewest || largest > PER_STEP_ALIKE * least {
         return None;
     }
-    let kilobytes = list(&[least, largest].map(|b| format!("{} kB", figure(b / 1e3))));
+    let kilobytes = list(&[least, largest].map(|b| format!("{} kB", brief(b / 1e3))));
     let text = format!(
         "runs differ in network bytes by a factor of {} because they made more steps: a step moves \
          between {kilobytes} in all of them",
-        figure(most / fewest)
+        brief(most / fewest)
     );
     Some(info("bytes-per-step-alike", text))
 }

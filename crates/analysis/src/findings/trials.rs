@@ -3,8 +3,7 @@
 use trainwright_design::{Design, DesignNote, Misprint};
 use trainwright_study::{Level, Observation, Study, TrialState};
 
-use super::{serious, warning};
-use crate::analysis::Finding;
+use super::{Finding, serious, warning};
 use crate::wording::{count, list};
 
 /// Rows and trials named one by one; more are counted.

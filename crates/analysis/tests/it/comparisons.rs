@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 use trainwright_analysis::{CompareOptions, Comparison, Table, Verdict, compare_table};
+use trainwright_random::Random;
 
 use crate::support::{close, table};
 
@@ -124,36 +125,27 @@ fn what_cannot_be_compared_is_refused() {
     );
 }
 
-/// SplitMix64 as numbers between 0 and 1.
-fn uniform(state: &mut u64) -> f64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-}
-
-fn normal(state: &mut u64) -> f64 {
-    trainwright_stats::Normal.quantile(uniform(state).clamp(1e-12, 1.0 - 1e-12)).unwrap()
+fn normal(random: &mut Random) -> f64 {
+    trainwright_stats::Normal.quantile(random.unit().clamp(1e-12, 1.0 - 1e-12)).unwrap()
 }
 
 #[test]
 fn the_interval_agrees_with_the_bootstrap() {
-    let mut state = 11;
-    let draw = |centre: f64, spread: f64, state: &mut u64| -> Vec<f64> {
-        (0..40).map(|_| centre + spread * normal(state)).collect()
+    let mut random = Random::new(11);
+    let draw = |centre: f64, spread: f64, random: &mut Random| -> Vec<f64> {
+        (0..40).map(|_| centre + spread * normal(random)).collect()
     };
-    let (x, y) = (draw(10.0, 1.5, &mut state), draw(12.0, 3.0, &mut state));
+    let (x, y) = (draw(10.0, 1.5, &mut random), draw(12.0, 3.0, &mut random));
     let mut csv = "g,y\n".to_owned();
     x.iter().for_each(|v| writeln!(csv, "a,{v}").unwrap());
     y.iter().for_each(|v| writeln!(csv, "b,{v}").unwrap());
     let found = &compare(&csv, &options("y", "g")).levels[0];
-    let again = |values: &[f64], state: &mut u64| {
-        let draw = |_| values[(uniform(state) * values.len() as f64) as usize];
+    let again = |values: &[f64], random: &mut Random| {
+        let draw = |_| values[(random.unit() * values.len() as f64) as usize];
         (0..values.len()).map(draw).sum::<f64>() / values.len() as f64
     };
     let mut ratios: Vec<f64> =
-        (0..20_000).map(|_| again(&y, &mut state) / again(&x, &mut state)).collect();
+        (0..20_000).map(|_| again(&y, &mut random) / again(&x, &mut random)).collect();
     ratios.sort_by(f64::total_cmp);
     // The percentile bootstrap is a little narrower than t at these sizes.
     close("low", found.ci_low.unwrap(), ratios[500], 0.01);
@@ -162,12 +154,12 @@ fn the_interval_agrees_with_the_bootstrap() {
 
 #[test]
 fn intervals_cover_as_often_as_they_say() {
-    let (mut state, mut covered, rounds) = (3, 0, 2000);
+    let (mut random, mut covered, rounds) = (Random::new(3), 0, 2000);
     for _ in 0..rounds {
         let mut csv = "g,y\n".to_owned();
         for (group, centre, spread, n) in [("a", 10.0, 1.0, 5), ("b", 8.0, 2.0, 9)] {
             for _ in 0..n {
-                writeln!(csv, "{group},{}", centre + spread * normal(&mut state)).unwrap();
+                writeln!(csv, "{group},{}", centre + spread * normal(&mut random)).unwrap();
             }
         }
         let found = &compare(&csv, &options("y", "g")).levels[0];

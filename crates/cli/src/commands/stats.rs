@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 use trainwright::{TestRequest, TestResult, test_statistics};
+use trainwright_analysis::wording::five_digits;
 
 use crate::arguments::StatsArguments;
 use crate::output::{plain_table, print, print_json};
@@ -73,18 +74,11 @@ fn cell(value: &Value) -> String {
     match value {
         Value::Null => "undefined".to_owned(),
         Value::String(text) => text.clone(),
-        Value::Number(number) if number.is_f64() => figure(number.as_f64().unwrap_or_default()),
+        Value::Number(number) if number.is_f64() => {
+            five_digits(number.as_f64().unwrap_or_default())
+        }
         other => other.to_string(),
     }
-}
-
-fn figure(value: f64) -> String {
-    let rounded = format!("{value:.4e}");
-    let size = value.abs();
-    if size != 0.0 && !(1e-4..1e6).contains(&size) {
-        return rounded;
-    }
-    rounded.parse::<f64>().map_or(rounded, |value| value.to_string())
 }
 
 #[cfg(test)]

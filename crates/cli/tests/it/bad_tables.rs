@@ -7,7 +7,7 @@ use crate::program::Lab;
 
 /// Every kind of bad table, with words that the message of `analyze` must have; none where an
 /// answer is expected.
-const TABLES: [(&str, &str, &[&str]); 13] = [
+const TABLES: [(&str, &str, &[&str]); 14] = [
     ("text in the response", "y,x,g\n1,1,a\nfast,2,b\n3,3,a\n", &["line 3", "`fast`"]),
     ("not a number", "y,x,g\n1,1,a\nNaN,2,b\n3,3,a\n", &["line 3", "`NaN`", "finite"]),
     ("infinite", "y,x,g\n1,1,a\n2,inf,b\n3,3,a\n", &["line 3", "`inf`", "finite"]),
@@ -20,6 +20,7 @@ const TABLES: [(&str, &str, &[&str]); 13] = [
     ("one response", "y,x,g\n1,1,a\n,2,b\n,3,a\n", &["1 of the rows", "at least 2"]),
     ("one level", "y,x,g\n1,1,a\n2,2,a\n4,3,a\n3,5,a\n", &[]),
     ("fewer rows than terms", "y,x,g\n1,1,a\n2,3,b\n", &[]),
+    ("one of another size", "y,x,g\n1e-120,1,a\n2,2,b\n3,3,a\n5,4,b\n4,5,a\n7,6,b\n", &[]),
     ("huge and tiny", "y,x,g\n1e90,1e-90,a\n-1e90,2e-90,b\n3e90,4e-90,a\n5e90,1e-91,b\n", &[]),
 ];
 

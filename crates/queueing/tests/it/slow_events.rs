@@ -1,17 +1,14 @@
 //! Queues that the simulation of the crate does not know, simulated event by event.
 
 use trainwright_queueing::{Discipline, FiniteQueue, PriorityClass, PriorityQueue};
+use trainwright_random::Random;
 
-/// Exponential times from SplitMix64 (Steele, Lea and Flood, 2014).
-struct Dice(u64);
+/// Clocks that ring after exponential times.
+struct Dice(Random);
 
 impl Dice {
     fn time(&mut self, rate: f64) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let uniform = (((mixed ^ (mixed >> 31)) >> 11) + 1) as f64 / (1u64 << 53) as f64;
-        -uniform.ln() / rate
+        self.0.exponential() / rate
     }
 
     /// Which of several exponential clocks rings first, and when.
@@ -23,7 +20,7 @@ impl Dice {
 
 /// Mean jobs waiting of each class, whose means follow by Little's law.
 fn waiting(rates: &[f64], service: f64, servers: u32) -> Vec<f64> {
-    let mut dice = Dice(5);
+    let mut dice = Dice(Random::new(5));
     let (mut busy, mut now) = (0u32, 0.0);
     let mut queue = vec![0u32; rates.len()];
     let mut areas = vec![0.0; rates.len()];
@@ -65,7 +62,7 @@ fn urgent_jobs_wait_as_cobham_says() {
 #[test]
 fn a_finite_population_queues_as_predicted() {
     let (rate, service, servers, population) = (0.3, 1.0, 2u32, 9u32);
-    let mut dice = Dice(6);
+    let mut dice = Dice(Random::new(6));
     let (mut jobs, mut now, mut area) = (0u32, 0.0, 0.0);
     let (mut arrivals, mut delayed) = (0u32, 0u32);
     for _ in 0..1_000_000 {

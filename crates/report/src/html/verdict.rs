@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use trainwright_analysis::wording::{count, p_value as p_in_words, percent};
-use trainwright_analysis::{Analysis, Check, Finding, Severity};
+use trainwright_analysis::{Analysis, Check, Finding};
 use trainwright_study::TrialState;
 
 use super::best::best_card;
@@ -138,11 +138,7 @@ pub(super) fn findings<'a>(findings: impl Iterator<Item = &'a Finding>) -> Strin
     }
     let mut out = String::from("<h3 id=\"findings\">Findings</h3>\n<ul class=\"findings\">");
     for finding in sorted {
-        let (class, word) = match finding.severity {
-            Severity::Serious => ("serious", "serious"),
-            Severity::Warning => ("warning", "warning"),
-            Severity::Info => ("info", "note"),
-        };
+        let (class, word) = (finding.severity.name(), finding.severity.word());
         let _ = write!(
             out,
             "<li class=\"{class}\"><span class=\"tag\">{word}</span><p>{}</p></li>",

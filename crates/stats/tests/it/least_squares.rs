@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use trainwright_stats::box_cox::profile;
-use trainwright_stats::{Columns, Fit, SumOfSquares, TermStructure, anova, box_cox, least_squares};
+use trainwright_stats::{
+    Columns, Fit, SumOfSquares, TermStructure, anova, box_cox, box_cox_profile, least_squares,
+};
 
 use crate::vectors::{Csv, cases, close, csv, json, number, numbers};
 
@@ -183,7 +184,7 @@ fn box_cox_powers_match() {
         assert!((found.high.unwrap() - number(case, "ci95_hi")).abs() < 1e-5, "{id}");
         close(id, found.log_likelihood, number(case, "loglik_max"), 1e-8);
         for at in cases(&case["loglik_at"]) {
-            let value = profile(&matrix, &response, &[number(at, "lambda")]).unwrap();
+            let value = box_cox_profile(&matrix, &response, &[number(at, "lambda")]).unwrap();
             close(id, value[0], number(at, "loglik"), 1e-8);
         }
     }

@@ -8,9 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use trainwright_records::ReadSource;
-use trainwright_stats::{
-    Columns, Fit, PAdjustment, StatsError, adjust, lack_of_fit, least_squares, pearson,
-};
+use trainwright_stats::{Columns, Fit, StatsError, holm, lack_of_fit, least_squares, pearson};
 
 use super::{SpeedRow, undefined};
 use crate::Error;
@@ -122,17 +120,10 @@ pub(super) fn fit_all(rows: &[SpeedRow]) -> Result<Vec<SpeedFit>, Error> {
         SpeedModel::JointLinear,
         SpeedModel::JointQuadratic,
     ] {
-        let with_p: Vec<(usize, f64)> = fits
-            .iter()
-            .enumerate()
-            .filter(|(_, fit)| fit.model == model)
-            .filter_map(|(index, fit)| Some((index, fit.p?)))
-            .collect();
-        let p: Vec<f64> = with_p.iter().map(|(_, p)| *p).collect();
-        let adjusted = adjust(&p, PAdjustment::Holm).map_err(undefined)?;
-        for ((index, _), p) in with_p.into_iter().zip(adjusted) {
-            fits[index].p_adjusted = Some(p);
-        }
+        let mut alike: Vec<&mut SpeedFit> =
+            fits.iter_mut().filter(|fit| fit.model == model).collect();
+        let adjusted = holm(&alike.iter().map(|fit| fit.p).collect::<Vec<_>>());
+        alike.iter_mut().zip(adjusted).for_each(|(fit, p)| fit.p_adjusted = p);
     }
     Ok(fits)
 }

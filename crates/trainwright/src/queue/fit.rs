@@ -6,7 +6,8 @@ use std::path::Path;
 use serde::Serialize;
 use trainwright_analysis::{Column, Finding, Severity, Table};
 use trainwright_queueing::{
-    ExponentialCheck, QueueKind, ServiceFit, SteadyState, exponential_check, fit_service,
+    ExponentialCheck, QueueKind, ServiceFit, SteadyState, checked_rate, exponential_check,
+    fit_service,
 };
 use trainwright_study::{Level, Study, TrialState, seconds_per};
 
@@ -115,7 +116,8 @@ pub fn fit_queue(request: &FitRequest<'_>) -> Result<FitReply, Error> {
     };
     let service = summed(&times.service)?;
     let interarrival = times.interarrival.as_deref().map(summed).transpose()?;
-    let arrival_rate = request.arrival_rate.or(interarrival.as_ref().map(|own| own.fit.rate));
+    let given = request.arrival_rate.map(|rate| checked_rate("arrival rate", rate)).transpose()?;
+    let arrival_rate = given.or(interarrival.as_ref().map(|own| own.fit.rate));
     let utilisation =
         arrival_rate.map(|rate| rate * service.fit.mean.estimate / f64::from(request.servers));
     let scv_arrival = interarrival.as_ref().map_or(1.0, |own| own.fit.scv.estimate);

@@ -1,7 +1,7 @@
 //! Findings about ratios, scaling, correlations and surfaces.
 
 use super::{CatalogueEntry, entry};
-use crate::analysis::Severity::{Info, Warning};
+use crate::findings::Severity::{Info, Warning};
 
 const AMDAHL: &str = "Amdahl, Validity of the single processor approach, AFIPS 1967";
 const ERNEST: &str = "Venkataraman et al., Ernest, NSDI 2016";

@@ -1,7 +1,7 @@
 //! Findings about fitted equations.
 
 use super::{CatalogueEntry, entry};
-use crate::analysis::Severity::{Info, Warning};
+use crate::findings::Severity::{Info, Warning};
 
 const MONTGOMERY: &str = "Montgomery, Design and Analysis of Experiments, 8th edition";
 

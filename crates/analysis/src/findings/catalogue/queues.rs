@@ -1,7 +1,7 @@
 //! Findings about queues and load tests.
 
 use super::{CatalogueEntry, entry};
-use crate::analysis::Severity::{Info, Serious, Warning};
+use crate::findings::Severity::{Info, Serious, Warning};
 
 const KLEINROCK: &str = "Kleinrock, Queueing Systems, volume 1, 1975";
 const ALLEN: &str = "Allen, Probability, Statistics and Queueing Theory, 2nd edition, 1990";

@@ -1,7 +1,7 @@
 //! Findings about tables of training runs, by the names of their columns.
 
 use super::{CatalogueEntry, entry};
-use crate::analysis::Severity::{Info, Serious, Warning};
+use crate::findings::Severity::{Info, Serious, Warning};
 
 pub(super) const ENTRIES: &[CatalogueEntry] = &[
     entry(

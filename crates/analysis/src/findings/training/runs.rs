@@ -2,7 +2,7 @@
 
 use trainwright_study::{Level, Observation, Study, seconds_per};
 
-use crate::table::{Column, Table};
+use crate::csv_table::{Column, Table};
 
 /// What a column means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

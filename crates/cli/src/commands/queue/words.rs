@@ -1,7 +1,7 @@
 //! A queue in words.
 
 use trainwright::Error;
-use trainwright_analysis::{Finding, Severity};
+use trainwright_analysis::Finding;
 use trainwright_queueing::{
     Chosen, QueueAnswer, QueueKind, QueueingError, TargetAnswer, TimeQuantiles,
 };
@@ -52,14 +52,9 @@ pub(super) fn queue_text(answer: &QueueAnswer, unit: Unit) -> String {
 
 /// Findings as the verdict of a study shows them; nothing where there are none.
 pub(crate) fn findings_text(findings: &[Finding]) -> String {
-    let word = |severity| match severity {
-        Severity::Info => "info",
-        Severity::Warning => "warning",
-        Severity::Serious => "serious",
-    };
     let lines: String = findings
         .iter()
-        .map(|finding| format!("  {:<8} {}\n", word(finding.severity), finding.text))
+        .map(|finding| format!("  {:<8} {}\n", finding.severity.word(), finding.text))
         .collect();
     if lines.is_empty() { lines } else { format!("Findings\n{lines}") }
 }

@@ -1,0 +1,217 @@
+//! Analysis of a study's observations against its design.
+
+use trainwright_design::Design;
+use trainwright_study::{DesignKind, Factor, Observation, Study, TrialState};
+
+use crate::error::AnalysisError;
+use crate::findings::{Finding, in_natural_units, info, sort, training, trials, warning};
+use crate::fit::analysis::{Analysis, AnovaType};
+use crate::fit::assemble::analyze;
+use crate::fit::curvature::curvature;
+use crate::fit::fitted::Fitted;
+use crate::model::formula::Formula;
+use crate::model::model_matrix::{Coding, Contrasts};
+use crate::model::problem::{Grouping, Order, Problem};
+use crate::model::variable::Variable;
+use crate::questions::comparison::comparisons_so_far;
+use crate::questions::surface::surface_of_study;
+
+/// How to analyse a study.
+#[derive(Debug, Clone)]
+pub struct StudyOptions {
+    /// How numbers enter the equation.
+    pub coding: Coding,
+    /// Analysis-of-variance tables to compute.
+    pub types: Vec<AnovaType>,
+    /// Logical cores of the machine that ran the trials, where it is known.
+    pub machine_cores: Option<u32>,
+}
+
+impl Default for StudyOptions {
+    fn default() -> Self {
+        Self {
+            coding: Coding::Coded,
+            types: vec![AnovaType::One, AnovaType::Two, AnovaType::Three],
+            machine_cores: None,
+        }
+    }
+}
+
+/// Fits a study's terms to its finished trials.
+///
+/// Diverged and failed trials are left out of the fit, and findings say so.
+///
+/// # Errors
+/// No finished trial, terms that name no factor, an observation without its levels or metric,
+/// or a response that cannot be fitted.
+pub fn analyze_study(
+    study: &Study,
+    design: &Design,
+    observations: &[Observation],
+    options: &StudyOptions,
+) -> Result<Analysis, AnalysisError> {
+    let mut finished: Vec<&Observation> =
+        observations.iter().filter(|o| o.state == TrialState::Finished).collect();
+    if finished.is_empty() {
+        return Err(AnalysisError::NothingFinished { observed: observations.len() });
+    }
+    finished.sort_by_key(|o| o.trial);
+    let spec = &study.analysis;
+    let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
+    let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
+    let mut variables = variables(study, design, &finished)?;
+    variables.extend(blocks(&finished));
+    let mut terms = place_terms(&formula, &mut variables, &spec.terms)?;
+    let mut term_names = formula.term_names();
+    add_blocks(&variables, &mut terms, &mut term_names);
+    let problem = Problem {
+        response: formula.response_name(),
+        logarithmic: false,
+        formula: format!("{} ~ {}", spec.response, term_names.join(" + ")),
+        y: responses(&finished, &spec.response)?,
+        variables,
+        terms,
+        term_names,
+        intercept: formula.intercept,
+        contrasts: Contrasts::Treatment,
+        groupings: whole_plots(&finished).into_iter().collect(),
+        coding: options.coding,
+        types: options.types.clone(),
+        alpha: spec.alpha,
+        direction: Some(study.direction()),
+        labels: finished.iter().map(|o| label(o)).collect(),
+        order: Order::Run,
+        balanced: Some(trials::rows_equally_observed(design, &finished)),
+    };
+    let mut analysis = analyze(&problem)?;
+    analysis.findings.extend(blocks_taken_out(&problem));
+    let centre: Vec<bool> =
+        finished.iter().map(|o| o.row.is_some_and(|row| design.is_centre(row))).collect();
+    if let Some(check) = curvature(&problem, &centre) {
+        if check.holds == Some(false) {
+            analysis.findings.push(warning("curvature", check.verdict.clone()));
+        }
+        analysis.checks.push(check);
+    }
+    if options.coding == Coding::Coded {
+        let raw = Fitted::new(&Problem { coding: Coding::Raw, ..problem })?;
+        analysis.findings.extend(in_natural_units(&raw, spec.alpha));
+    }
+    analysis.findings.extend(trials::findings(study, design, observations));
+    analysis.findings.extend(trials::oversubscribed(study, options.machine_cores));
+    analysis.findings.extend(training::of_study(study, &finished));
+    if matches!(study.design.kind, DesignKind::OneFactor { .. }) || study.factors.len() == 1 {
+        analysis.comparisons = comparisons_so_far(study, observations)?;
+    }
+    analysis.surface = surface_of_study(study, observations)?;
+    for finding in analysis.surface.iter().flat_map(|surface| &surface.findings) {
+        if analysis.findings.iter().all(|own| own.id != finding.id) {
+            analysis.findings.push(finding.clone());
+        }
+    }
+    sort(&mut analysis.findings);
+    Ok(analysis)
+}
+
+/// Whole plots, between which hard-to-change factors were set anew.
+fn whole_plots(finished: &[&Observation]) -> Option<Grouping> {
+    let plots: Vec<u32> = finished.iter().map(|o| o.whole_plot).collect::<Option<_>>()?;
+    let mut distinct = plots.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let place = |plot: &u32| distinct.partition_point(|own| own < plot);
+    Some(Grouping { name: "whole plot".to_owned(), groups: plots.iter().map(place).collect() })
+}
+
+fn responses(finished: &[&Observation], metric: &str) -> Result<Vec<f64>, AnalysisError> {
+    let value = |o: &&Observation| {
+        o.values.get(metric).copied().ok_or_else(|| AnalysisError::MissingMetric {
+            trial: o.trial,
+            metric: metric.to_owned(),
+        })
+    };
+    finished.iter().map(value).collect()
+}
+
+/// The block of every observation; nothing where one has none, or all have the same.
+pub(crate) fn blocks(finished: &[&Observation]) -> Option<Variable> {
+    let blocks: Vec<u32> = finished.iter().map(|o| o.block).collect::<Option<_>>()?;
+    let several = blocks.iter().any(|own| *own != blocks[0]);
+    several.then(|| Variable::from_blocks(&blocks))
+}
+
+/// Says that the blocks are a term, which the study did not ask for in so many words.
+fn blocks_taken_out(problem: &Problem) -> Option<Finding> {
+    let block = problem.variables.iter().position(Variable::is_block)?;
+    let count = problem.variables[block].levels.len();
+    let text = format!(
+        "the runs were made in {count} blocks, and the block is a term of the equation: what differs \
+         between blocks is taken out of the noise, and its line in the tables tells of no factor"
+    );
+    problem.terms.contains(&vec![block]).then(|| info("blocks", text))
+}
+
+/// Puts the blocks first, unless the terms name them: they take up differences that would else
+/// count as noise.
+pub(crate) fn add_blocks(
+    variables: &[Variable],
+    terms: &mut Vec<Vec<usize>>,
+    names: &mut Vec<String>,
+) {
+    let block = variables.iter().position(Variable::is_block);
+    if let Some(index) = block.filter(|&index| !terms.contains(&vec![index])) {
+        terms.insert(0, vec![index]);
+        names.insert(0, variables[index].name.clone());
+    }
+}
+
+pub(crate) fn variables(
+    study: &Study,
+    design: &Design,
+    finished: &[&Observation],
+) -> Result<Vec<Variable>, AnalysisError> {
+    let of_factor = |factor: &Factor| {
+        let observed: Vec<_> =
+            finished.iter().map(|o| (o.trial, o.configuration.get(&factor.name))).collect();
+        Variable::from_factor(factor, &design.further_levels(factor), &observed)
+    };
+    study.factors.iter().map(of_factor).collect()
+}
+
+/// Terms as positions among the variables, to which the squares that they name are added.
+pub(crate) fn place_terms(
+    formula: &Formula,
+    variables: &mut Vec<Variable>,
+    terms: &str,
+) -> Result<Vec<Vec<usize>>, AnalysisError> {
+    let known: Vec<String> = variables.iter().map(|own| own.name.clone()).collect();
+    let mut places = Vec::with_capacity(formula.variables.len());
+    for name in &formula.variables {
+        let place = variables.iter().position(|own| own.name == *name).or_else(|| {
+            let factor = squared(name)?;
+            let square = variables.iter().find(|own| own.name == factor)?.square(name)?;
+            variables.push(square);
+            Some(variables.len() - 1)
+        });
+        places.push(place.ok_or_else(|| AnalysisError::UnknownFactor {
+            terms: terms.to_owned(),
+            name: name.clone(),
+            known: known.join(", "),
+        })?);
+    }
+    Ok(formula.terms.iter().map(|term| term.iter().map(|&v| places[v]).collect()).collect())
+}
+
+/// The factor whose square a name such as `I(lr^2)` is.
+fn squared(name: &str) -> Option<&str> {
+    let (factor, power) = name.strip_prefix("I(")?.strip_suffix(')')?.split_once('^')?;
+    (power.trim() == "2").then(|| factor.trim())
+}
+
+fn label(observation: &Observation) -> String {
+    let (trial, replicate) = (observation.trial, observation.replicate);
+    match observation.row {
+        Some(row) => format!("trial {trial} (row {row}, replicate {replicate})"),
+        None => format!("trial {trial}"),
+    }
+}

@@ -1,0 +1,187 @@
+//! Analysis of a table of results, wherever they were measured.
+
+use trainwright_study::Direction;
+
+use crate::csv_table::{Column, Table};
+use crate::error::AnalysisError;
+use crate::findings::{Finding, sort, training, warning};
+use crate::fit::analysis::{Analysis, AnovaType};
+use crate::fit::assemble::analyze;
+use crate::model::balance::is_balanced;
+use crate::model::formula::Formula;
+use crate::model::model_matrix::{Coding, Contrasts};
+use crate::model::problem::{Grouping, Order, Problem};
+use crate::model::response::Response;
+use crate::model::variable::Variable;
+use crate::wording::count;
+
+/// How to analyse a table.
+#[derive(Debug, Clone)]
+pub struct TableOptions {
+    /// How numbers enter the equation.
+    pub coding: Coding,
+    /// How categories enter it, in raw units.
+    pub contrasts: Contrasts,
+    /// Analysis-of-variance tables to compute.
+    pub types: Vec<AnovaType>,
+    /// Largest p-value called evidence.
+    pub alpha: f64,
+    /// Whether a small or a large response is good, if either is.
+    pub direction: Option<Direction>,
+    /// Columns whose values name an observation; its row number does without them.
+    pub label_columns: Vec<String>,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self {
+            coding: Coding::Raw,
+            contrasts: Contrasts::Treatment,
+            types: vec![AnovaType::One, AnovaType::Two, AnovaType::Three],
+            alpha: 0.05,
+            direction: None,
+            label_columns: vec![],
+        }
+    }
+}
+
+/// Fits a formula to a table. Rows without a response are left out, and a finding says so.
+///
+/// # Errors
+/// A column that is missing or of the wrong kind, an empty factor cell, or a response that
+/// cannot be fitted.
+///
+/// ```
+/// use trainwright_analysis::{Formula, Table, TableOptions, TermOrder, analyze_table};
+///
+/// let csv = "cost,lr\n5.1,low\n4.9,low\n2.2,high\n1.8,high\n";
+/// let table = Table::from_csv(csv.as_bytes(), &[])?;
+/// let formula = Formula::parse("cost ~ lr", TermOrder::Formula)?;
+/// let analysis = analyze_table(&table, &formula, &TableOptions::default())?;
+/// assert!((analysis.fit.r2 - 0.989).abs() < 0.001);
+/// # Ok::<(), trainwright_analysis::AnalysisError>(())
+/// ```
+pub fn analyze_table(
+    table: &Table,
+    formula: &Formula,
+    options: &TableOptions,
+) -> Result<Analysis, AnalysisError> {
+    let problem = problem_of(table, formula, options)?;
+    let mut analysis = analyze(&problem)?;
+    let left_out = table.rows() - problem.y.len();
+    analysis.findings.extend(report_left_out(left_out, table.rows(), &formula.response));
+    analysis.findings.extend(training::of_table(table));
+    sort(&mut analysis.findings);
+    Ok(analysis)
+}
+
+/// The problem that a formula and a table pose.
+pub(crate) fn problem_of(
+    table: &Table,
+    formula: &Formula,
+    options: &TableOptions,
+) -> Result<Problem, AnalysisError> {
+    let (rows, y) = response(table, formula)?;
+    let variables = formula
+        .variables
+        .iter()
+        .map(|name| Variable::from_table(table, name, &rows))
+        .collect::<Result<Vec<_>, _>>()?;
+    let balanced = is_balanced(&variables);
+    let grouping = |term: &Vec<usize>| {
+        let own: Vec<&Variable> = term.iter().map(|&v| &variables[v]).collect();
+        Grouping::by(formula.name_of(term), &own, y.len())
+    };
+    let groupings = formula.strata.iter().map(grouping).collect();
+    Ok(Problem {
+        response: formula.response_name(),
+        logarithmic: formula.is_logarithmic(),
+        formula: formula.text.clone(),
+        y,
+        variables,
+        terms: formula.terms.clone(),
+        term_names: formula.term_names(),
+        intercept: formula.intercept,
+        contrasts: options.contrasts,
+        groupings,
+        coding: options.coding,
+        types: options.types.clone(),
+        alpha: options.alpha,
+        direction: options.direction,
+        labels: labels(table, &rows, &options.label_columns)?,
+        order: Order::Row,
+        balanced,
+    })
+}
+
+/// Says how many rows have no response.
+pub(crate) fn report_left_out(left_out: usize, rows: usize, response: &str) -> Option<Finding> {
+    if left_out == 0 {
+        return None;
+    }
+    let text = format!(
+        "{} of {rows} {} no value of {response} and {} left out of the fit; if they were planned, \
+         the design is no longer complete",
+        count(left_out, "row"),
+        if left_out == 1 { "has" } else { "have" },
+        if left_out == 1 { "is" } else { "are" }
+    );
+    Some(warning("missing-response", text))
+}
+
+/// Rows that have a response, and the response as it enters the fit.
+pub(crate) fn response(
+    table: &Table,
+    formula: &Formula,
+) -> Result<(Vec<usize>, Vec<f64>), AnalysisError> {
+    let name = formula.response.clone();
+    let cells = match table.column(&name)? {
+        Column::Numeric(cells) => cells,
+        Column::Categorical(cells) => return Err(text_response(table, name, cells)),
+    };
+    let entering = Response::of(formula);
+    let (mut rows, mut y) = (Vec::new(), Vec::new());
+    for (row, value) in cells.iter().enumerate().filter_map(|(row, c)| Some((row, (*c)?))) {
+        rows.push(row);
+        y.push(entering.enter(value, || table.line(row))?);
+    }
+    if y.len() < 2 {
+        return Err(AnalysisError::TooFewRows { response: name, found: y.len() });
+    }
+    Ok((rows, y))
+}
+
+pub(crate) fn text_response(
+    table: &Table,
+    name: String,
+    cells: &[Option<String>],
+) -> AnalysisError {
+    let mut texts = cells.iter().enumerate().filter_map(|(row, c)| Some((row, c.as_ref()?)));
+    let bad = texts.find(|(_, c)| c.parse::<f64>().is_err());
+    match bad {
+        Some((row, value)) => {
+            AnalysisError::TextResponse { name, line: table.line(row), value: value.clone() }
+        }
+        None => AnalysisError::CategoricalResponse { name },
+    }
+}
+
+fn labels(table: &Table, rows: &[usize], columns: &[String]) -> Result<Vec<String>, AnalysisError> {
+    let named = columns
+        .iter()
+        .map(|name| Ok((name, table.column(name)?)))
+        .collect::<Result<Vec<_>, AnalysisError>>()?;
+    let cell = |column: &Column, row: usize| match column {
+        Column::Numeric(cells) => cells[row].map_or_else(|| "?".to_owned(), |v| v.to_string()),
+        Column::Categorical(cells) => cells[row].clone().unwrap_or_else(|| "?".to_owned()),
+    };
+    let label = |&row: &usize| {
+        if named.is_empty() {
+            return format!("row {}", row + 1);
+        }
+        let parts: Vec<String> =
+            named.iter().map(|(name, column)| format!("{name} {}", cell(column, row))).collect();
+        parts.join(" ")
+    };
+    Ok(rows.iter().map(label).collect())
+}

@@ -1,0 +1,148 @@
+//! Puts the parts of an analysis together.
+
+use trainwright_stats::Influence;
+
+use crate::error::AnalysisError;
+use crate::findings::{self, Evidence};
+use crate::fit::analysis::{Analysis, Check, LackOfFitSummary, LogScale};
+use crate::fit::checks::checks;
+use crate::fit::effects::{effects, half_normal, lenth_margins};
+use crate::fit::fitted::Fitted;
+use crate::fit::level_differences::level_differences;
+use crate::fit::means::{best, interactions, main_effects};
+use crate::fit::residuals::residuals;
+use crate::fit::split_plot::{strata_of, told};
+use crate::model::problem::Problem;
+
+/// Fits a problem and draws the findings that need no study.
+pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
+    check_alpha(problem.alpha)?;
+    let strata = strata_of(problem)?;
+    let fitted = Fitted::new(problem)?.tested_in(&strata);
+    let influence = fitted.fit.influence();
+    let effects = effects(problem, &fitted);
+    let checks = checks(problem, &fitted);
+    let lenth = lenth_margins(problem, &effects);
+    let log_scale = log_scale(problem, &fitted)?;
+    let best = best(problem, &fitted);
+    let main_effects = main_effects(problem, &fitted);
+    let findings = findings::of_fit(&Evidence {
+        problem,
+        fitted: &fitted,
+        effects: &effects,
+        checks: &checks,
+        influence: &influence,
+        lenth: lenth.as_ref(),
+        log_scale: log_scale.as_ref(),
+        best: best.as_ref(),
+    });
+    let (strata, of_strata) = told(problem, &strata);
+    let findings = findings.into_iter().chain(of_strata).collect();
+    Ok(Analysis {
+        response: problem.response.clone(),
+        formula: problem.formula.clone(),
+        coding: problem.coding,
+        alpha: problem.alpha,
+        n: problem.y.len(),
+        fit: fitted.summary(problem.alpha),
+        anova: fitted.tables(problem),
+        strata,
+        checks,
+        box_cox: fitted.of_residuals.power(),
+        findings,
+        half_normal: half_normal(&effects),
+        effects,
+        lack_of_fit: fitted.of_residuals.lack_of_fit.map(|l| LackOfFitSummary {
+            sum_sq: l.ss,
+            df: l.df,
+            pure_error_sum_sq: l.pure_error_ss,
+            pure_error_df: l.pure_error_df,
+            f: l.f,
+            p: l.p,
+        }),
+        lenth,
+        residuals: residuals(problem, &fitted, &influence),
+        level_differences: level_differences(problem, &fitted, &main_effects),
+        main_effects,
+        interactions: interactions(problem),
+        best,
+        log_scale,
+        comparisons: vec![],
+        surface: None,
+    })
+}
+
+/// Refuses a significance level that is none.
+pub(crate) fn check_alpha(alpha: f64) -> Result<(), AnalysisError> {
+    if alpha > 0.0 && alpha < 1.0 { Ok(()) } else { Err(AnalysisError::Alpha { alpha }) }
+}
+
+/// The analysis of a table too long for figures of single rows: `problem` is a sample of it,
+/// `fitted` the fit of all `n` rows.
+pub(crate) fn assemble_large(
+    problem: &Problem,
+    fitted: &Fitted,
+    checks: Vec<Check>,
+    n: usize,
+) -> Analysis {
+    let effects = effects(problem, fitted);
+    let findings = findings::of_large_fit(
+        &Evidence {
+            problem,
+            fitted,
+            effects: &effects,
+            checks: &checks,
+            influence: &Influence::default(),
+            lenth: None,
+            log_scale: None,
+            best: None,
+        },
+        n,
+    );
+    Analysis {
+        response: problem.response.clone(),
+        formula: problem.formula.clone(),
+        coding: problem.coding,
+        alpha: problem.alpha,
+        n,
+        fit: fitted.summary(problem.alpha),
+        anova: fitted.tables(problem),
+        strata: vec![],
+        checks,
+        box_cox: fitted.of_residuals.power(),
+        findings,
+        half_normal: half_normal(&effects),
+        effects,
+        lack_of_fit: None,
+        lenth: None,
+        residuals: vec![],
+        main_effects: vec![],
+        interactions: vec![],
+        level_differences: vec![],
+        best: None,
+        log_scale: None,
+        comparisons: vec![],
+        surface: None,
+    }
+}
+
+/// The fit for the logarithm, where the Box-Cox interval leaves out 1 and comes nearer to 0.
+fn log_scale(problem: &Problem, fitted: &Fitted) -> Result<Option<LogScale>, AnalysisError> {
+    let Some(power) = fitted.of_residuals.box_cox.filter(|_| !problem.logarithmic) else {
+        return Ok(None);
+    };
+    let below_one = power.high.is_some_and(|high| high < 1.0);
+    let near_zero = power.low.is_none_or(|low| low < 0.5) && power.high.is_none_or(|h| h > -0.5);
+    if !below_one || !near_zero {
+        return Ok(None);
+    }
+    let logs = problem.on_log_scale();
+    let refitted = Fitted::new(&logs)?;
+    Ok(Some(LogScale {
+        r2: refitted.fit.r2,
+        adj_r2: refitted.fit.adj_r2,
+        effects: effects(&logs, &refitted),
+        shapiro_w: refitted.of_residuals.shapiro.map(|s| s.w),
+        shapiro_p: refitted.of_residuals.shapiro.map(|s| s.p),
+    }))
+}

@@ -1,0 +1,89 @@
+//! Do the centre points of a two-level design lie where its equation expects them?
+//!
+//! The sum of squares of an indicator of the centre points, entered after all terms, is that of
+//! all pure quadratic effects together; it is compared with the pure error of repeated runs
+//! (Montgomery, Design and Analysis of Experiments, 8th edition, section 6.8).
+
+use trainwright_stats::{Columns, FisherF, Orthogonal, sample};
+
+use crate::fit::analysis::Check;
+use crate::fit::checks::unchecked;
+use crate::model::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
+use crate::model::problem::Problem;
+use crate::wording::{brief, p_value};
+
+/// Name of the check.
+const NAME: &str = "curvature";
+
+/// The check, where some but not all observations are `centre` points.
+pub(crate) fn curvature(problem: &Problem, centre: &[bool]) -> Option<Check> {
+    if !centre.contains(&true) || !centre.contains(&false) {
+        return None;
+    }
+    if !problem.groupings.is_empty() {
+        return Some(unchecked(
+            NAME,
+            "runs of a whole plot share an error, so there is no one noise",
+        ));
+    }
+    let (squares, df) = pure_error(problem);
+    if df == 0 || squares == 0.0 {
+        let why = "no repeated runs that differ, so there is no pure error to compare with";
+        return Some(unchecked(NAME, why));
+    }
+    let Some((gap, sum_sq)) = quadratic(problem, centre) else {
+        return Some(unchecked(NAME, "the equation has terms that bend, so it meets the centre"));
+    };
+    let f = sum_sq / (squares / df as f64);
+    let p = FisherF::new(1.0, df as f64).ok()?.upper_tail(f);
+    let holds = p >= problem.alpha;
+    let verdict = if holds {
+        format!(
+            "{} gives no evidence of curvature: the centre points lie where the equation of the two \
+             levels expects them",
+            p_value(p)
+        )
+    } else {
+        format!(
+            "{} is evidence of curvature: the centre points lie {} {} where the equation of the two \
+             levels expects {}, so some effect is no straight line between its levels; runs on the \
+             axes (a central composite design) tell which",
+            p_value(p),
+            brief(gap.abs()),
+            if gap > 0.0 { "above" } else { "below" },
+            problem.response
+        )
+    };
+    Some(Check { name: NAME, statistic: Some(f), p: Some(p), holds: Some(holds), verdict })
+}
+
+/// Squares of repeated runs about their means, and their degrees of freedom.
+fn pure_error(problem: &Problem) -> (f64, usize) {
+    let cells = problem.cell_values();
+    let repeated = cells.iter().filter(|values| values.len() > 1);
+    // Squares of a cell of tiny values may vanish beside those of the others, as they should.
+    repeated.filter_map(|values| Some((values, sample::mean(values).ok()?))).fold(
+        (0.0, 0),
+        |(squares, df), (values, mean)| {
+            let own: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+            (squares + own, df + values.len() - 1)
+        },
+    )
+}
+
+/// How far the centre points lie above the equation, and the sum of squares of that gap.
+fn quadratic(problem: &Problem, centre: &[bool]) -> Option<(f64, f64)> {
+    let scheme = Scheme { coding: Coding::Coded, contrasts: Contrasts::Sum };
+    let matrix =
+        ModelMatrix::new(&problem.variables, problem.equation(), scheme, problem.y.len()).ok()?;
+    let mut columns: Vec<Vec<f64>> = matrix.columns.iter().map(<[f64]>::to_vec).collect();
+    let last = columns.len();
+    columns.push(centre.iter().map(|&own| f64::from(u8::from(own))).collect());
+    let decomposition = Orthogonal::new(&Columns::new(columns).ok()?);
+    if decomposition.kept().last() != Some(&last) {
+        return None;
+    }
+    let effects = decomposition.rotate(&problem.y);
+    let gap = *decomposition.solve(&effects).last()?;
+    Some((gap, effects[decomposition.rank() - 1].powi(2)))
+}

@@ -1,0 +1,96 @@
+//! Which levels of a factor differ: Tukey's comparison of all pairs, with the noise of the fit.
+
+use trainwright_stats::{StatsError, StudentisedRange};
+
+use crate::fit::analysis::{LevelDifference, LevelDifferences, LevelMean, MainEffect};
+use crate::fit::fitted::Fitted;
+use crate::model::problem::Problem;
+
+/// All pairs of levels of each factor with at least three.
+///
+/// Only where plain means may be compared: data balanced over all factors, or a single factor.
+/// Elsewhere a difference of means would hold part of another factor's effect.
+pub(crate) fn level_differences(
+    problem: &Problem,
+    fitted: &Fitted,
+    main_effects: &[MainEffect],
+) -> Vec<LevelDifferences> {
+    let comparable = problem.balanced == Some(true) || problem.variables.len() == 1;
+    let (true, Some(sigma)) = (comparable, fitted.fit.sigma) else { return Vec::new() };
+    let df = fitted.fit.df_residual as f64;
+    let of = |effect: &MainEffect| {
+        let pairs = pairs(&effect.levels, sigma, df, problem.alpha).ok()?;
+        (effect.levels.len() > 2 && !pairs.is_empty())
+            .then(|| LevelDifferences { factor: effect.factor.clone(), pairs })
+    };
+    main_effects.iter().filter_map(of).collect()
+}
+
+/// Differences of means with the standard error of Kramer (Biometrics 12, 1956).
+fn pairs(
+    levels: &[LevelMean],
+    sigma: f64,
+    df: f64,
+    alpha: f64,
+) -> Result<Vec<LevelDifference>, StatsError> {
+    let range = StudentisedRange::new(levels.len(), df)?;
+    let critical = range.quantile(1.0 - alpha)?;
+    let mut pairs = Vec::new();
+    for (place, first) in levels.iter().enumerate() {
+        for second in &levels[place + 1..] {
+            let (Some(low), Some(high)) = (first.mean, second.mean) else { continue };
+            let difference = high - low;
+            let unit = sigma * (0.5 / first.n as f64 + 0.5 / second.n as f64).sqrt();
+            pairs.push(LevelDifference {
+                a: second.level.clone(),
+                b: first.level.clone(),
+                difference,
+                low: difference - critical * unit,
+                high: difference + critical * unit,
+                p: range.upper_tail(difference.abs() / unit),
+            });
+        }
+    }
+    Ok(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use trainwright_stats::tukey;
+
+    use crate::{Formula, LevelDifferences, Table, TableOptions, TermOrder, analyze_table};
+
+    fn differences(csv: &str, formula: &str) -> Vec<LevelDifferences> {
+        let table = Table::from_csv(csv.as_bytes(), &[]).unwrap();
+        let formula = Formula::parse(formula, TermOrder::Formula).unwrap();
+        analyze_table(&table, &formula, &TableOptions::default()).unwrap().level_differences
+    }
+
+    #[test]
+    fn one_factor_gives_tukeys_test() {
+        let groups = [vec![4.2, 4.9, 5.1], vec![6.0, 6.4, 7.1, 6.2], vec![5.0, 5.9]];
+        let mut csv = "y,g\n".to_owned();
+        for (name, values) in ["a", "b", "c"].iter().zip(&groups) {
+            for value in values {
+                csv += &format!("{value},{name}\n");
+            }
+        }
+        let found = differences(&csv, "y ~ g");
+        let expected = tukey(&groups).unwrap();
+        assert_eq!(found.len(), 1);
+        for (own, reference) in found[0].pairs.iter().zip(&expected.pairs) {
+            assert!((own.difference - reference.difference).abs() < 1e-12);
+            assert!((own.low - reference.low).abs() < 1e-9);
+            assert!((own.p - reference.p).abs() < 1e-9);
+        }
+        assert_eq!(found[0].pairs.len(), expected.pairs.len());
+    }
+
+    #[test]
+    fn unbalanced_factors_are_not_compared_by_their_plain_means() {
+        let balanced = "y,g,h\n1,a,u\n2,b,u\n4,c,u\n2,a,v\n3,b,v\n6,c,v\n";
+        assert_eq!(differences(balanced, "y ~ g + h").len(), 1, "two levels of h need no test");
+        let lacking = "y,g,h\n1,a,u\n2,b,u\n4,c,u\n2,a,v\n3,b,v\n6,a,v\n";
+        assert!(differences(lacking, "y ~ g + h").is_empty());
+    }
+}

@@ -1,0 +1,12 @@
+//! What is fitted: a formula, the variables it names, and the matrix they make.
+//!
+//! `formula.rs` reads `y ~ a * b`, `variable.rs` and `derived_columns.rs` take the columns that it
+//! names out of a table, `model_matrix.rs` codes them, and `problem.rs` holds it all.
+
+pub(crate) mod balance;
+pub(crate) mod derived_columns;
+pub(crate) mod formula;
+pub(crate) mod model_matrix;
+pub(crate) mod problem;
+pub(crate) mod response;
+pub(crate) mod variable;

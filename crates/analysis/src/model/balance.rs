@@ -1,0 +1,155 @@
+//! Which cells the data cover, and which of an evident pattern they lack.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::variable::Variable;
+
+/// Largest number of cells that is enumerated to find the missing ones.
+const MOST_CELLS: usize = 4096;
+
+/// A pattern that nearly all cells fit, and the cells that are missing from it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct MissingCells {
+    /// Products of factors that are constant over all cells seen, for a two-level fraction.
+    pub(crate) words: Vec<String>,
+    /// Number of cells of the whole pattern.
+    pub(crate) expected: usize,
+    /// Levels of the missing cells, by code.
+    pub(crate) cells: Vec<Vec<usize>>,
+}
+
+/// Whether all cells seen are equally frequent and all pairs of factors orthogonal.
+///
+/// `None` if a variable holds readings rather than factor levels.
+pub(crate) fn is_balanced(variables: &[Variable]) -> Option<bool> {
+    if variables.is_empty() || !variables.iter().all(Variable::is_factor) {
+        return None;
+    }
+    let mut counts: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+    for row in 0..variables[0].codes.len() {
+        *counts.entry(cell_of(variables, row)).or_default() += 1;
+    }
+    let mut sizes = counts.values();
+    let first = sizes.next();
+    Some(sizes.all(|n| Some(n) == first) && pairs_are_even(variables))
+}
+
+fn pairs_are_even(variables: &[Variable]) -> bool {
+    let rows = variables[0].codes.len();
+    variables.iter().enumerate().all(|(i, a)| {
+        variables[..=i].iter().all(|b| {
+            let wide = if std::ptr::eq(a, b) { 1 } else { b.levels.len() };
+            let mut table = vec![0usize; a.levels.len() * wide];
+            for row in 0..rows {
+                let second = if wide == 1 { 0 } else { b.codes[row] };
+                table[a.codes[row] * wide + second] += 1;
+            }
+            table.iter().all(|&n| n == table[0])
+        })
+    })
+}
+
+fn cell_of(variables: &[Variable], row: usize) -> Vec<usize> {
+    variables.iter().map(|v| v.codes[row]).collect()
+}
+
+/// Cells that complete the smallest regular pattern around those seen, if no more than a quarter
+/// of the pattern is missing.
+pub(crate) fn missing_cells(variables: &[Variable]) -> Option<MissingCells> {
+    if variables.is_empty() || !variables.iter().all(Variable::is_factor) {
+        return None;
+    }
+    let seen: BTreeSet<Vec<usize>> =
+        (0..variables[0].codes.len()).map(|row| cell_of(variables, row)).collect();
+    let sizes: Vec<usize> = variables.iter().map(|v| v.levels.len()).collect();
+    let whole = sizes.iter().try_fold(1usize, |all, n| all.checked_mul(*n))?;
+    if whole > MOST_CELLS {
+        return None;
+    }
+    let words =
+        if sizes.iter().all(|n| *n == 2) { constant_words(&seen, sizes.len()) } else { vec![] };
+    let fits = |cell: &[usize]| words.iter().all(|&(mask, parity)| parity_of(cell, mask) == parity);
+    let pattern: Vec<Vec<usize>> = crossing(&sizes).into_iter().filter(|c| fits(c)).collect();
+    let cells: Vec<Vec<usize>> = pattern.iter().filter(|c| !seen.contains(*c)).cloned().collect();
+    if cells.is_empty() || 4 * cells.len() > pattern.len() {
+        return None;
+    }
+    let word = |mask: usize| {
+        let names = variables.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 1);
+        names.map(|(_, v)| v.name.as_str()).collect::<Vec<_>>().join("*")
+    };
+    let words = words.iter().map(|&(mask, _)| word(mask)).collect();
+    Some(MissingCells { words, expected: pattern.len(), cells })
+}
+
+/// Sets of two-level factors whose product of signs is the same in every cell.
+fn constant_words(seen: &BTreeSet<Vec<usize>>, factors: usize) -> Vec<(usize, usize)> {
+    (1..1usize << factors)
+        .filter_map(|mask| {
+            let mut parities = seen.iter().map(|cell| parity_of(cell, mask));
+            let first = parities.next()?;
+            parities.all(|p| p == first).then_some((mask, first))
+        })
+        .collect()
+}
+
+fn parity_of(cell: &[usize], mask: usize) -> usize {
+    cell.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 1).map(|(_, c)| c).sum::<usize>() % 2
+}
+
+/// All combinations of levels, the first factor varying fastest.
+fn crossing(sizes: &[usize]) -> Vec<Vec<usize>> {
+    let mut cells = vec![vec![]];
+    for &size in sizes {
+        cells = (0..size)
+            .flat_map(|level| {
+                cells.iter().map(move |cell: &Vec<usize>| [cell.as_slice(), &[level]].concat())
+            })
+            .collect();
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::csv_table::Table;
+
+    fn variables(rows: &[[i32; 3]]) -> Vec<Variable> {
+        let mut text = "a,b,c\n".to_owned();
+        for [a, b, c] in rows {
+            text.push_str(&format!("{a},{b},{c}\n"));
+        }
+        let table = Table::from_csv(text.as_bytes(), &[]).unwrap();
+        let all: Vec<usize> = (0..rows.len()).collect();
+        ["a", "b", "c"].map(|n| Variable::from_table(&table, n, &all).unwrap()).into()
+    }
+
+    fn full(leave_out: &[usize]) -> Vec<[i32; 3]> {
+        let row = |i: usize| [0, 1, 2].map(|bit| i32::from(i >> bit & 1 == 1));
+        let once = (0..8).filter(|i| !leave_out.contains(i)).map(row);
+        let rows: Vec<_> = once.collect();
+        [rows.clone(), rows].concat()
+    }
+
+    #[test]
+    fn a_missing_cell_of_a_full_design_is_found() {
+        assert_eq!(missing_cells(&variables(&full(&[]))), None);
+        let found = missing_cells(&variables(&full(&[5]))).unwrap();
+        assert_eq!((found.cells, found.expected), (vec![vec![1, 0, 1]], 8));
+        assert_eq!(is_balanced(&variables(&full(&[]))), Some(true));
+        assert_eq!(is_balanced(&variables(&full(&[5]))), Some(false));
+    }
+
+    #[test]
+    fn a_complete_half_fraction_lacks_nothing() {
+        let half = variables(&full(&[1, 2, 4, 7]));
+        assert_eq!(missing_cells(&half), None);
+        assert_eq!(is_balanced(&half), Some(true));
+    }
+
+    #[test]
+    fn half_of_the_pattern_is_not_called_missing() {
+        assert_eq!(missing_cells(&variables(&full(&[0, 1, 2]))), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! What is to be analysed, whether it came from a table or from a study.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use trainwright_stats::Intercept;
+use trainwright_study::Direction;
+
+use crate::fit::analysis::AnovaType;
+use crate::model::model_matrix::{Coding, Contrasts, Equation};
+use crate::model::variable::Variable;
+
+/// A response, its variables and the terms to fit.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    /// The response as it enters the fit.
+    pub(crate) response: String,
+    /// Whether the response already is a logarithm.
+    pub(crate) logarithmic: bool,
+    pub(crate) formula: String,
+    pub(crate) y: Vec<f64>,
+    pub(crate) variables: Vec<Variable>,
+    /// Terms as indices into `variables`.
+    pub(crate) terms: Vec<Vec<usize>>,
+    pub(crate) term_names: Vec<String>,
+    pub(crate) intercept: Intercept,
+    /// How categories enter the equation in raw units.
+    pub(crate) contrasts: Contrasts,
+    /// Groupings of the observations with an error of their own, the outermost first.
+    pub(crate) groupings: Vec<Grouping>,
+    pub(crate) coding: Coding,
+    pub(crate) types: Vec<AnovaType>,
+    pub(crate) alpha: f64,
+    pub(crate) direction: Option<Direction>,
+    /// Name of each observation.
+    pub(crate) labels: Vec<String>,
+    /// Whether the observations stand in the order in which they were run.
+    pub(crate) order: Order,
+    /// Whether all combinations were observed equally often; `None` for readings.
+    pub(crate) balanced: Option<bool>,
+}
+
+/// Observations that share a source of error.
+#[derive(Debug, Clone)]
+pub(crate) struct Grouping {
+    pub(crate) name: String,
+    /// Group of each observation.
+    pub(crate) groups: Vec<usize>,
+}
+
+impl Grouping {
+    /// Observations grouped by the levels of some variables.
+    pub(crate) fn by(name: String, variables: &[&Variable], rows: usize) -> Self {
+        let mut seen = BTreeMap::new();
+        let groups = (0..rows)
+            .map(|row| {
+                let key: Vec<usize> = variables.iter().map(|v| v.codes[row]).collect();
+                let next = seen.len();
+                *seen.entry(key).or_insert(next)
+            })
+            .collect();
+        Self { name, groups }
+    }
+}
+
+/// What the order of the observations means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The order in which trials ran.
+    Run,
+    /// The order of rows in a table, which may or may not be that of the runs.
+    Row,
+}
+
+impl Problem {
+    /// The same problem for the logarithm of the response.
+    pub(crate) fn on_log_scale(&self) -> Self {
+        let y = self.y.iter().map(|v| v.ln()).collect();
+        Self { y, logarithmic: true, ..self.clone() }
+    }
+
+    /// The right side.
+    pub(crate) fn equation(&self) -> Equation<'_> {
+        Equation { terms: &self.terms, intercept: self.intercept }
+    }
+
+    /// Whether every margin of every term is a term too, so that coding does not change the fit.
+    pub(crate) fn is_hierarchical(&self) -> bool {
+        let constant = self.intercept == Intercept::First;
+        constant
+            && self.terms.iter().all(|term| {
+                term.len() == 1
+                    || term.iter().all(|out| {
+                        let margin: Vec<usize> =
+                            term.iter().copied().filter(|v| v != out).collect();
+                        self.terms.contains(&margin)
+                    })
+            })
+    }
+
+    /// Number of each observation's cell, and the number of cells.
+    pub(crate) fn cells(&self) -> (Vec<usize>, usize) {
+        let key = |row: usize| self.variables.iter().map(|v| v.codes[row]).collect::<Vec<_>>();
+        let mut seen = BTreeMap::new();
+        let cells = (0..self.y.len())
+            .map(|row| {
+                let next = seen.len();
+                *seen.entry(key(row)).or_insert(next)
+            })
+            .collect();
+        (cells, seen.len())
+    }
+
+    /// Whether a term speaks of the blocks that observations were made in.
+    pub(crate) fn has_block(&self, term: &[usize]) -> bool {
+        term.iter().any(|&index| self.variables[index].is_block())
+    }
+
+    /// Whether a term has the square of a factor in it.
+    pub(crate) fn has_square(&self, term: &[usize]) -> bool {
+        term.iter().any(|&index| self.variables[index].is_square())
+    }
+
+    /// Number of different configurations, whatever block they ran in.
+    pub(crate) fn configurations(&self) -> usize {
+        let factors = self.variables.iter().filter(|v| !v.is_block());
+        let factors: Vec<&Variable> = factors.collect();
+        let key = |row: usize| factors.iter().map(|v| v.codes[row]).collect::<Vec<_>>();
+        (0..self.y.len()).map(key).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Response values of each cell, in order of first appearance.
+    pub(crate) fn cell_values(&self) -> Vec<Vec<f64>> {
+        let (cells, count) = self.cells();
+        let mut values = vec![Vec::new(); count];
+        for (cell, y) in cells.into_iter().zip(&self.y) {
+            values[cell].push(*y);
+        }
+        values
+    }
+}

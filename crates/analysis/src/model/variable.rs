@@ -1,0 +1,319 @@
+//! A column of the right side of an equation: its levels, and its values raw and coded.
+
+use std::collections::HashMap;
+
+use trainwright_stats::orthogonal_polynomials;
+use trainwright_study::{Domain, Factor, Level};
+
+use crate::csv_table::{Column, Table};
+use crate::error::AnalysisError;
+use crate::model::derived_columns::{self, Derived};
+
+/// A factor or covariate with a value for every observation.
+#[derive(Debug, Clone)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    /// Distinct levels: numbers by size, texts by alphabet or in the order of the study.
+    pub(crate) levels: Vec<Level>,
+    /// Level of each observation.
+    pub(crate) codes: Vec<usize>,
+    /// Values as measured, if they are numbers that enter as such.
+    pub(crate) raw: Option<Vec<f64>>,
+    /// Columns that enter in place of the values: orthogonal polynomials.
+    pub(crate) polynomials: Option<Vec<Vec<f64>>>,
+    /// Values from -1 (lowest level) to +1 (highest); `None` for three or more categories.
+    pub(crate) coded: Option<Vec<f64>>,
+    origin: Origin,
+}
+
+/// Where the levels of a variable come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// A study lists them.
+    Declared,
+    /// They are the values seen in a table, or points of a design between declared levels.
+    Observed,
+    /// They number the blocks that trials ran in, which nobody chose to compare.
+    Block,
+    /// They are those of the factor whose square it is.
+    Square,
+}
+
+impl Variable {
+    /// Reads the chosen rows of a table's column.
+    pub(crate) fn from_table(
+        table: &Table,
+        name: &str,
+        rows: &[usize],
+    ) -> Result<Self, AnalysisError> {
+        let empty = |row: usize| AnalysisError::EmptyFactor {
+            line: table.line(row),
+            column: name.to_owned(),
+        };
+        // A column may bear such a name itself.
+        match Derived::of(name).filter(|_| table.names().all(|own| own != name)) {
+            Some(Derived::Computed(computed)) => {
+                let values = derived_columns::values(table, &computed, rows.iter().copied())?;
+                return Ok(Self::numeric(name, values));
+            }
+            Some(Derived::Polynomial { column, degree }) => {
+                let variable = Self::from_table(table, &column, rows)?;
+                let Some(values) = &variable.raw else {
+                    let (expression, reason) =
+                        (name.to_owned(), format!("column `{column}` holds texts"));
+                    return Err(AnalysisError::NotComputable { expression, line: 1, reason });
+                };
+                let columns = orthogonal_polynomials(values, degree).map_err(|source| {
+                    AnalysisError::Variable { variable: name.to_owned(), source }
+                })?;
+                return Ok(Self { name: name.to_owned(), polynomials: Some(columns), ..variable });
+            }
+            Some(Derived::Category { column }) => {
+                let plain = Self::from_table(table, &column, rows)?;
+                let name = name.to_owned();
+                return Ok(Self { name, raw: None, coded: plain.coded_as_category(), ..plain });
+            }
+            None => {}
+        }
+        match table.column(name)? {
+            Column::Numeric(cells) => {
+                let values: Vec<f64> = rows
+                    .iter()
+                    .map(|&row| cells[row].ok_or_else(|| empty(row)))
+                    .collect::<Result<_, _>>()?;
+                Ok(Self::numeric(name, values))
+            }
+            Column::Categorical(cells) => {
+                let texts: Vec<&str> = rows
+                    .iter()
+                    .map(|&row| cells[row].as_deref().ok_or_else(|| empty(row)))
+                    .collect::<Result<_, _>>()?;
+                Ok(Self::categorical(name, &texts))
+            }
+        }
+    }
+
+    /// Places observed levels among those a study declares and `further` ones of its design.
+    ///
+    /// A conditional factor that some trials lack becomes a category with the level `absent`.
+    pub(crate) fn from_factor(
+        factor: &Factor,
+        further: &[Level],
+        observed: &[(u32, Option<&Level>)],
+    ) -> Result<Self, AnalysisError> {
+        let mut levels = levels_of(factor, further, observed);
+        let conditional = factor.when.is_some() && observed.iter().any(|(_, l)| l.is_none());
+        let numeric = factor.is_numeric() && !conditional;
+        if factor.is_numeric() {
+            levels.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        }
+        if conditional {
+            levels.insert(0, Level::Text("absent".to_owned()));
+        }
+        let mut codes = Vec::with_capacity(observed.len());
+        for &(trial, level) in observed {
+            let code = match level {
+                Some(level) => levels.iter().position(|l| l.same_as(level)),
+                None if conditional => Some(0),
+                None => {
+                    let factor = factor.name.clone();
+                    return Err(AnalysisError::MissingLevel { trial, factor });
+                }
+            };
+            codes.push(code.ok_or_else(|| AnalysisError::UnknownLevel {
+                trial,
+                factor: factor.name.clone(),
+                level: level.map(Level::to_string).unwrap_or_default(),
+            })?);
+        }
+        let place = |l: &Level| factor.scale.position(number(l));
+        let positions: Option<Vec<f64>> = numeric.then(|| levels.iter().map(place).collect());
+        let raw = numeric.then(|| codes.iter().map(|&c| number(&levels[c])).collect());
+        let coded = match (positions, factor.ends()) {
+            // The ends of the factor are -1 and +1 even where the design runs beyond them.
+            (Some(positions), Some((low, high))) => {
+                let (low, high) = (place(low), place(high));
+                Some(
+                    codes
+                        .iter()
+                        .map(|&c| (2.0 * positions[c] - low - high) / (high - low))
+                        .collect(),
+                )
+            }
+            _ => coded(&codes, levels.len(), None),
+        };
+        let listed = factor.domain == Domain::Levels && further.is_empty();
+        let origin = if listed { Origin::Declared } else { Origin::Observed };
+        Ok(Self { name: factor.name.clone(), levels, codes, raw, polynomials: None, coded, origin })
+    }
+
+    /// The block of each observation, as a category.
+    pub(crate) fn from_blocks(blocks: &[u32]) -> Self {
+        let texts: Vec<String> = blocks.iter().map(u32::to_string).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        Self { origin: Origin::Block, ..Self::categorical("block", &texts) }
+    }
+
+    /// The square of a numeric factor under a name, in raw and in coded units.
+    pub(crate) fn square(&self, name: &str) -> Option<Self> {
+        let squared =
+            |values: &Option<Vec<f64>>| Some(values.as_ref()?.iter().map(|v| v * v).collect());
+        let (raw, coded) = (squared(&self.raw), squared(&self.coded));
+        let own =
+            Self { name: name.to_owned(), raw, coded, origin: Origin::Square, ..self.clone() };
+        self.raw.is_some().then_some(own)
+    }
+
+    /// A numeric variable whose levels are its distinct values.
+    fn numeric(name: &str, values: Vec<f64>) -> Self {
+        let mut distinct = values.clone();
+        distinct.sort_unstable_by(f64::total_cmp);
+        distinct.dedup();
+        let codes: Vec<usize> =
+            values.iter().map(|v| distinct.partition_point(|d| d < v)).collect();
+        let coded = coded(&codes, distinct.len(), Some(&distinct));
+        let levels = distinct.into_iter().map(Level::of).collect();
+        let (name, origin) = (name.to_owned(), Origin::Observed);
+        Self { name, levels, codes, raw: Some(values), polynomials: None, coded, origin }
+    }
+
+    fn categorical(name: &str, texts: &[&str]) -> Self {
+        let mut distinct = texts.to_vec();
+        sort_levels(&mut distinct);
+        distinct.dedup();
+        let places: HashMap<&str, usize> =
+            distinct.iter().enumerate().map(|(code, text)| (*text, code)).collect();
+        let codes: Vec<usize> = texts.iter().map(|text| places[text]).collect();
+        let coded = coded(&codes, distinct.len(), None);
+        let levels = distinct.iter().map(|t| Level::Text((*t).to_owned())).collect();
+        let (name, origin) = (name.to_owned(), Origin::Observed);
+        Self { name, levels, codes, raw: None, polynomials: None, coded, origin }
+    }
+
+    fn coded_as_category(&self) -> Option<Vec<f64>> {
+        coded(&self.codes, self.levels.len(), None)
+    }
+
+    /// Whether the levels are those of a factor rather than readings, which hardly repeat.
+    pub(crate) fn is_factor(&self) -> bool {
+        let few = self.levels.len() <= 12 && 2 * self.levels.len() <= self.codes.len();
+        !self.is_block()
+            && !self.is_square()
+            && (self.origin == Origin::Declared || self.raw.is_none() || few)
+    }
+
+    /// Whether it tells in which block an observation was made.
+    pub(crate) fn is_block(&self) -> bool {
+        self.origin == Origin::Block
+    }
+
+    /// Whether it is the square of another variable.
+    pub(crate) fn is_square(&self) -> bool {
+        self.origin == Origin::Square
+    }
+
+    /// Whether the levels are numbers.
+    pub(crate) fn is_numeric(&self) -> bool {
+        self.raw.is_some()
+    }
+}
+
+/// Declared levels with those of the design; of a range those that ran.
+fn levels_of(factor: &Factor, further: &[Level], observed: &[(u32, Option<&Level>)]) -> Vec<Level> {
+    let mut levels = factor.levels.clone();
+    if factor.domain == Domain::Range {
+        let inside = |level: &&Level| factor.value(level).is_some();
+        let ran = observed.iter().filter_map(|(_, level)| *level).filter(inside).cloned();
+        levels = ran.chain(further.iter().cloned()).collect();
+        levels.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        levels.dedup_by(|a, b| a.same_as(b));
+        let runs =
+            |level: &Level| observed.iter().any(|(_, own)| own.is_some_and(|o| o.same_as(level)));
+        levels.retain(runs);
+    } else {
+        levels.extend(further.iter().cloned());
+    }
+    levels
+}
+
+/// Numbers by size, texts by alphabet.
+pub(crate) fn sort_levels(texts: &mut [&str]) {
+    if texts.iter().all(|t| t.parse::<f64>().is_ok()) {
+        let value = |t: &str| t.parse::<f64>().unwrap_or(f64::INFINITY);
+        texts.sort_by(|a, b| value(a).total_cmp(&value(b)).then_with(|| a.cmp(b)));
+    } else {
+        texts.sort_unstable();
+    }
+}
+
+fn number(level: &Level) -> f64 {
+    level.number().expect("all levels of a numeric factor are numbers")
+}
+
+/// Codes on -1 to +1: two levels at the ends, numbers in proportion to their position.
+fn coded(codes: &[usize], levels: usize, positions: Option<&[f64]>) -> Option<Vec<f64>> {
+    if levels <= 2 {
+        return Some(codes.iter().map(|&c| if c == 0 { -1.0 } else { 1.0 }).collect());
+    }
+    let positions = positions?;
+    let (low, high) = (positions[0], positions[levels - 1]);
+    Some(codes.iter().map(|&c| (2.0 * positions[c] - low - high) / (high - low)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_coded_by_position_and_two_texts_by_alphabet() {
+        let x = Variable::numeric("x", vec![3.0, 1.0, 2.0, 5.0]);
+        assert_eq!(x.coded.unwrap(), [0.0, -1.0, -0.5, 1.0]);
+        let g = Variable::categorical("g", &["b", "a", "b"]);
+        assert_eq!(g.coded.unwrap(), [1.0, -1.0, 1.0]);
+        assert_eq!(Variable::categorical("g", &["b", "a", "c"]).coded, None);
+    }
+
+    fn factor(levels: Vec<Level>, when: Option<&str>) -> Factor {
+        Factor {
+            name: "lr".to_owned(),
+            levels,
+            scale: trainwright_study::Scale::Log,
+            domain: trainwright_study::Domain::Levels,
+            kind: trainwright_study::FactorKind::Hyper,
+            change: trainwright_study::Change::Easy,
+            before: None,
+            when: when.map(|text| trainwright_study::Expression::parse(text).unwrap()),
+        }
+    }
+
+    #[test]
+    fn a_declared_scale_places_the_middle_level() {
+        let declared = factor(vec![1.0, 0.01, 0.1].into_iter().map(Level::Number).collect(), None);
+        let (low, middle) = (Level::Number(0.01), Level::Number(0.1));
+        let found =
+            Variable::from_factor(&declared, &[], &[(1, Some(&middle)), (2, Some(&low))]).unwrap();
+        assert!(found.coded.unwrap()[0].abs() < 1e-12);
+        assert_eq!(found.raw.unwrap(), [0.1, 0.01]);
+        let missing = Variable::from_factor(&declared, &[], &[(3, None)]).unwrap_err().to_string();
+        assert_eq!(missing, "trial 3 has no level of factor `lr`");
+        let strange = Variable::from_factor(&declared, &[], &[(4, Some(&Level::Integer(7)))]);
+        let message = strange.unwrap_err().to_string();
+        assert_eq!(message, "trial 4: `7` is not a level of factor `lr`");
+    }
+
+    #[test]
+    fn a_conditional_factor_is_absent_as_a_level() {
+        let levels = vec![Level::Number(0.5), Level::Number(0.9)];
+        let declared = factor(levels.clone(), Some("epochs > 1"));
+        let found =
+            Variable::from_factor(&declared, &[], &[(1, None), (2, Some(&levels[1]))]).unwrap();
+        assert_eq!((found.codes, found.levels.len(), found.raw), (vec![0, 2], 3, None));
+    }
+
+    #[test]
+    fn categories_that_are_numbers_are_ordered_by_size() {
+        let dose = Variable::categorical("dose", &["10", "2", "0.5"]);
+        let names: Vec<String> = dose.levels.iter().map(Level::to_string).collect();
+        assert_eq!(names, ["0.5", "2", "10"]);
+    }
+}

@@ -1,0 +1,163 @@
+//! What the measurements and fits can and cannot tell.
+
+use super::laws::{Law, LawFit, settings};
+use super::points::Point;
+use super::{ScalingOptions, ScalingRow};
+use crate::findings::{Finding, info, sort, warning};
+use crate::wording::{brief, count, list, percent};
+
+/// Predictions further beyond the measured range than this are flagged.
+const FAR: f64 = 2.0;
+
+/// An efficiency below this wastes most of the machine.
+const LOW: f64 = 0.5;
+
+/// Terms of Ernest's law.
+const ERNEST_TERMS: usize = 4;
+
+pub(super) fn findings(
+    points: &[Point],
+    rows: &[ScalingRow],
+    fits: &[LawFit],
+    options: &ScalingOptions,
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    found.extend(no_replication(rows, options));
+    found.extend(no_speed_up(rows, options));
+    found.extend(low_efficiency(rows, options));
+    found.extend(superlinear(rows, options));
+    found.extend(few_points(points));
+    found.extend(not_separable(fits));
+    found.extend(extrapolation(points, fits));
+    sort(&mut found);
+    found
+}
+
+fn no_replication(rows: &[ScalingRow], options: &ScalingOptions) -> Option<Finding> {
+    if rows.iter().any(|row| row.n > 1) {
+        return None;
+    }
+    let text = format!(
+        "every number of {} was measured once, so the spread of {} is unknown: no interval of a \
+         speed-up exists, and a small difference may be noise; repeat every setting at least 3 times",
+        options.workers, options.column
+    );
+    Some(warning("no-replication", text))
+}
+
+/// Whether a row is faster than the first: by its interval, or without one by its value.
+fn is_faster(row: &ScalingRow) -> bool {
+    row.speed_up_low.unwrap_or(row.speed_up) > 1.0
+}
+
+fn no_speed_up(rows: &[ScalingRow], options: &ScalingOptions) -> Option<Finding> {
+    let others = &rows[1..];
+    if others.iter().any(is_faster) {
+        return None;
+    }
+    let best = others.iter().max_by(|a, b| a.speed_up.total_cmp(&b.speed_up))?;
+    let text = format!(
+        "more {} bring nothing that can be told from noise: the best speed-up over {} is {} (at \
+         {}); the work is too small, serial, or bound by something that workers share",
+        options.workers,
+        brief(rows[0].workers),
+        brief(best.speed_up),
+        brief(best.workers)
+    );
+    Some(warning("no-speed-up", text))
+}
+
+fn low_efficiency(rows: &[ScalingRow], options: &ScalingOptions) -> Option<Finding> {
+    let last = rows.last().filter(|row| rows.len() > 1 && is_faster(row))?;
+    let surely = last.efficiency_high.unwrap_or(last.efficiency);
+    if surely >= LOW {
+        return None;
+    }
+    let text = format!(
+        "at {} {} the efficiency is {}: most of what is paid for waits",
+        brief(last.workers),
+        options.workers,
+        percent(100.0 * last.efficiency)
+    );
+    Some(info("low-efficiency", text))
+}
+
+fn superlinear(rows: &[ScalingRow], options: &ScalingOptions) -> Option<Finding> {
+    let beyond: Vec<String> = rows[1..]
+        .iter()
+        .filter(|row| row.efficiency_low.is_some_and(|low| low > 1.0))
+        .map(|row| format!("{} ({})", brief(row.workers), percent(100.0 * row.efficiency)))
+        .collect();
+    if beyond.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "the efficiency is above 100 % at {} {}: the settings do not do the same work, or the \
+         first one was held back, by memory or by a cold start for instance",
+        list(&beyond),
+        options.workers
+    );
+    Some(warning("superlinear-speed-up", text))
+}
+
+fn few_points(points: &[Point]) -> Option<Finding> {
+    let settings = settings(points);
+    if settings > ERNEST_TERMS {
+        return None;
+    }
+    let text = format!(
+        "Ernest's law has {ERNEST_TERMS} terms and there are {}: the fit follows the \
+         measurements and cannot be checked by them; measure more numbers of workers",
+        count(settings, "setting")
+    );
+    Some(warning("fewer-points-than-terms", text))
+}
+
+fn not_separable(fits: &[LawFit]) -> Option<Finding> {
+    let mixed = |fit: &&LawFit| fit.not_fitted.is_none() && !fit.separable;
+    let laws: Vec<String> =
+        fits.iter().filter(mixed).map(|fit| fit.law.name().to_owned()).collect();
+    if laws.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "the settings do not tell the terms of {}'s law apart, so its parts can be exchanged for each \
+         other at no loss and only their sum is known; vary workers and size independently, over more \
+         numbers of workers",
+        list(&laws)
+    );
+    Some(warning("terms-not-separable", text))
+}
+
+fn extrapolation(points: &[Point], fits: &[LawFit]) -> Option<Finding> {
+    let most = points.iter().fold(0.0f64, |m, p| m.max(p.workers));
+    let predicted = |workers: f64| {
+        let of = |fit: &LawFit| {
+            let time = fit.predictions.iter().find(|p| p.workers == workers)?.time?;
+            Some(format!("{} {}", fit.law.name(), brief(time)))
+        };
+        fits.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    let ernest = fits.iter().find(|fit| fit.law == Law::Ernest)?;
+    let far: Vec<String> = ernest
+        .predictions
+        .iter()
+        .filter(|p| p.beyond > FAR)
+        .map(|p| {
+            let times = predicted(p.workers);
+            let says = if times.len() > 1 { "the laws say" } else { "the law says" };
+            let beyond = brief(p.beyond);
+            format!("{} ({beyond} times as many; {says} {})", brief(p.workers), list(&times))
+        })
+        .collect();
+    if far.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "the largest number of workers measured is {}, and predictions reach {}: laws that agree on \
+         the measurements part beyond them, and intervals do not include being the wrong law",
+        brief(most),
+        list(&far)
+    );
+    Some(warning("extrapolation", text))
+}

@@ -1,0 +1,5 @@
+//! Do two columns rise and fall together?
+
+pub(crate) mod kendall;
+pub(crate) mod pearson;
+pub(crate) mod spearman;

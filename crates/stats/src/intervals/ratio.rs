@@ -1,0 +1,218 @@
+//! Ratio of two means with an interval: independent samples of any variance, and pairs.
+//!
+//! The interval holds every ratio that a t test does not refute (Fieller, "Some problems in
+//! interval estimation", Journal of the Royal Statistical Society B 16, 1954), for independent
+//! samples with Welch's standard error and Satterthwaite's degrees of freedom at each ratio. So
+//! it leaves out 1 exactly where the t test of equal means gives a p-value below its level.
+
+use crate::distributions::StudentT;
+use crate::error::StatsError;
+use crate::hypothesis_tests::centres::t_test::{paired_t, welch_t};
+use crate::root::root;
+use crate::sample;
+
+/// A ratio of means.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeanRatio {
+    /// Mean of the first sample over mean of the second.
+    pub ratio: f64,
+    /// Interval of the ratio; `None` where the second mean cannot be told from zero, so that no
+    /// ratio is too large.
+    pub interval: Option<[f64; 2]>,
+    /// Two-sided p-value of the t test that the means are equal.
+    pub p: f64,
+}
+
+/// Compares the means of two independent samples by their ratio.
+///
+/// # Errors
+/// A sample of fewer than two values, a second mean of zero, samples without any variation, or a
+/// confidence outside 0 to 1.
+///
+/// ```
+/// use trainwright_stats::ratio_of_means;
+///
+/// let found = ratio_of_means(&[21.0, 23.0, 22.0], &[10.0, 11.0, 10.5], 0.95)?;
+/// assert!((found.ratio - 22.0 / 10.5).abs() < 1e-12);
+/// let [low, high] = found.interval.expect("the second mean is far from zero");
+/// assert!(low > 1.8 && high < 2.4);
+/// # Ok::<(), trainwright_stats::StatsError>(())
+/// ```
+pub fn ratio_of_means(
+    first: &[f64],
+    second: &[f64],
+    confidence: f64,
+) -> Result<MeanRatio, StatsError> {
+    let p = welch_t(first, second)?.p;
+    let part = |values: &[f64]| Ok(sample::variance(values)? / values.len() as f64);
+    let (a, b) = (sample::mean_of(first), sample::mean_of(second));
+    let (va, vb) = (part(first)?, part(second)?);
+    let (na, nb) = ((first.len() - 1) as f64, (second.len() - 1) as f64);
+    let spread = |ratio: f64| va + ratio * ratio * vb;
+    let freedom = |ratio: f64| {
+        let (u, v) = (va / spread(ratio), ratio * ratio * vb / spread(ratio));
+        1.0 / (u * u / na + v * v / nb)
+    };
+    // Far out the test is one of the second mean against zero, with its own degrees of freedom.
+    let far = Pivot { mean: b, variance: vb, df: nb };
+    let found = Search { numerator: a, denominator: b, far, confidence };
+    Ok(MeanRatio { ratio: found.ratio()?, interval: found.interval(spread, freedom)?, p })
+}
+
+/// Compares the means of paired values by their ratio.
+///
+/// # Errors
+/// Fewer than two pairs, lengths that differ, a second mean of zero, differences that are all
+/// equal, or a confidence outside 0 to 1.
+pub fn paired_ratio(
+    first: &[f64],
+    second: &[f64],
+    confidence: f64,
+) -> Result<MeanRatio, StatsError> {
+    let p = paired_t(first, second)?.p;
+    let n = first.len() as f64;
+    let (a, b) = (sample::mean_of(first), sample::mean_of(second));
+    let product = |x: &[f64], mx: f64, y: &[f64], my: f64| {
+        let along: f64 = x.iter().zip(y).map(|(u, v)| (u - mx) * (v - my)).sum();
+        along / (n - 1.0) / n
+    };
+    let va = product(first, a, first, a);
+    let (vb, both) = (product(second, b, second, b), product(first, a, second, b));
+    // A perfect proportion has no spread left, which rounding must not turn negative.
+    let spread = |ratio: f64| (va - 2.0 * ratio * both + ratio * ratio * vb).max(0.0);
+    let far = Pivot { mean: b, variance: vb, df: n - 1.0 };
+    let found = Search { numerator: a, denominator: b, far, confidence };
+    Ok(MeanRatio { ratio: found.ratio()?, interval: found.interval(spread, |_| n - 1.0)?, p })
+}
+
+/// A mean with the variance and the degrees of freedom of its estimate.
+struct Pivot {
+    mean: f64,
+    variance: f64,
+    df: f64,
+}
+
+struct Search {
+    numerator: f64,
+    denominator: f64,
+    far: Pivot,
+    confidence: f64,
+}
+
+impl Search {
+    fn ratio(&self) -> Result<f64, StatsError> {
+        let ratio = self.numerator / self.denominator;
+        if ratio.is_finite() {
+            return Ok(ratio);
+        }
+        Err(StatsError::Undefined { what: "a ratio of means", reason: "the second mean is zero" })
+    }
+
+    /// Ends of the ratios that the test does not refute.
+    fn interval(
+        &self,
+        spread: impl Fn(f64) -> f64,
+        freedom: impl Fn(f64) -> f64,
+    ) -> Result<Option<[f64; 2]>, StatsError> {
+        let critical = |df: f64| StudentT::new(df)?.quantile(0.5 + 0.5 * self.confidence);
+        let bounded = self.far.mean.powi(2) > critical(self.far.df)?.powi(2) * self.far.variance;
+        if !bounded {
+            return Ok(None);
+        }
+        let ratio = self.ratio()?;
+        // Positive where the test refutes the ratio.
+        let refuted = |tried: f64| {
+            let wide = spread(tried);
+            let t = critical(freedom(tried)).unwrap_or(f64::INFINITY);
+            (self.numerator - tried * self.denominator).powi(2) - t * t * wide
+        };
+        let step = (spread(ratio).sqrt() / self.denominator).abs();
+        let end = |direction: f64| {
+            let mut width = step;
+            while width.is_finite() && width > 0.0 && refuted(ratio + direction * width) <= 0.0 {
+                width *= 2.0;
+            }
+            if width == 0.0 {
+                return Some(ratio);
+            }
+            width.is_finite().then(|| root(&refuted, ratio, ratio + direction * width))
+        };
+        Ok(end(-1.0).zip(end(1.0)).map(|(low, high)| [low, high]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn ratios_that_have_no_interval_say_so() {
+        let wide = ratio_of_means(&[1.0, 2.0], &[-3.0, 3.5], 0.95).unwrap();
+        assert_eq!(wide.interval, None);
+        assert!(ratio_of_means(&[1.0], &[1.0, 2.0], 0.95).is_err());
+        assert!(ratio_of_means(&[1.0, 2.0], &[-1.0, 1.0], 0.95).is_err());
+        assert!(ratio_of_means(&[1.0, 1.0], &[2.0, 2.0], 0.95).is_err());
+        assert!(ratio_of_means(&[1.0, 2.0], &[1.0, 2.0], 1.5).is_err());
+    }
+
+    #[test]
+    fn a_constant_baseline_only_scales_the_interval_of_the_mean() {
+        let found = ratio_of_means(&[9.0, 10.0, 11.0], &[5.0, 5.0, 5.0], 0.95).unwrap();
+        // Half width t(0.975, 2) / sqrt(3) / 5 with t = 4.302652729911275.
+        let half = 4.302_652_729_911_275 / 3f64.sqrt() / 5.0;
+        let [low, high] = found.interval.unwrap();
+        assert!((low - (2.0 - half)).abs() < 1e-10 && (high - (2.0 + half)).abs() < 1e-10);
+    }
+
+    #[test]
+    fn pairs_agree_with_the_quadratic_of_fieller() {
+        let y = [10.2, 11.9, 9.7, 13.1, 12.0];
+        let x = [5.0, 5.9, 5.1, 6.4, 6.2];
+        let found = paired_ratio(&y, &x, 0.9).unwrap();
+        let n = 5.0;
+        let (a, b) = (sample::mean_of(&y), sample::mean_of(&x));
+        let cov = |p: &[f64], q: &[f64], mp: f64, mq: f64| {
+            p.iter().zip(q).map(|(u, v)| (u - mp) * (v - mq)).sum::<f64>() / (n - 1.0) / n
+        };
+        let t2 = StudentT::new(4.0).unwrap().quantile(0.95).unwrap().powi(2);
+        // (b^2 - t^2 vb) r^2 - 2 (ab - t^2 cov) r + (a^2 - t^2 va) = 0.
+        let p = b * b - t2 * cov(&x, &x, b, b);
+        let q = a * b - t2 * cov(&x, &y, b, a);
+        let r = a * a - t2 * cov(&y, &y, a, a);
+        let root = (q * q - p * r).sqrt();
+        let [low, high] = found.interval.unwrap();
+        assert!((low - (q - root) / p).abs() < 1e-12 && (high - (q + root) / p).abs() < 1e-12);
+    }
+
+    proptest! {
+        #[test]
+        fn the_interval_leaves_out_one_exactly_where_the_test_finds_a_difference(
+            a in prop::collection::vec(8.0..14.0f64, 2..9),
+            b in prop::collection::vec(8.0..14.0f64, 2..9),
+        ) {
+            let found = ratio_of_means(&a, &b, 0.95).unwrap();
+            if let Some([low, high]) = found.interval {
+                prop_assert!(low <= found.ratio && found.ratio <= high);
+                prop_assert_eq!(low > 1.0 || high < 1.0, found.p < 0.05);
+            }
+        }
+
+        #[test]
+        fn units_cancel(
+            a in prop::collection::vec(8.0..14.0f64, 3), b in prop::collection::vec(8.0..14.0f64, 4),
+            unit in -6..6i32,
+        ) {
+            let scale = |values: &[f64]| -> Vec<f64> {
+                values.iter().map(|v| v * 10f64.powi(unit)).collect()
+            };
+            let (x, y) = (ratio_of_means(&a, &b, 0.9), ratio_of_means(&scale(&a), &scale(&b), 0.9));
+            let (x, y) = (x.unwrap(), y.unwrap());
+            prop_assert_eq!(x.interval.is_some(), y.interval.is_some());
+            if let (Some(x), Some(y)) = (x.interval, y.interval) {
+                prop_assert!((x[0] - y[0]).abs() < 1e-9 && (x[1] - y[1]).abs() < 1e-9);
+            }
+        }
+    }
+}
