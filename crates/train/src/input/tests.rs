@@ -31,6 +31,7 @@ fn shards() -> tempfile::TempDir {
         seed: 1,
         split: Some(PartShares::new([0.8, 0.0, 0.2]).unwrap()),
         threads: 1,
+        max_pixels: trainwright_records::pictures::PixelLimit::default(),
         corrupt: OnCorrupt::Refuse,
     };
     let source = sources::Source::open(&folder.path().join("pictures")).unwrap();
