@@ -19,6 +19,7 @@ pub fn analyze(
         Some(cores) => Some(cores),
         None => results.fewest_cores()?,
     };
-    let options = StudyOptions { machine_cores, ..options.clone() };
+    let commands = results.commands();
+    let options = StudyOptions { machine_cores, commands, ..options.clone() };
     Ok(analyze_study(study, &results.design, &results.observations(), &options)?)
 }

@@ -82,11 +82,7 @@ pub fn check(study: &Study, store: Option<&Path>, program: &Path) -> Result<Prev
 }
 
 /// What has changed since trials were planned; nothing where none are.
-fn changes(
-    study: &Study,
-    design: &Design,
-    store: Option<&Path>,
-) -> Result<Vec<ChangeNote>, Error> {
+fn changes(study: &Study, design: &Design, store: Option<&Path>) -> Result<Vec<ChangeNote>, Error> {
     let Some(snapshot) = Place::of(study, store).look()? else { return Ok(Vec::new()) };
     let Some(known) = snapshot.study(&study.name)? else { return Ok(Vec::new()) };
     let trials = snapshot.trials(known.id)?;

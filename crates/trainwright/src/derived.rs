@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use trainwright_store::StoredTrial;
 use trainwright_study::{
-    Configuration, Derived, Measurement, MissingValue, Observation, Outcome, PlannedTrial, Study, TrialRecord, TrialState,
-    Usage, derive,
+    Configuration, Derived, Measurement, MissingValue, Observation, Outcome, PlannedTrial, Study,
+    TrialRecord, TrialState, Usage, derive,
 };
 
 /// An ended trial with its formulas computed.
@@ -70,9 +70,10 @@ fn derived(
 }
 
 /// What a formula makes of a finished trial: diverged where its value is not finite, failed where
-/// it cannot be computed for a reason of its own, such as a division by zero.
+/// it cannot be computed for a reason of its own, such as a division by zero, or where the
+/// response is missing.
 ///
-/// A metric that was not measured changes nothing: its rule may have joined later.
+/// Another metric that was not measured changes nothing: its rule may have joined later.
 fn changed_state(
     study: &Study,
     state: TrialState,
@@ -84,9 +85,11 @@ fn changed_state(
     if let Some(reason) = &derived.diverged {
         return Some((TrialState::Diverged, reason.clone()));
     }
+    let is_response = |missing: &MissingValue| missing.metric == study.analysis.response;
     let own_fault =
-        |missing: &&MissingValue| missing.needs.is_none() && is_formula(study, &missing.metric);
-    let fault = derived.missing.iter().find(own_fault)?;
+        |missing: &MissingValue| missing.needs.is_none() && is_formula(study, &missing.metric);
+    let fault =
+        derived.missing.iter().find(|missing| is_response(missing) || own_fault(missing))?;
     Some((TrialState::Failed, fault.reason.clone()))
 }
 

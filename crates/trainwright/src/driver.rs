@@ -27,8 +27,12 @@ pub(crate) trait Keeper {
     fn begin(&mut self, trials: &[PlannedTrial]) -> Result<(), Error>;
 
     /// Hears what a running trial reports.
-    fn hear(&mut self, number: u32, elapsed: Duration, latest: &[(String, f64)])
-    -> Result<(), Error>;
+    fn hear(
+        &mut self,
+        number: u32,
+        elapsed: Duration,
+        latest: &[(String, f64)],
+    ) -> Result<(), Error>;
 
     /// What follows the end of a trial.
     fn after(&mut self, end: &TrialEnd<'_>) -> After;
@@ -256,3 +260,6 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,6 +26,10 @@ pub enum Error {
         "the study `{study}` has no [job] and no command: it can only take results with `trainwright import`"
     )]
     NothingToRun { study: String },
+    #[error(
+        "the study `{study}` has no [design], so there is nothing to run; add one, or take in results with `trainwright import`"
+    )]
+    NoDesign { study: String },
     #[error("the study `{study}` is being run by {}; wait for it, or end it with `trainwright stop`", process(*pid))]
     AlreadyRunning { study: String, pid: Option<u32> },
     #[error("no runner is working on the study `{study}`")]
@@ -78,6 +82,7 @@ impl Error {
             | Self::Faulty(_)
             | Self::Changed { .. }
             | Self::NothingToRun { .. }
+            | Self::NoDesign { .. }
             | Self::NoResults { .. }
             | Self::HasResults { .. }
             | Self::NoSuchTrial { .. }

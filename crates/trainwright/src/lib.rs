@@ -72,3 +72,4 @@ pub use tables::{
 pub use test_statistics::{
     AdjustmentMethod, Location, StatsTest, TestRequest, TestResult, test_statistics,
 };
+pub use trainwright_store::Progress as RunningProgress;

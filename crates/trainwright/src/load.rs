@@ -191,8 +191,7 @@ pub fn load(
     let arrival =
         Arrival { configuration: configuration.clone(), row, seed: seed.derive(JOB_SEEDS) };
     let mut arrivals = Arrivals::new(arrival, moments.clone());
-    let mut driver =
-        Driver::new(Arc::new(study.clone()), &mut engine, wish, request.max_time);
+    let mut driver = Driver::new(Arc::new(study.clone()), &mut engine, wish, request.max_time);
     let mut keeper = LoadKeeper::new(&moments, driver.begun(), &mut record, on_event);
     let end = match driver.drive(&mut arrivals, &mut keeper)? {
         DriveEnd::Complete | DriveEnd::Halted => LoadEnd::Complete,

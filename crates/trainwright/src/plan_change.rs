@@ -49,6 +49,19 @@ pub enum ChangeMeaning {
     Refused,
 }
 
+impl ChangeMeaning {
+    /// The meaning in words that follow the change.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::TakesEffect => "it takes effect",
+            Self::ReadAgain => "the outputs of ended trials will be read again",
+            Self::Grows => "the trials that ran stay",
+            Self::NeedsAcceptance => "`run` refuses it unless it is told --accept command",
+            Self::Refused => "`run` will refuse it; give the study another name or --store",
+        }
+    }
+}
+
 /// What a study changes in the plan that the store holds.
 pub(crate) struct PlanChange {
     pub(crate) changes: Vec<StudyChange>,

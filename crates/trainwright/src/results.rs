@@ -46,8 +46,11 @@ impl Results {
         let stored = snapshot.trials(known.id)?;
         let change = PlanChange::of(&known, stored.clone(), study, &design)?;
         // A change that the next run would refuse leaves the trials as they are.
-        let mut trials =
-            if change.check(study, Accepted { command: true }).is_ok() { change.trials.clone() } else { stored };
+        let mut trials = if change.check(study, Accepted { command: true }).is_ok() {
+            change.trials.clone()
+        } else {
+            stored
+        };
         let (mut changes, mut curves) = (Vec::new(), BTreeMap::new());
         if change.rereads() {
             let (reread, sentences) = reread(study, &place, &change);
@@ -62,6 +65,19 @@ impl Results {
     /// The trials reduced to what analysis needs.
     pub fn observations(&self) -> Vec<Observation> {
         self.trials.iter().map(StoredTrial::observation).collect()
+    }
+
+    /// Finished trials by the command that they ran, before factors were filled in.
+    pub(crate) fn commands(&self) -> Vec<Vec<u32>> {
+        let mut groups: Vec<(&serde_json::Value, Vec<u32>)> = Vec::new();
+        for trial in self.trials.iter().filter(|trial| trial.state == TrialState::Finished) {
+            let Some(own) = &trial.circumstances else { continue };
+            match groups.iter_mut().find(|(task, _)| **task == own.task) {
+                Some((_, trials)) => trials.push(trial.number),
+                None => groups.push((&own.task, vec![trial.number])),
+            }
+        }
+        groups.into_iter().map(|(_, trials)| trials).collect()
     }
 
     /// Number of trials in a state.

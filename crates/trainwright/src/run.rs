@@ -15,7 +15,7 @@ use serde::Serialize;
 use trainwright_engine::{Engine, LocalEngine, LocalPlace, MissingMetric};
 use trainwright_search::{FixedPlan, Proposer};
 use trainwright_store::{Durability, Store, StoredTrial};
-use trainwright_study::{PlannedTrial, Study, TrialRecord, TrialState};
+use trainwright_study::{DesignKind, PlannedTrial, Study, TrialRecord, TrialState};
 
 use crate::driver::{DriveEnd, Driver};
 use crate::lock::Lock;
@@ -148,6 +148,9 @@ pub fn run(
     let design = design_of(study)?;
     if study.task.is_none() && request.replay.is_none() {
         return Err(Error::NothingToRun { study: study.name.clone() });
+    }
+    if study.design.kind == DesignKind::Open && request.replay.is_none() {
+        return Err(Error::NoDesign { study: study.name.clone() });
     }
     let place = Place::of(study, request.store).made()?;
     let _lock = Lock::take(&place.trials, &study.name)?;

@@ -157,6 +157,24 @@ pub(crate) fn oversubscribed(study: &Study, cores: Option<u32>) -> Option<Findin
     Some(warning("oversubscribed", text))
 }
 
+/// Trials that ran another command than others of the same study.
+pub(crate) fn command_changed(commands: &[Vec<u32>]) -> Option<Finding> {
+    let [first @ .., last] = commands else { return None };
+    if first.is_empty() {
+        return None;
+    }
+    let earlier: Vec<u32> = first.iter().flatten().copied().collect();
+    let text = format!(
+        "the command changed while the study ran: {} of {} trials ran another one than the last \
+         {} (trial {} was the first with the new one); what it changed is mixed with the effects",
+        earlier.len(),
+        earlier.len() + last.len(),
+        last.len(),
+        last.iter().min().copied().unwrap_or_default()
+    );
+    Some(warning("command-changed", text))
+}
+
 fn misprint(design: &Design) -> Option<Finding> {
     let note = design.notes().iter().find_map(|note| match note {
         DesignNote::Misprint(misprint) => Some(misprint),

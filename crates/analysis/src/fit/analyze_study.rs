@@ -25,6 +25,8 @@ pub struct StudyOptions {
     pub types: Vec<AnovaType>,
     /// Logical cores of the machine that ran the trials, where it is known.
     pub machine_cores: Option<u32>,
+    /// Trials by the command that they ran, the earliest first; one group where it never changed.
+    pub commands: Vec<Vec<u32>>,
 }
 
 impl Default for StudyOptions {
@@ -33,6 +35,7 @@ impl Default for StudyOptions {
             coding: Coding::Coded,
             types: vec![AnovaType::One, AnovaType::Two, AnovaType::Three],
             machine_cores: None,
+            commands: Vec::new(),
         }
     }
 }
@@ -99,6 +102,7 @@ pub fn analyze_study(
     }
     analysis.findings.extend(trials::findings(study, design, observations));
     analysis.findings.extend(trials::oversubscribed(study, options.machine_cores));
+    analysis.findings.extend(trials::command_changed(&options.commands));
     analysis.findings.extend(training::of_study(study, &finished));
     if matches!(study.design.kind, DesignKind::OneFactor { .. }) || study.factors.len() == 1 {
         analysis.comparisons = comparisons_so_far(study, observations)?;

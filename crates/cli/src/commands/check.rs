@@ -30,6 +30,7 @@ pub(crate) fn check(arguments: &StudyArguments) -> anyhow::Result<u8> {
 fn as_json(study: &Study, preview: &Preview) -> Value {
     json!({
         "study": study.name,
+        "changes": preview.changes,
         "design": preview.design,
         "confounding": preview.confounding,
         "replications": study.design.replications,
@@ -58,6 +59,9 @@ fn as_text(study: &Study, preview: &Preview) -> String {
         text.push('\n');
         text.push_str(&line);
     };
+    for change in &preview.changes {
+        put(format!("since its trials were planned, {}: {}", change.words, change.meaning.words()));
+    }
     if preview.warmup > 0 {
         put(format!("{} warm-up trials come first and do not count", preview.warmup));
     }

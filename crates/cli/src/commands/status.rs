@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
-use trainwright::Results;
+use trainwright::{Results, RunningProgress};
+use trainwright_report::figure;
 use trainwright_study::{Study, TrialState};
 
 use super::load;
@@ -14,9 +15,9 @@ pub(crate) fn status(arguments: &StudyArguments) -> anyhow::Result<u8> {
     let study = load(&arguments.study)?;
     let results = Results::read(&study, arguments.store.as_deref())?;
     if arguments.json {
-        print_json("status", &as_json(&study, &results))?;
+        print_json("status", &as_json(&study, &results)?)?;
     } else {
-        print(&as_text(&study, &results))?;
+        print(&as_text(&study, &results)?)?;
     }
     Ok(0)
 }
@@ -31,7 +32,7 @@ pub(crate) fn counts(results: &Results) -> Value {
     Value::Object(counts)
 }
 
-fn as_json(study: &Study, results: &Results) -> Value {
+fn as_json(study: &Study, results: &Results) -> anyhow::Result<Value> {
     let trials: Vec<Value> = results
         .trials
         .iter()
@@ -48,16 +49,18 @@ fn as_json(study: &Study, results: &Results) -> Value {
             })
         })
         .collect();
-    json!({
+    Ok(json!({
         "study": study.name,
         "store": results.place.store,
+        "change": results.change(),
         "runner": results.runner(),
         "counts": counts(results),
+        "progress": results.progress()?,
         "trials": trials,
-    })
+    }))
 }
 
-fn as_text(study: &Study, results: &Results) -> String {
+fn as_text(study: &Study, results: &Results) -> anyhow::Result<String> {
     let mut text = format!("{}: {} trials", study.name, results.trials.len());
     for state in TrialState::ALL {
         let count = results.count(state);
@@ -76,17 +79,28 @@ fn as_text(study: &Study, results: &Results) -> String {
     let told = results.trials.iter().filter(|trial| {
         matches!(trial.state, TrialState::Running | TrialState::Failed | TrialState::Diverged)
     });
+    let progress = results.progress()?;
     for trial in told {
         let reason = trial.reason.as_deref().and_then(|reason| reason.lines().next());
+        let latest = progress.iter().find(|own| own.number == trial.number).map(latest);
         let line = format!(
             "  trial {:>4}  {:<8}  {}  {}\n",
             trial.number,
             trial.state,
             trial.configuration,
-            reason.unwrap_or_default()
+            latest.as_deref().or(reason).unwrap_or_default()
         );
         text.push_str(line.trim_end());
         text.push('\n');
+    }
+    Ok(text)
+}
+
+/// What a running trial last told: `12 s  loss 0.25`.
+fn latest(progress: &RunningProgress) -> String {
+    let mut text = format!("{:.0} s", progress.elapsed_s);
+    for (name, value) in progress.latest.iter().take(4) {
+        write!(text, "  {name} {}", figure(*value)).expect("writing to memory cannot fail");
     }
     text
 }

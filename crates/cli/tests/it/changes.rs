@@ -1,6 +1,6 @@
 //! What may change in a study file after trials have run.
 
-use crate::program::{Lab, shell_study};
+use crate::program::{Lab, shell_study, until};
 
 fn study() -> String {
     let more = "[metrics.y]\nobjective = \"minimize\"\nkey = \"y\"";
@@ -121,4 +121,165 @@ fn another_store_begins_anew() {
     assert_eq!(lab.lines("ran").len(), 6 + 4 + 4);
     assert!(lab.path("second.v1.trials/demo/00004").is_dir());
     assert!(lab.path("second.v2.trials/demo/00004").is_dir());
+}
+
+/// What a changed study means is told before anything runs, by `check` as well.
+#[test]
+fn check_tells_what_has_changed_and_what_it_means() {
+    let lab = lab_with_results();
+    lab.expect(0, &["check", "study.toml"]);
+    let unchanged = lab.json(&["check", "study.toml", "--json"]);
+    assert_eq!(unchanged["changes"].as_array().unwrap().len(), 0);
+    let changed = study()
+        .replace("[1, 2, 3]", "[1, 2, 3, 4]")
+        .replace("echo $TRAINWRIGHT_TRIAL", "echo  $TRAINWRIGHT_TRIAL");
+    lab.write("study.toml", changed);
+    let end = lab.expect(0, &["check", "study.toml"]);
+    assert!(end.stdout.contains("the factor `x` has the new level 4"), "{}", end.stdout);
+    let changes = lab.json(&["check", "study.toml", "--json"])["changes"].clone();
+    let meanings: Vec<&str> =
+        changes.as_array().unwrap().iter().map(|own| own["meaning"].as_str().unwrap()).collect();
+    assert_eq!(meanings, ["grows", "needs-acceptance"], "{changes}");
+}
+
+#[test]
+fn a_changed_command_is_accepted_by_name_and_told_in_the_analysis() {
+    let lab = lab_with_results();
+    let changed = study()
+        .replace("replications = 2", "replications = 3")
+        .replace("echo $TRAINWRIGHT_TRIAL", "echo  $TRAINWRIGHT_TRIAL");
+    lab.write("study.toml", changed);
+    lab.expect(2, &["run", "study.toml"]).says(&["--accept command"]);
+    assert_eq!(lab.lines("ran").len(), 6);
+    let end = lab.expect(0, &["run", "study.toml", "--accept", "command"]);
+    end.says(&["the command is now"]);
+    assert_eq!(lab.lines("ran").len(), 9);
+    let findings = lab.json(&["analyze", "study.toml", "--json"])["findings"].clone();
+    let told = findings.as_array().unwrap().iter().find(|own| own["id"] == "command-changed");
+    let text = told.unwrap()["text"].as_str().unwrap();
+    assert!(text.contains("6 of 9 trials"), "{text}");
+    lab.expect(0, &["run", "study.toml"]);
+    assert_eq!(lab.lines("ran").len(), 9, "what was accepted once is accepted");
+}
+
+#[test]
+fn a_factor_joins_with_the_value_that_earlier_trials_had() {
+    let lab = lab_with_results();
+    let grown = study()
+        .replace("[design]", "[factors.threads]\nlevels = [1, 2]\nbefore = 1\n[design]")
+        .replace("env.x = \"{x}\"", "env.x = \"{x}\"\nenv.t = \"{threads}\"");
+    let without = grown.replace("before = 1\n", "");
+    lab.write("study.toml", without);
+    lab.expect(2, &["run", "study.toml", "--accept", "command"]).says(&["`threads`", "before"]);
+    lab.write("study.toml", grown);
+    lab.expect(0, &["run", "study.toml", "--accept", "command"]);
+    let rows = lab.rows();
+    assert_eq!(rows.len(), 12);
+    assert_eq!(rows.iter().filter(|row| row["threads"] == 1).count(), 6);
+    assert_eq!(lab.lines("ran").len(), 12, "the trials of one thread have run already");
+}
+
+/// A name of a factor was once taken for a key of the design.
+#[test]
+fn a_table_with_a_factor_named_blocks_can_grow() {
+    let table = |rows: &str| {
+        study()
+            .replace("[factors.x]", "[factors.blocks]\nlevels = [1, 2]\n[factors.x]")
+            .replace("\"full\"", &format!("\"table\"\nrows = {rows}"))
+            .replace("env.x = \"{x}\"", "env.x = \"{x}\"\nenv.b = \"{blocks}\"")
+    };
+    let lab = Lab::with_study(&table("[[1, 1], [2, 2]]"));
+    lab.expect(0, &["run", "study.toml"]);
+    lab.write("study.toml", table("[[1, 1], [2, 2], [1, 3]]"));
+    lab.expect(0, &["run", "study.toml"]);
+    assert_eq!(lab.lines("ran").len(), 6);
+}
+
+#[test]
+fn a_study_without_a_design_has_nothing_to_run_and_takes_recorded_trials() {
+    let lab = lab_with_results();
+    let open = study().replace("[design]\ntype = \"full\"\nreplications = 2\n", "");
+    lab.write("open.toml", open);
+    lab.expect(2, &["run", "open.toml", "--store", "open.db"]).says(&["no [design]"]);
+    lab.expect(0, &["run", "open.toml", "--store", "open.db", "--replay", "trainwright.db"]);
+    assert_eq!(lab.lines("ran").len(), 6, "nothing ran again");
+    let read = |words: &[&str]| -> Vec<(String, String)> {
+        let rows = lab.json(words)["rows"].as_array().unwrap().clone();
+        let mut cells: Vec<_> =
+            rows.iter().map(|row| (row["x"].to_string(), row["y"].to_string())).collect();
+        cells.sort_unstable();
+        cells
+    };
+    let here = ["export", "open.toml", "--store", "open.db", "--format", "json"];
+    assert_eq!(read(&here), read(&["export", "study.toml", "--format", "json"]));
+}
+
+#[test]
+fn recorded_trials_fill_the_design_and_the_rest_runs() {
+    let lab = lab_with_results();
+    lab.write("study.toml", study().replace("replications = 2", "replications = 3"));
+    lab.expect(0, &["run", "study.toml", "--store", "new.db", "--replay", "trainwright.db"]);
+    let counts =
+        lab.json(&["status", "study.toml", "--store", "new.db", "--json"])["counts"].clone();
+    assert_eq!((&counts["finished"], &counts["planned"]), (&6.into(), &3.into()), "{counts}");
+    lab.expect(0, &["run", "study.toml", "--store", "new.db"]);
+    assert_eq!(lab.lines("ran").len(), 9);
+}
+
+#[test]
+fn a_database_of_another_program_is_refused_and_left_alone() {
+    let lab = Lab::with_study(&study());
+    let other = rusqlite::Connection::open(lab.path("trainwright.db")).unwrap();
+    other.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
+    drop(other);
+    for verb in ["run", "status"] {
+        lab.expect(3, &[verb, "study.toml"]).says(&["a database of another program"]);
+    }
+}
+
+#[test]
+fn values_of_variables_are_not_kept_unless_the_study_says_so() {
+    let secret = "hunter2-hunter2";
+    let text = study().replace("env.x =", &format!("env.TOKEN = \"{secret}\"\nenv.x ="));
+    let lab = Lab::with_study(&text);
+    lab.expect(0, &["run", "study.toml", "--report", "report.html"]);
+    let holds = |name: &str, what: &str| {
+        let bytes = std::fs::read(lab.path(name)).unwrap();
+        bytes.windows(what.len()).any(|window| window == what.as_bytes())
+    };
+    assert!(!holds("trainwright.db", secret) && !holds("report.html", secret));
+    assert!(holds("trainwright.db", "TOKEN"), "the name is kept");
+    lab.write("study.toml", text.replace("[run]", "[run]\nkeep_env = [\"TOKEN\"]"));
+    lab.expect(0, &["run", "study.toml", "--store", "kept.db"]);
+    assert!(holds("kept.db", secret));
+}
+
+#[test]
+fn store_and_trials_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let lab = lab_with_results();
+    let mode = |name: &str| std::fs::metadata(lab.path(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("trainwright.db"), 0o600);
+    assert_eq!(mode("trainwright.trials/demo"), 0o700);
+    assert_eq!(mode("trainwright.trials/demo/00001"), 0o700);
+}
+
+#[test]
+fn what_a_running_trial_reports_is_seen_by_others() {
+    let script = "echo '::metric {\"y\": 41, \"step\": 1}'; while [ ! -e go ]; do sleep 0.05; done; \
+                  echo '::metric {\"y\": 42, \"step\": 2}'";
+    let lab =
+        Lab::with_study(&shell_study("[1, 2]", script, "[metrics.y]\nobjective = \"minimize\""));
+    let mut runner = lab.start(&["run", "study.toml"]);
+    let status = || lab.run(&["status", "study.toml", "--json"]).stdout;
+    until("the trial has reported", || {
+        status().contains("\"y\":41") || status().contains("\"y\": 41")
+    });
+    let before = lab.json(&["status", "study.toml", "--json"]);
+    assert_eq!(before["progress"][0]["number"], 1);
+    lab.write("go", "");
+    assert!(runner.end().success());
+    let after = lab.json(&["status", "study.toml", "--json"]);
+    assert_eq!(after["progress"].as_array().unwrap().len(), 0);
+    assert!(after["change"].as_i64() > before["change"].as_i64());
 }

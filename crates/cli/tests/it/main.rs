@@ -5,6 +5,7 @@
 mod architecture;
 mod bad_tables;
 mod boards;
+mod changed_rules;
 mod changes;
 mod checkpoints;
 mod commands;

@@ -43,8 +43,7 @@ fn without_a_design_recorded_trials_join_with_new_numbers() {
 fn numbers_spelled_differently_are_the_same_configuration() {
     let mut spelled = trial(1, 0, 1);
     spelled.configuration = Configuration::new(vec![("x".into(), Level::Number(10.0))]);
-    let mut plan =
-        RecordedPlan::new(&[spelled], &[trial(1, 10, 1)], &[1], Unplanned::LeaveOut);
+    let mut plan = RecordedPlan::new(&[spelled], &[trial(1, 10, 1)], &[1], Unplanned::LeaveOut);
     assert_eq!(numbers(&drain(&mut plan)), [1]);
 }
 

@@ -90,12 +90,7 @@ impl Keeper for LoadKeeper<'_> {
         After::Next
     }
 
-    fn end(
-        &mut self,
-        end: &TrialEnd<'_>,
-        _: After,
-        next: &[PlannedTrial],
-    ) -> Result<(), Error> {
+    fn end(&mut self, end: &TrialEnd<'_>, _: After, next: &[PlannedTrial]) -> Result<(), Error> {
         let job = self.timed(end);
         self.starts.remove(&job.number);
         self.note_starts(next);

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use trainwright_engine::{Engine, outputs};
@@ -89,14 +88,8 @@ impl<'a> StudyKeeper<'a> {
         &mut self,
         mut change: impl FnMut(&mut Store, i64) -> Result<(), StoreError>,
     ) -> Result<(), Error> {
-        for _ in 0..BUSY_TRIES {
-            match change(&mut self.store, self.study_id) {
-                Err(StoreError::Busy { .. }) => (self.on_event)(RunEvent::StoreBusy),
-                done => return Ok(done?),
-            }
-            thread::yield_now();
-        }
-        Ok(change(&mut self.store, self.study_id)?)
+        let (store, study_id) = (&mut self.store, self.study_id);
+        patiently(|| change(store, study_id), || (self.on_event)(RunEvent::StoreBusy))
     }
 
     fn deserves_another_attempt(&mut self, number: u32, record: &TrialRecord) -> bool {
@@ -119,6 +112,20 @@ impl<'a> StudyKeeper<'a> {
         let study = self.study.source.path.display();
         format!("trainwright metrics test {} --study {study}", output.display())
     }
+}
+
+/// Tries a change again while the store is busy; the store itself waits some seconds each time.
+fn patiently(
+    mut change: impl FnMut() -> Result<(), StoreError>,
+    mut on_busy: impl FnMut(),
+) -> Result<(), Error> {
+    for _ in 0..BUSY_TRIES {
+        match change() {
+            Err(StoreError::Busy { .. }) => on_busy(),
+            done => return Ok(done?),
+        }
+    }
+    Ok(change()?)
 }
 
 /// Whether the rules of metrics found something in a trial that ended like this.
@@ -192,5 +199,46 @@ impl Keeper for StudyKeeper<'_> {
             self.tell(RunEvent::Started { trial });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn busy() -> StoreError {
+        StoreError::Busy { path: PathBuf::from("trainwright.db") }
+    }
+
+    #[test]
+    fn a_busy_store_is_waited_for() {
+        let (mut tries, mut told) = (0, 0);
+        let change = || {
+            tries += 1;
+            if tries < 4 { Err(busy()) } else { Ok(()) }
+        };
+        patiently(change, || told += 1).unwrap();
+        assert_eq!((tries, told), (4, 3));
+    }
+
+    #[test]
+    fn a_store_that_stays_busy_ends_the_run_in_the_end() {
+        let mut told = 0;
+        let error = patiently(|| Err(busy()), || told += 1).unwrap_err();
+        assert_eq!(told, BUSY_TRIES);
+        assert!(error.to_string().contains("another program is writing it"), "{error}");
+    }
+
+    #[test]
+    fn any_other_trouble_is_told_at_once() {
+        let mut tries = 0;
+        let change = || {
+            tries += 1;
+            Err(StoreError::ReadOnly { path: PathBuf::from("trainwright.db") })
+        };
+        assert!(patiently(change, || ()).is_err());
+        assert_eq!(tries, 1);
     }
 }

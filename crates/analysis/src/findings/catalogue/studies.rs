@@ -29,6 +29,15 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
         "Lenth, Quick and easy analysis of unreplicated factorials, Technometrics 31, 1989",
     ),
     entry(
+        "command-changed",
+        Warning,
+        "Some trials ran another command, or another job, than the others: the change was accepted \
+         by name, and what it does is mixed with the effects.",
+        "Run the earlier trials again in a store of their own, or show that the change is harmless.",
+        "Montgomery, Design and Analysis of Experiments, 8th edition, section 4.1 (blocking what \
+         cannot be held constant)",
+    ),
+    entry(
         "curvature",
         Warning,
         "The centre points of a two-level design lie off the equation of its corners: some effect is \
