@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DesignSpec, Direction, Echo, Expression, Factor, JobTemplate, Metric, Seed, Template};
+use crate::{
+    Configuration, DesignSpec, Direction, Echo, Expression, Factor, JobTemplate, Metric, Seed,
+    Template, Value,
+};
 
 /// A question with factors, metrics, a design and a budget, checked.
 ///
@@ -64,6 +67,25 @@ impl Study {
     /// Whether the response should be small or large; small unless the study says otherwise.
     pub fn direction(&self) -> Direction {
         self.response().objective.unwrap_or(Direction::Minimize)
+    }
+
+    /// The configuration of a trial that may have run before some factors joined: those that it
+    /// lacks are there with the values that they had `before`.
+    pub fn with_earlier_values(&self, configuration: &Configuration) -> Configuration {
+        let scope = |name: &str| {
+            let level = configuration.get(name).or_else(|| self.factor(name)?.before.as_ref());
+            level.map(Value::from)
+        };
+        let exists = |factor: &Factor| match &factor.when {
+            Some(when) => when.truth(&scope).unwrap_or(false),
+            None => true,
+        };
+        let value = |factor: &Factor| match configuration.get(&factor.name) {
+            Some(level) => Some(level.clone()),
+            None => factor.before.clone().filter(|_| exists(factor)),
+        };
+        let pairs = self.factors.iter().map(|factor| Some((factor.name.clone(), value(factor)?)));
+        Configuration::new(pairs.flatten().collect())
     }
 
     /// The folder that the study file lies in.
