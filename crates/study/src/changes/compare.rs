@@ -278,11 +278,9 @@ fn compare_metrics(old: &[MetricRule], new: &[MetricRule], found: &mut Vec<Study
             continue;
         };
         match (&earlier.source, &rule.source) {
-            (MetricSource::Expr { expr: old }, MetricSource::Expr { expr: new }) => {
-                if old != new {
-                    let (old, new) = (old.to_string(), new.to_string());
-                    found.push(StudyChange::FormulaChanged { name, old, new });
-                }
+            (MetricSource::Expr { expr: old }, MetricSource::Expr { expr: new }) if old != new => {
+                let (old, new) = (old.to_string(), new.to_string());
+                found.push(StudyChange::FormulaChanged { name, old, new });
             }
             _ if *earlier != rule => found.push(StudyChange::MetricRuleChanged { name }),
             _ => {}

@@ -370,3 +370,12 @@ fn a_preparation_has_a_program() {
         &["15:11: `prepare` has no program (begin with the program, or leave it out)"],
     );
 }
+
+#[test]
+fn the_value_from_before_a_factor_is_one_of_its_levels() {
+    check_command(
+        "levels = [32, 256]",
+        "levels = [32, 256]\nbefore = 64",
+        &["10:10: 64 is no level of `batch` (its levels are 32, 256)"],
+    );
+}

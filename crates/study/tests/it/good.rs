@@ -160,6 +160,23 @@ fn a_preparation_is_a_script_or_a_list_of_words() {
 }
 
 #[test]
+fn trials_from_before_a_factor_have_the_value_that_the_study_says() {
+    let threads = "[factors.threads]\nlevels = [1, 2]\nbefore = 1\n\
+                   [factors.pin]\nlevels = [true, false]\nwhen = \"threads == 2\"\nbefore = true\n[design]";
+    let text = COMMAND_STUDY
+        .replace("[design]", threads)
+        .replace("\"--batch={batch}\"", "\"{batch}\", \"{params}\"");
+    let study = Study::from_text(&text).unwrap_or_else(|fault| panic!("{fault}"));
+    let of =
+        |json: &str| study.with_earlier_values(&serde_json::from_str(json).unwrap()).to_string();
+    assert_eq!(of(r#"{"lr":0.01,"batch":32}"#), "lr=0.01 batch=32 threads=1");
+    assert_eq!(
+        of(r#"{"lr":0.01,"batch":32,"threads":2,"pin":false}"#),
+        "lr=0.01 batch=32 threads=2 pin=false"
+    );
+}
+
+#[test]
 fn the_schema_describes_every_table() {
     let schema = study_schema();
     assert_eq!(schema["title"], "Trainwright study");

@@ -144,23 +144,7 @@ impl Checker<'_> {
             let help = "begin with the program, such as \"python3\"";
             self.fault(at!["run", "command"], "the command has no program", Some(help));
         }
-        let mut env = BTreeMap::new();
-        for (name, text) in draft.env {
-            let template = Template::parse(&text);
-            if name.is_empty() || name.contains('=') || name.chars().any(char::is_control) {
-                let message = format!("`{}` cannot name a variable", name.escape_debug());
-                self.fault(at!["run", "env", &name], message, None);
-            }
-            self.placeholders(at!["run", "env", &name], &template, factors, &mut used);
-            env.insert(name, template);
-        }
-        for (index, name) in draft.keep_env.iter().enumerate() {
-            if !env.contains_key(name) {
-                let message = format!("`{name}` is no variable of [run.env]");
-                let known = env.keys().map(String::as_str);
-                self.unknown_name(at!["run", "keep_env", index], message, name, known);
-            }
-        }
+        let env = self.variables(draft.env, &draft.keep_env, factors, &mut used);
         let keep_env = draft.keep_env.into_iter().collect();
         let workdir = draft.workdir.as_deref().map(Template::parse);
         if let Some(workdir) = &workdir {
@@ -178,6 +162,33 @@ impl Checker<'_> {
             }
         }
         Some(CommandTemplate { words, env, keep_env, workdir })
+    }
+
+    fn variables<'f>(
+        &mut self,
+        drafts: BTreeMap<String, String>,
+        keep_env: &[String],
+        factors: &'f [Factor],
+        used: &mut BTreeSet<&'f str>,
+    ) -> BTreeMap<String, Template> {
+        let mut env = BTreeMap::new();
+        for (name, text) in drafts {
+            let template = Template::parse(&text);
+            if name.is_empty() || name.contains('=') || name.chars().any(char::is_control) {
+                let message = format!("`{}` cannot name a variable", name.escape_debug());
+                self.fault(at!["run", "env", &name], message, None);
+            }
+            self.placeholders(at!["run", "env", &name], &template, factors, used);
+            env.insert(name, template);
+        }
+        for (index, name) in keep_env.iter().enumerate() {
+            if !env.contains_key(name) {
+                let message = format!("`{name}` is no variable of [run.env]");
+                let known = env.keys().map(String::as_str);
+                self.unknown_name(at!["run", "keep_env", index], message, name, known);
+            }
+        }
+        env
     }
 
     fn placeholders<'f>(
