@@ -41,7 +41,7 @@ mod wire;
 pub use bucket::{Bucket, Limits, bucket_of, is_remote};
 pub use compression::{Compression, unpacked_records};
 pub use error::{RecordPart, RecordsError};
-pub use events::{RunScalars, Scalar, read_scalars, scan_scalars};
+pub use events::{RunScalars, Scalar, each_scalar, read_scalars, scan_scalars};
 pub use example::{Example, Feature};
 pub use example_view::ExampleView;
 pub use fetch::{FetchProgress, FetchSource, PUBLISHED_URL, fetch_fashion_mnist};
