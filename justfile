@@ -15,7 +15,7 @@ check:
 test:
     bash scripts/test.sh
 
-# Everything that must pass, and what takes longer: benchmarks against peers.
+# Everything that must pass, and what takes longer: benchmarks against peers, kills, fuzzing.
 full: test
     cargo test --release -p trainwright --features parquet
     bash bench/bookkeeping/run.sh
@@ -23,6 +23,7 @@ full: test
     cargo test --release -p trainwright-records --features turbojpeg,object-stores
     bash bench/interop/run.sh
     bash bench/datapath/run.sh
+    bash bench/chaos/run.sh 500
     bash fuzz/run.sh 30
 
 # Where the build time goes.

@@ -2,7 +2,7 @@
 
 use trainwright_study::{Configuration, Echo, Level};
 
-use crate::metrics::text_in_words;
+use crate::metrics::{shown, text_in_words};
 use crate::output::Output;
 use crate::output::text::each_line;
 
@@ -41,7 +41,7 @@ fn last_echo(echo: &Echo, output: &Output<'_>) -> Result<Option<String>, String>
             .pattern
             .regex()
             .captures(line)
-            .and_then(|found| Some(found.name("value")?.as_str().trim().to_owned()));
+            .and_then(|found| Some(shown(found.name("value")?.as_str())));
         last = value.or_else(|| last.take());
     })
     .map_err(|error| format!("{}: {error}", path.display()))?;

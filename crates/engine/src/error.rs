@@ -45,7 +45,8 @@ pub enum EngineError {
 impl EngineError {
     /// Whether no trial could be started now, whatever it runs: there is no room to write.
     pub(crate) fn is_no_room(&self) -> bool {
-        let Self::File { source, .. } = self else { return false };
+        // A process that starts writes a note of itself.
+        let (Self::File { source, .. } | Self::Start { source, .. }) = self else { return false };
         matches!(
             source.kind(),
             ErrorKind::StorageFull

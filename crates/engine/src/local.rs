@@ -1,10 +1,13 @@
 //! Runs trials on this machine, a fixed number at a time.
 //!
-//! `attempt.rs` is the life of one trial, `supervise.rs` waits for its process, `leftovers.rs` ends
-//! what a dead runner left.
+//! `attempt.rs` is the life of one trial, `family.rs` starts and ends its processes, `supervise.rs`
+//! waits for them, `leftovers.rs` ends what a dead runner left, by the `note.rs` of each trial.
 
 mod attempt;
+mod family;
+mod folder;
 mod leftovers;
+mod note;
 mod overlap;
 mod process;
 mod stop;
@@ -21,8 +24,10 @@ use std::time::Duration;
 use crate::slots::Slots;
 use crate::{Engine, EngineError, EngineEvent, Stop, TrialOrder, Which};
 use attempt::{Assignment, Surroundings, run};
+use folder::make_private_folder;
 use leftovers::end_leftovers;
 use overlap::Overlap;
+use process::take_in_orphans;
 use stop::{StopSwitch, stop_line};
 
 /// Where an engine runs trials on this machine.
@@ -38,7 +43,8 @@ pub struct LocalPlace {
 
 /// Runs trials as processes of this machine.
 ///
-/// Each trial has a folder of its own, `00001` and on, below that of the study's trials; it is
+/// The process that runs this engine adopts what its trials leave behind, in order to end it. Each
+/// trial has a folder of its own, `00001` and on, below that of the study's trials; it is
 /// emptied when its trial starts again.
 #[derive(Debug)]
 pub struct LocalEngine {
@@ -55,6 +61,8 @@ impl LocalEngine {
     /// When the folder cannot be made, or the system gives no thread.
     pub fn new(place: LocalPlace) -> Result<Self, EngineError> {
         let slots = place.slots;
+        take_in_orphans();
+        make_private_folder(&place.trials)?;
         end_leftovers(&place.trials);
         let (orders, queue) = mpsc::channel();
         let (sender, events) = mpsc::channel();

@@ -14,22 +14,26 @@ pub(crate) mod reported;
 pub(crate) mod rules;
 mod table;
 mod tensorboard;
+mod values;
 
 use std::path::Path;
 use std::rc::Rc;
 
-use trainwright_study::{Measurement, Metric, MetricSource, Pick, Series, seconds_per};
+use trainwright_study::{Measurement, Metric, MetricSource, Series, seconds_per};
 
-use crate::output::Output;
+use crate::output::{Output, printable};
 use reported::{Form, Reported};
+use values::Values;
 
 pub(crate) use missing::{in_words, near_lines, text_in_words};
+pub(crate) use near::shown;
 
 /// One value of a metric as a text has it; NaN and infinity are values here.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Point {
     /// Line of the text, or the number of the value where there are no lines.
     pub(crate) line: usize,
+    /// The line, shortened.
     pub(crate) text: Rc<str>,
     pub(crate) value: f64,
     pub(crate) step: Option<f64>,
@@ -40,8 +44,7 @@ pub(crate) struct Point {
 pub(crate) struct Reading {
     /// Name of the text.
     pub(crate) place: String,
-    /// Values in the order of the text.
-    pub(crate) points: Vec<Point>,
+    pub(crate) values: Values,
     /// What would have been a value but does not read as one.
     pub(crate) complaints: Vec<String>,
 }
@@ -60,33 +63,10 @@ impl Reading {
         complain(&mut self.complaints, complaint);
     }
 
-    /// The value that counts; nothing without values or where one is not finite.
-    pub(crate) fn picked(&self, pick: Pick) -> Option<f64> {
-        if self.points.iter().any(|point| !point.value.is_finite()) {
-            return None;
-        }
-        let values = || self.points.iter().map(|point| point.value);
-        match pick {
-            Pick::Last => values().next_back(),
-            Pick::First => values().next(),
-            Pick::Min => values().reduce(f64::min),
-            Pick::Max => values().reduce(f64::max),
-            Pick::Mean => {
-                let count = self.points.len();
-                (count > 0).then(|| values().sum::<f64>() / count as f64)
-            }
-        }
-    }
-
     /// Whether everything that should be a value reads as one: a line that does not may be the
     /// very one that counts.
     pub(crate) fn is_whole(&self) -> bool {
         self.complaints.is_empty()
-    }
-
-    /// The first value that is NaN or infinite.
-    fn diverged(&self) -> Option<&Point> {
-        self.points.iter().find(|point| !point.value.is_finite())
     }
 }
 
@@ -157,7 +137,7 @@ pub(crate) fn read(metric: &Metric, output: &Output<'_>, reports: &Reports) -> R
     match &metric.source {
         MetricSource::Reported { key } => {
             let reading = reports.file.reading(key);
-            if reading.points.is_empty() {
+            if reading.values.is_empty() {
                 let mut second = reports.stdout.reading(key);
                 // A log that stands for both texts has all its lines judged by the second.
                 if output.metrics != output.stdout {
@@ -212,13 +192,15 @@ impl Gathered {
         reports: &Reports,
     ) {
         self.curves.extend(curve::of_metric(metric, reading));
-        if let Some(point) = reading.diverged() {
+        if let Some(point) = reading.values.diverged() {
             let at = point.step.map_or_else(String::new, |step| format!(" at step {step}"));
             let place = format!("line {} of {}", point.line, reading.place);
             let word = if point.value.is_nan() { "NaN" } else { "infinite" };
             let words = || format!("metric `{}` was {word}{at} ({place})", metric.name);
             self.diverged.get_or_insert_with(words);
-        } else if let Some(value) = reading.picked(metric.pick).filter(|_| reading.is_whole()) {
+        } else if let Some(value) =
+            reading.values.picked(metric.pick).filter(|_| reading.is_whole())
+        {
             self.add_value(metric, value);
         } else {
             self.add_missing(metric, missing::explain(metric, reading, output, reports));
@@ -231,6 +213,7 @@ impl Gathered {
     }
 
     fn add_missing(&mut self, metric: &Metric, explanation: String) {
+        let explanation = printable(&explanation).into_owned();
         self.missing.push(MissingMetric { metric: metric.name.clone(), explanation });
     }
 }

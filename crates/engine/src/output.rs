@@ -1,6 +1,10 @@
 //! Where the texts of a trial lie, and whether it was this trial that wrote them.
 
+pub(crate) mod open;
+mod printable;
 pub(crate) mod text;
+
+pub use printable::printable;
 
 use std::collections::BTreeMap;
 use std::fs;

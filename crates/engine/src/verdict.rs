@@ -8,8 +8,8 @@ use trainwright_study::{Outcome, Usage};
 
 use crate::MissingMetric;
 use crate::metrics::Gathered;
-use crate::output::Output;
 use crate::output::text::last_lines;
+use crate::output::{Output, printable};
 
 /// Lines of the output shown with a reason.
 const SHOWN_WITH_REASON: usize = 8;
@@ -79,11 +79,12 @@ fn outcome_but_for_metrics(evidence: &Evidence<'_>) -> Option<Outcome> {
     if let Some(reason) = &evidence.disagreement {
         return failed(reason.clone());
     }
-    diverged.map(|reason| Outcome::Diverged { reason: reason.clone() })
+    diverged.map(|reason| Outcome::Diverged { reason: printable(reason).into_owned() })
 }
 
 fn failed(reason: String, output: &Output<'_>) -> Outcome {
-    Outcome::Failed { reason: with_output(reason, &end_of_output(output, SHOWN_WITH_REASON)) }
+    let reason = with_output(reason, &end_of_output(output, SHOWN_WITH_REASON));
+    Outcome::Failed { reason: printable(&reason).into_owned() }
 }
 
 /// A bad exit in words: `exit code 3`, `signal SIGKILL`.
@@ -119,5 +120,6 @@ pub(crate) fn kept_output(output: &Output<'_>) -> String {
 /// The last lines of the standard output, then those of the standard error.
 fn end_of_output(output: &Output<'_>, lines: usize) -> String {
     let ends = [&output.stdout, &output.stderr].map(|path| last_lines(path, lines));
-    ends.into_iter().filter(|end| !end.is_empty()).collect::<Vec<_>>().join("\n")
+    let ends: Vec<String> = ends.into_iter().filter(|end| !end.is_empty()).collect();
+    printable(&ends.join("\n")).into_owned()
 }

@@ -32,7 +32,8 @@ struct Counter {
     reaped: u64,
 }
 
-/// The pids of a tree: the group `root` and `known` members with everything below them.
+/// The pids of a tree: the group and the session `root` and `known` members with everything below
+/// them.
 ///
 /// `known` holds start times of earlier members, so that a process that has left the group and
 /// lost its parent still counts, and a later process with its number does not.
@@ -44,6 +45,7 @@ pub(crate) fn members(
     let belongs = |process: &ProcessStat| {
         process.pid == root
             || process.group == root
+            || process.session == root
             || known.get(&process.pid) == Some(&process.start_ticks)
     };
     let mut inside: BTreeMap<u32, ProcessStat> =
@@ -132,6 +134,8 @@ mod tests {
             state: 'S',
             parent,
             group,
+            session: 1,
+            terminal: 0,
             user_ticks: 0,
             system_ticks: 0,
             reaped_user_ticks: 0,

@@ -146,6 +146,8 @@ mod tests {
             state: 'R',
             parent: 1,
             group: 7,
+            session: 7,
+            terminal: 0,
             user_ticks,
             system_ticks: 0,
             reaped_user_ticks: 0,

@@ -25,5 +25,5 @@ pub use memory_limit::memory_limit;
 pub use process::{
     ProcessIo, ProcessStat, parse_io, parse_peak_memory, parse_resident_pages, parse_stat,
 };
-pub use read::{peak_memory, process_stats, read_network};
+pub use read::{peak_memory, process_stat, process_stats, read_network};
 pub use sampler::TreeSampler;

@@ -13,6 +13,10 @@ pub struct ProcessStat {
     pub parent: u32,
     /// Its process group.
     pub group: u32,
+    /// Its session.
+    pub session: u32,
+    /// The terminal that controls it, 0 without one.
+    pub terminal: u32,
     /// Time in user mode, its own.
     pub user_ticks: u64,
     /// Time in kernel mode, its own.
@@ -52,6 +56,9 @@ pub fn parse_stat(text: &str) -> Option<ProcessStat> {
         state: fields.first()?.chars().next()?,
         parent: id(4)?,
         group: id(5)?,
+        session: id(6)?,
+        // A device number, which the kernel prints with a sign.
+        terminal: fields.get(7 - 3)?.parse::<i32>().ok()?.cast_unsigned(),
         user_ticks: number(14)?,
         system_ticks: number(15)?,
         reaped_user_ticks: number(16)?,
@@ -106,6 +113,7 @@ mod tests {
                     3133440 385 18446744073709551615 94113744285696 0 0 0";
         let stat = parse_stat(text).unwrap();
         assert_eq!((stat.pid, stat.state, stat.parent, stat.group), (8880, 'R', 8878, 8877));
+        assert_eq!((stat.session, stat.terminal), (7938, 0));
         assert_eq!((stat.user_ticks, stat.system_ticks), (5, 6));
         assert_eq!((stat.reaped_user_ticks, stat.reaped_system_ticks), (7, 8));
         assert_eq!(stat.start_ticks, 96336);

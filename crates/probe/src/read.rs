@@ -25,9 +25,14 @@ pub fn process_stats() -> Result<Vec<ProcessStat>, ProbeError> {
     for entry in fs::read_dir(folder).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
         let pid = name.to_str().and_then(|name| name.parse::<u32>().ok());
-        processes.extend(pid.and_then(|pid| parse_stat(&process_text(pid, "stat")?)));
+        processes.extend(pid.and_then(process_stat));
     }
     Ok(processes)
+}
+
+/// One process; nothing once it has been reaped.
+pub fn process_stat(pid: u32) -> Option<ProcessStat> {
+    parse_stat(&process_text(pid, "stat")?)
 }
 
 /// Largest resident memory of a process so far, in bytes; nothing once it has ended.

@@ -1,12 +1,14 @@
 //! Follows one process tree over its life.
 
+use std::collections::BTreeMap;
+
 use trainwright_study::Series;
 
 use crate::history::{History, TreeTotals};
 use crate::read::{read_machine, read_tree, ticks_per_s};
 use crate::{ProbeError, peak_memory};
 
-/// Follows a process, its process group and everything below them.
+/// Follows a process, its process group, its session and everything below them.
 ///
 /// The caller says when to look and how many seconds after the start that is. Series are
 /// `cpu.user` and `cpu.system` in cores, `memory` in bytes, `disk.read` and `disk.write` in
@@ -52,6 +54,11 @@ impl TreeSampler {
         let mut totals = self.history.totals();
         totals.peak_memory_bytes = totals.peak_memory_bytes.max(self.root_peak_bytes);
         totals
+    }
+
+    /// Start times of the members last seen, by process id.
+    pub fn members(&self) -> BTreeMap<u32, u64> {
+        self.history.known()
     }
 
     /// What was seen, one series a quantity.

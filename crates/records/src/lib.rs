@@ -43,7 +43,7 @@ pub use data_sets::streamed_pictures::StreamedPictures;
 pub use durable::{remove_stale, write_whole};
 pub use error::{RecordPart, RecordsError};
 pub use messages::event_writer;
-pub use messages::events::{self, RunScalars, Scalar, read_scalars, scan_scalars};
+pub use messages::events::{self, RunScalars, Scalar, each_scalar, read_scalars, scan_scalars};
 pub use messages::example::{self, Example, Feature};
 pub use messages::example_view::ExampleView;
 pub use messages::sequence_example::SequenceExample;

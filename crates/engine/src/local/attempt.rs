@@ -1,10 +1,9 @@
 //! The life of one trial, from its folder to its record.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::time::{Instant, SystemTime};
@@ -12,6 +11,8 @@ use std::time::{Instant, SystemTime};
 use trainwright_study::{Outcome, TrialRecord};
 
 use super::LocalPlace;
+use super::family::Family;
+use super::folder::{clean_folder, create};
 use super::overlap::Overlap;
 use super::process::Process;
 use super::stop::StopLine;
@@ -21,7 +22,7 @@ use super::watch::Watch;
 use crate::echo::disagreement;
 use crate::metrics::gather;
 use crate::output::text::last_lines;
-use crate::output::{Output, trial_folder};
+use crate::output::{Output, printable, trial_folder};
 use crate::render::{Launch, Names, STOP_FILE, render};
 use crate::verdict::{EndedBy, Evidence, bad_exit, kept_output, verdict, with_output};
 use crate::{EngineError, EngineEvent, MissingMetric, Stop, TrialHandle, TrialOrder};
@@ -96,13 +97,15 @@ impl Attempt<'_> {
         record.environment.clone_from(&launch.environment);
         for (name, content) in &launch.files {
             let path = folder.join(name);
-            fs::write(&path, content).map_err(EngineError::file("write", path))?;
+            let written = create(&path)?.write_all(content.as_bytes());
+            written.map_err(EngineError::file("write", path))?;
         }
         if !launch.workdir.is_dir() {
             return Err(EngineError::NoWorkdir { path: launch.workdir });
         }
         let presence = self.surroundings.overlap.enter();
-        if let Some(outcome) = self.prepare(&launch, &folder)? {
+        let mut family = Family::new(&folder)?;
+        if let Some(outcome) = self.prepare(&launch, &folder, &mut family)? {
             record.outcome = outcome;
             return Ok(Vec::new());
         }
@@ -110,8 +113,11 @@ impl Attempt<'_> {
         let output = Output::of_trial(study, names, &launch.workdir, &folder);
         let before = UsageStart::now();
         record.started_ms = now_ms();
-        let (ended, watch) = self.main(&launch, &output, &folder)?;
+        let (ended, watch) = self.main(&launch, &output, &folder, &mut family)?;
         let sampler = watch.into_sampler();
+        family.know(sampler.members());
+        // Nothing that the trial started may write any more, or run beside the next one.
+        drop(family);
         let usage =
             before.until_now(ended.wall, &ended.reaped, sampler.totals(), presence.was_alone());
         drop(presence);
@@ -134,18 +140,24 @@ impl Attempt<'_> {
     }
 
     /// Runs the prepare command, if any; gives an outcome where the trial ends with it.
-    fn prepare(&self, launch: &Launch, folder: &Path) -> Result<Option<Outcome>, EngineError> {
+    fn prepare(
+        &self,
+        launch: &Launch,
+        folder: &Path,
+        family: &mut Family,
+    ) -> Result<Option<Outcome>, EngineError> {
         let Some(words) = &launch.prepare else { return Ok(None) };
         let path = folder.join(PREPARE_OUTPUT);
         let started = Instant::now();
         let file = create(&path)?;
         let same = file.try_clone().map_err(EngineError::file("write", &path))?;
-        let process = start(words, launch, file, same)?;
+        let process = start(words, launch, [file, same], family)?;
         let stop_file = folder.join(STOP_FILE);
         let ended = supervise(&process, started, self.limits(&stop_file), &mut |_| None);
         let failed = |reason: String| {
             let reason = format!("the prepare command `{}` failed: {reason}", words.join(" "));
-            Some(Outcome::Failed { reason: with_output(reason, &last_lines(&path, 8)) })
+            let reason = with_output(reason, &last_lines(&path, 8));
+            Some(Outcome::Failed { reason: printable(&reason).into_owned() })
         };
         Ok(match (ended.by, bad_exit(ended.reaped.exit_code, ended.reaped.signal)) {
             (EndedBy::User, _) => Some(Outcome::Stopped),
@@ -161,11 +173,12 @@ impl Attempt<'_> {
         launch: &Launch,
         output: &Output<'_>,
         folder: &Path,
+        family: &mut Family,
     ) -> Result<(Ended, Watch<'_>), EngineError> {
         let (stdout, stderr) = (create(&output.stdout)?, create(&output.stderr)?);
         let number = self.order.trial.number;
         let started = Instant::now();
-        let process = start(&launch.command, launch, stdout, stderr)?;
+        let process = start(&launch.command, launch, [stdout, stderr], family)?;
         let handle = TrialHandle::new(format!("process {}", process.pid()));
         // Nobody listens any more when the engine is being dropped.
         let _ = self.events.send(EngineEvent::Started { number, handle });
@@ -184,47 +197,27 @@ impl Attempt<'_> {
     }
 }
 
-/// An empty folder at `path`, whatever an earlier attempt left there; its absolute path.
-fn clean_folder(path: &Path) -> Result<PathBuf, EngineError> {
-    let create = || match fs::create_dir(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(path),
-        result => result,
-    };
-    match create() {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_dir_all(path).map_err(EngineError::file("empty", path))?;
-            create().map_err(EngineError::file("create", path))?;
-        }
-        result => result.map_err(EngineError::file("create", path))?,
-    }
-    fs::canonicalize(path).map_err(EngineError::file("find", path))
-}
-
-fn create(path: &Path) -> Result<File, EngineError> {
-    File::create(path).map_err(EngineError::file("write", path))
-}
-
-/// Starts a process that leads its own group.
+/// Starts a process that leads a session of its own.
 fn start(
     words: &[String],
     launch: &Launch,
-    stdout: File,
-    stderr: File,
+    [stdout, stderr]: [File; 2],
+    family: &mut Family,
 ) -> Result<Process, EngineError> {
     let program = &words[0];
-    let child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(&words[1..])
         .current_dir(&launch.workdir)
         .envs(&launch.environment)
         .stdin(Stdio::null())
         .stdout(stdout)
-        .stderr(stderr)
-        .process_group(0)
-        .spawn()
+        .stderr(stderr);
+    let mut child = family
+        .start(command)
         .map_err(|source| EngineError::Start { program: program.clone(), source })?;
     // The child is not reaped before `supervise` does it, so its number stays its own.
     Process::open(child.id()).map_err(|source| {
-        let mut child = child;
         // Whatever these say, the error to tell is the one that brought us here.
         let _ = child.kill();
         let _ = child.wait();

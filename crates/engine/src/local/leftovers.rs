@@ -1,37 +1,38 @@
 //! Ends processes that a runner left behind when it died.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::{Pid, getpgrp};
 
 use trainwright_probe::{ProcessStat, process_stats};
 
+use super::family::{below, is_marked};
+use super::note::noted_processes;
 use super::process::Process;
-use crate::output::{STDERR, STDOUT};
-use crate::render::FOLDER_VARIABLE;
 
 /// A process that does not end even when killed hangs in the kernel; it is not waited for longer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Kills the process groups of trials whose folders lie below `study_dir` and waits for their
-/// end; gives how many groups there were.
+/// Kills what is left of trials whose folders lie in `trials` and waits for its end; gives how many
+/// processes there were.
 ///
-/// A trial's process is known by the variable that names its folder, or where it dropped its
-/// environment, by its output, which goes to a file in that folder. Our own process group is
-/// never touched. The caller makes sure that no other runner works on the study.
-pub(super) fn end_leftovers(study_dir: &Path) -> usize {
-    // Trials are given canonical paths; a folder that is not there has no trials.
-    let Ok(study_dir) = fs::canonicalize(study_dir) else { return 0 };
+/// A leftover is a process that a trial's folder notes by number and start time, a member of the
+/// session that such a process led, one that started later and says itself that it belongs to
+/// that trial, or one below these. Ourselves, what we descend from, our own session, and whoever has
+/// a terminal, which no trial has, are never touched. The caller makes sure that no other runner
+/// works on the study.
+pub(super) fn end_leftovers(trials: &Path) -> usize {
+    let noted = noted_trials(trials);
+    if noted.is_empty() {
+        return 0;
+    }
     let begun = Instant::now();
     let mut ended = BTreeSet::new();
     loop {
-        let left = leftovers(&study_dir, &ended);
+        // Without a process table there is nothing that we could end.
+        let processes = process_stats().unwrap_or_default();
+        let left = leftovers(&processes, &noted, std::process::id(), &is_marked);
         if left.is_empty() {
             return ended.len();
         }
@@ -39,73 +40,142 @@ pub(super) fn end_leftovers(study_dir: &Path) -> usize {
             tracing::warn!(processes = left.len(), "leftover processes survive being killed");
             return ended.len();
         }
-        let handles: Vec<Process> =
-            left.iter().filter_map(|process| Process::open(process.pid).ok()).collect();
-        let groups: BTreeSet<u32> = left.iter().map(|process| process.group).collect();
-        for &group in &groups {
-            let id = i32::try_from(group).expect("the kernel's process numbers fit an i32");
-            if let Err(error) = killpg(Pid::from_raw(id), Signal::SIGKILL) {
-                tracing::debug!(group, %error, "leftover group not killed");
-            }
-        }
-        ended.extend(groups);
+        let handles: Vec<Process> = left.iter().filter_map(Process::kill).collect();
+        ended.extend(left.iter().map(|process| process.pid));
         for handle in handles {
             handle.wait(&[], Some(PATIENCE.saturating_sub(begun.elapsed())));
         }
     }
 }
 
-/// Living processes of the groups of trials below a folder, and of the groups `ended` so far.
-///
-/// A whole group counts, since a member that dropped its environment cannot be known by itself,
-/// and one that is killed is not gone at once.
-fn leftovers(study_dir: &Path, ended: &BTreeSet<u32>) -> Vec<ProcessStat> {
-    let own_group = getpgrp().as_raw().cast_unsigned();
-    // Without a process table there is nothing that we could end.
-    let mut processes = process_stats().unwrap_or_default();
-    // Group 0 and 1 belong to the kernel and to init.
-    processes
-        .retain(|process| process.group > 1 && process.group != own_group && process.state != 'Z');
-    let mut groups = ended.clone();
-    groups.extend(processes.iter().filter_map(|process| {
-        let known = environment_names_folder_below(process.pid, study_dir)
-            || output_lies_below(process.pid, study_dir);
-        known.then_some(process.group)
-    }));
-    processes.retain(|process| groups.contains(&process.group));
-    processes
+/// A trial's folder and a process that it notes.
+type Noted = (PathBuf, ProcessStat);
+
+fn noted_trials(trials: &Path) -> Vec<Noted> {
+    // Trials are given canonical paths; a folder that is not there has no trials.
+    let Ok(trials) = fs::canonicalize(trials) else { return Vec::new() };
+    let folders = fs::read_dir(trials).into_iter().flatten().flatten().map(|entry| entry.path());
+    let noted = |folder: PathBuf| {
+        noted_processes(&folder).into_iter().map(move |process| (folder.clone(), process))
+    };
+    folders.flat_map(noted).collect()
 }
 
-fn environment_names_folder_below(pid: u32, study_dir: &Path) -> bool {
-    // Processes of others cannot be read, and are not ours.
-    let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return false };
-    folder_in(&environment).is_some_and(|folder| folder.starts_with(study_dir))
+/// Living processes of noted trials, as seen by the process `own`.
+fn leftovers(
+    processes: &[ProcessStat],
+    noted: &[Noted],
+    own: u32,
+    is_marked: &dyn Fn(u32, &Path) -> bool,
+) -> Vec<ProcessStat> {
+    let by_pid: BTreeMap<u32, &ProcessStat> =
+        processes.iter().map(|process| (process.pid, process)).collect();
+    let spared = untouchable(&by_pid, own);
+    let mut roots = BTreeSet::new();
+    for (folder, leader) in noted {
+        let now = by_pid.get(&leader.pid);
+        let lives = now.is_some_and(|now| now.start_ticks == leader.start_ticks);
+        let later = |process: &&ProcessStat| {
+            process.start_ticks >= leader.start_ticks && process.terminal == 0
+        };
+        let marked: BTreeSet<u32> = processes
+            .iter()
+            .filter(later)
+            .filter(|process| !spared.contains(&process.pid) && is_marked(process.pid, folder))
+            .map(|process| process.pid)
+            .collect();
+        let in_session = |process: &&ProcessStat| process.session == leader.pid;
+        // The kernel gives a number to no other process while it still names a session, so with
+        // the leader gone, the session is its own where a member says so.
+        let told = processes.iter().filter(in_session).any(|member| marked.contains(&member.pid));
+        if lives || (now.is_none() && told) {
+            let members = processes.iter().filter(later).filter(in_session);
+            roots.extend(members.map(|process| process.pid));
+        }
+        roots.extend(marked);
+    }
+    let mut left = below(processes, &roots);
+    left.extend(roots.iter().filter_map(|pid| by_pid.get(pid).copied().copied()));
+    left.retain(|process| !spared.contains(&process.pid) && process.state != 'Z');
+    left
 }
 
-fn output_lies_below(pid: u32, study_dir: &Path) -> bool {
-    [1, 2].into_iter().any(|descriptor| {
-        fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).is_ok_and(|file| {
-            file.starts_with(study_dir) && (file.ends_with(STDOUT) || file.ends_with(STDERR))
-        })
-    })
-}
-
-fn folder_in(environment: &[u8]) -> Option<&Path> {
-    let mut variables = environment.split(|&byte| byte == 0);
-    let name = FOLDER_VARIABLE.as_bytes();
-    let value = variables.find_map(|pair| pair.strip_prefix(name)?.strip_prefix(b"="))?;
-    Some(Path::new(OsStr::from_bytes(value)))
+/// The process itself, all that it descends from, and everything in its session.
+fn untouchable(by_pid: &BTreeMap<u32, &ProcessStat>, own: u32) -> BTreeSet<u32> {
+    let mut line = BTreeSet::from([0, 1]);
+    let mut ancestor = own;
+    // The table was read process by process, so it might show a circle.
+    while line.insert(ancestor) {
+        ancestor = by_pid.get(&ancestor).map_or(0, |process| process.parent);
+    }
+    let session = by_pid.get(&own).map(|process| process.session);
+    let beside = by_pid.values().filter(|process| Some(process.session) == session);
+    line.extend(beside.map(|process| process.pid));
+    line
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A process that started at ten times its number.
+    fn process(pid: u32, parent: u32, session: u32) -> ProcessStat {
+        ProcessStat {
+            pid,
+            state: 'S',
+            parent,
+            group: session,
+            session,
+            terminal: 0,
+            user_ticks: 0,
+            system_ticks: 0,
+            reaped_user_ticks: 0,
+            reaped_system_ticks: 0,
+            start_ticks: u64::from(pid) * 10,
+        }
+    }
+
+    /// Which processes end, when 50 is the noted leader, 90 is the runner and `marked` bear the
+    /// trial's mark.
+    #[track_caller]
+    fn check(processes: &[ProcessStat], marked: &[u32], expected: &[u32]) {
+        let mut all = vec![process(1, 0, 1), process(80, 1, 80), process(90, 80, 80)];
+        all.extend_from_slice(processes);
+        let noted = [(PathBuf::from("/t/1"), process(50, 40, 50))];
+        let is_marked = |pid: u32, _: &Path| marked.contains(&pid);
+        let mut left: Vec<u32> =
+            leftovers(&all, &noted, 90, &is_marked).iter().map(|process| process.pid).collect();
+        left.sort_unstable();
+        assert_eq!(left, expected);
+    }
+
     #[test]
-    fn the_folder_is_found_among_other_variables() {
-        let environment = b"A=1\0TRAINWRIGHT_DIRS=/no\0TRAINWRIGHT_DIR=/s/trials/3\0B=2\0";
-        assert_eq!(folder_in(environment), Some(Path::new("/s/trials/3")));
-        assert_eq!(folder_in(b"A=TRAINWRIGHT_DIR=/x\0"), None);
-        assert!(!Path::new("/s/trials-2/3").starts_with("/s/trials"), "parts, not letters");
+    fn the_noted_process_ends_with_its_session_and_what_is_below() {
+        check(&[process(50, 1, 50), process(51, 50, 50), process(52, 51, 52)], &[], &[50, 51, 52]);
+    }
+
+    #[test]
+    fn a_later_process_of_the_same_number_is_not_touched() {
+        let reused = ProcessStat { start_ticks: 700, ..process(50, 1, 50) };
+        check(&[reused, process(71, 50, 50)], &[], &[]);
+    }
+
+    #[test]
+    fn a_session_without_its_leader_needs_a_member_that_says_whose_it_is() {
+        let members = [process(51, 1, 50), process(52, 1, 50)];
+        check(&members, &[], &[]);
+        check(&members, &[52], &[51, 52]);
+    }
+
+    #[test]
+    fn a_process_that_left_the_session_is_known_by_its_mark() {
+        check(&[process(60, 1, 60), process(61, 60, 60)], &[60], &[60, 61]);
+        check(&[process(45, 1, 45)], &[45], &[]);
+    }
+
+    #[test]
+    fn ancestors_their_session_and_terminals_are_never_touched() {
+        let shell = ProcessStat { terminal: 34816, ..process(70, 1, 70) };
+        check(&[shell, process(85, 80, 80)], &[70, 80, 85, 90], &[]);
     }
 }

@@ -1,16 +1,19 @@
-//! Processes as the kernel sees them: waiting, signals, reaping. All that is Linux-only is here
-//! and in `leftovers.rs`.
+//! Processes as the kernel sees them: waiting, signals, reaping. All that is Linux-only is here, in
+//! `family.rs` and in `note.rs`.
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
+
+use trainwright_probe::{ProcessStat, process_stat};
 
 /// A process that can be waited for with a time limit.
 #[derive(Debug)]
@@ -71,6 +74,26 @@ impl Process {
         }
     }
 
+    /// Kills a process that was seen, unless it is gone; gives a handle to wait for its end with.
+    pub(super) fn kill(seen: &ProcessStat) -> Option<Self> {
+        let process = Self::open(seen.pid).ok()?;
+        // The handle is that of whoever has the number now.
+        let now = process_stat(seen.pid)?;
+        if now.start_ticks != seen.start_ticks {
+            return None;
+        }
+        let nothing = std::ptr::null::<libc::siginfo_t>();
+        // SAFETY: the descriptor is ours, and a null pointer stands for the usual information.
+        let sent = unsafe {
+            let handle = process.handle.as_raw_fd();
+            libc::syscall(libc::SYS_pidfd_send_signal, handle, libc::SIGKILL, nothing, 0)
+        };
+        if let Err(error) = Errno::result(sent) {
+            tracing::debug!(pid = seen.pid, %error, "process not killed");
+        }
+        Some(process)
+    }
+
     /// Takes the account of a process that has ended.
     pub(crate) fn reap(&self) -> io::Result<Reaped> {
         let mut status = 0;
@@ -105,9 +128,33 @@ impl Process {
     }
 }
 
-/// Whether a process group has no members left.
-pub(crate) fn group_is_gone(group: u32) -> bool {
-    kill(Pid::from_raw(-raw(group)), None) == Err(Errno::ESRCH)
+/// Makes this process the parent of orphans among its descendants, and lets it wait for children.
+///
+/// A program that was started with SIGCHLD ignored, as some shells and schedulers do, would lose
+/// the exit of every child.
+pub(super) fn take_in_orphans() {
+    // SAFETY: sigaction with a null pointer changes nothing; all-zero is a valid sigaction.
+    let ignored = unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGCHLD, std::ptr::null(), &mut now);
+        now.sa_sigaction == libc::SIG_IGN || now.sa_flags & libc::SA_NOCLDWAIT != 0
+    };
+    if ignored {
+        // SAFETY: the default action runs no code of ours.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    }
+    // SAFETY: this option takes integers only.
+    let done = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1 as libc::c_ulong, 0, 0, 0) };
+    if let Err(error) = Errno::result(done) {
+        tracing::warn!(%error, "processes that leave their trial cannot be ended");
+    }
+}
+
+/// Takes away a child that has died and that nobody waits for.
+pub(super) fn reap_quietly(pid: u32) {
+    if let Err(error) = waitpid(Pid::from_raw(raw(pid)), Some(WaitPidFlag::WNOHANG)) {
+        tracing::debug!(pid, %error, "orphan not reaped");
+    }
 }
 
 /// Rounded up, so that a deadline has passed when the wait for it ends.

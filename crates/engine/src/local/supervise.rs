@@ -1,18 +1,17 @@
 //! Waits for a process, looks after it meanwhile, and makes it stop when it must.
 
-use std::fs;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use super::process::{Process, Reaped, group_is_gone};
+use super::process::{Process, Reaped};
 use super::stop::StopLine;
 use crate::Stop;
 use crate::verdict::EndedBy;
-
-/// Killed members of a group are gone in no time; a kernel that is stuck is not waited for.
-const FAREWELL: Duration = Duration::from_millis(200);
 
 /// Longest time that a program has to see the stop file before SIGTERM ends it; most programs
 /// know nothing of the file, and should not keep the user waiting.
@@ -36,7 +35,7 @@ pub(crate) struct Ended {
     pub(crate) reaped: Reaped,
 }
 
-/// Waits for a process that leads its group and started at `started`, then ends the group.
+/// Waits for a process that leads its group and started at `started`, then kills the group.
 ///
 /// `tick` is called with the time since the start, whenever it asked to be called again.
 pub(crate) fn supervise(
@@ -63,10 +62,6 @@ pub(crate) fn supervise(
     // The leader is not reaped yet, so no other group can have its number.
     process.signal_group(Signal::SIGKILL);
     let reaped = process.reap().expect("a child of ours can be reaped once");
-    let farewell = Instant::now();
-    while !group_is_gone(process.pid()) && farewell.elapsed() < FAREWELL {
-        std::thread::sleep(Duration::from_millis(1));
-    }
     Ended { by: stopping.by, wall, reaped }
 }
 
@@ -137,7 +132,12 @@ impl Stopping<'_> {
 
     fn ask(&mut self, by: EndedBy, elapsed: Duration) {
         self.blame(by);
-        if let Err(error) = fs::write(self.limits.stop_file, "") {
+        // Only ever made anew, so that a link of that name leads nowhere.
+        let mut options = OpenOptions::new();
+        let made = options.write(true).create_new(true).mode(0o600).open(self.limits.stop_file);
+        if let Err(error) = made
+            && error.kind() != io::ErrorKind::AlreadyExists
+        {
             // The signal still comes, so the trial ends anyway.
             tracing::warn!(file = %self.limits.stop_file.display(), %error, "no stop file");
         }

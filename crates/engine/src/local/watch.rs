@@ -7,9 +7,9 @@ use std::time::Duration;
 use trainwright_probe::TreeSampler;
 
 use crate::EngineEvent;
-use crate::metrics::reported::{Form, number_of, object_of};
-use crate::output::Output;
+use crate::metrics::reported::{Form, LONGEST_KEY, number_of, object_of};
 use crate::output::text::Follower;
+use crate::output::{Output, printable};
 
 /// A cheap look at a young process, before the first full sample.
 const FIRST_LOOK: Duration = Duration::from_millis(20);
@@ -18,6 +18,9 @@ const SELDOM: Duration = Duration::from_secs(1);
 /// How long samples are taken often.
 const YOUTH: Duration = Duration::from_secs(10);
 const PROGRESS: Duration = Duration::from_millis(500);
+
+/// Keys whose latest values are told; more would tell nobody anything.
+const MOST_KEYS: usize = 1000;
 
 /// Looks after one running trial.
 #[derive(Debug)]
@@ -110,8 +113,10 @@ fn note_numbers(line: &str, form: Form, latest: &mut BTreeMap<String, f64>) {
     // A faulty line is told at the trial's end, if anything misses it.
     let Some(Ok(object)) = object_of(line, form) else { return };
     for (key, value) in object {
-        if let Some(number) = number_of(&value).filter(|number| number.is_finite()) {
-            latest.insert(key, number);
+        let known = latest.contains_key(&key);
+        let Some(number) = number_of(&value).filter(|number| number.is_finite()) else { continue };
+        if key.len() <= LONGEST_KEY && (known || latest.len() < MOST_KEYS) {
+            latest.insert(printable(&key).into_owned(), number);
         }
     }
 }

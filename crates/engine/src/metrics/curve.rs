@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use trainwright_study::{Metric, MetricSource, Series};
 
 use super::reported::STEP_KEYS;
-use super::{Point, Reading, Reports};
+use super::values::Values;
+use super::{Reading, Reports};
 
 /// The curve of a metric, if it has more than one value.
 pub(crate) fn of_metric(metric: &Metric, reading: &Reading) -> Option<Series> {
-    curve(&metric.name, metric.unit.as_deref().unwrap_or_default(), &reading.points)
+    curve(&metric.name, metric.unit.as_deref().unwrap_or_default(), &reading.values)
 }
 
 /// Curves of the reported keys that are no metrics, such as a loss printed on the way.
@@ -18,14 +19,17 @@ pub(crate) fn of_other_keys(
     reports: &Reports,
     curves: &[Series],
 ) -> Vec<Series> {
-    let read: BTreeSet<&str> = metrics.iter().filter_map(key).chain(STEP_KEYS).collect();
-    let named: BTreeSet<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
+    let read = metrics.iter().filter_map(key).chain(STEP_KEYS);
+    let named = metrics.iter().map(|metric| metric.name.as_str());
+    let drawn = curves.iter().filter_map(|series| series.name.strip_prefix("metric."));
+    let mut taken: BTreeSet<&str> = read.chain(named).chain(drawn).collect();
     let mut others: Vec<Series> = Vec::new();
-    for (key, points) in reports.file.columns().chain(reports.stdout.columns()) {
-        let name = format!("metric.{key}");
-        let taken = curves.iter().chain(&others).any(|series| series.name == name);
-        if !taken && !read.contains(key) && !named.contains(key) {
-            others.extend(curve(key, "", points));
+    for (key, values) in reports.file.columns().chain(reports.stdout.columns()) {
+        if !taken.contains(key)
+            && let Some(series) = curve(key, "", values)
+        {
+            taken.insert(key);
+            others.push(series);
         }
     }
     others
@@ -44,14 +48,13 @@ fn key(metric: &Metric) -> Option<&str> {
 ///
 /// A value without a step among others that have one, such as a final summary, is no point of
 /// the curve. Neither is one that is not finite, which the trial's outcome tells.
-fn curve(name: &str, unit: &str, points: &[Point]) -> Option<Series> {
-    let counted = points.iter().all(|point| point.step.is_none());
-    let mut positions: Vec<(f64, f64)> = points
+fn curve(name: &str, unit: &str, values: &Values) -> Option<Series> {
+    let counted = values.iter().all(|(_, point)| point.step.is_none());
+    let mut positions: Vec<(f64, f64)> = values
         .iter()
-        .enumerate()
         .filter(|(_, point)| point.value.is_finite())
-        .filter_map(|(index, point)| {
-            let number = counted.then_some((index + 1) as f64);
+        .filter_map(|(number, point)| {
+            let number = counted.then_some(number as f64);
             Some((point.step.or(number)?, point.value))
         })
         .collect();

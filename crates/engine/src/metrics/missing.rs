@@ -8,6 +8,9 @@ use super::near::{literal_letters, nearest};
 use super::{Reading, Reports, file_name};
 use crate::output::Output;
 
+/// Keys named at most.
+const KEYS_SHOWN: usize = 50;
+
 /// A metric's rule in words.
 pub(crate) fn in_words(source: &MetricSource) -> String {
     match source {
@@ -47,7 +50,7 @@ pub(crate) fn explain(
     output: &Output<'_>,
     reports: &Reports,
 ) -> String {
-    let what = match reading.points.is_empty() {
+    let what = match reading.values.is_empty() {
         true => "was not found",
         false => "has values that do not read",
     };
@@ -58,7 +61,8 @@ pub(crate) fn explain(
     }
     let keys = keys_seen(&metric.source, reports);
     if !keys.is_empty() {
-        words.push_str(&format!("\n  keys reported: {}", keys.join(", ")));
+        let more = if keys.len() == KEYS_SHOWN { " and perhaps more" } else { "" };
+        words.push_str(&format!("\n  keys reported: {}{more}", keys.join(", ")));
     }
     for (place, line, text) in near_lines(&metric.source, output) {
         words.push_str(&format!("\n  near: line {line} of {place}: {text}"));
@@ -71,9 +75,9 @@ fn keys_seen(source: &MetricSource, reports: &Reports) -> Vec<String> {
     let file = || reports.file.columns().map(quoted);
     let stdout = || reports.stdout.columns().map(quoted);
     match source {
-        MetricSource::Reported { .. } => file().chain(stdout()).collect(),
-        MetricSource::Jsonl { .. } => file().collect(),
-        MetricSource::Stdout { .. } => stdout().collect(),
+        MetricSource::Reported { .. } => file().chain(stdout()).take(KEYS_SHOWN).collect(),
+        MetricSource::Jsonl { .. } => file().take(KEYS_SHOWN).collect(),
+        MetricSource::Stdout { .. } => stdout().take(KEYS_SHOWN).collect(),
         _ => Vec::new(),
     }
 }

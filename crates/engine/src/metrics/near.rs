@@ -44,7 +44,8 @@ fn pairs(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn shown(line: &str) -> String {
+/// The beginning of a line, as it is kept and shown.
+pub(crate) fn shown(line: &str) -> String {
     let line = line.trim();
     match line.char_indices().nth(WIDTH) {
         Some((end, _)) => format!("{}...", &line[..end]),

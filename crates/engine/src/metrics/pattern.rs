@@ -4,7 +4,7 @@ use std::path::Path;
 
 use trainwright_study::Pattern;
 
-use super::{Point, Reading, number};
+use super::{Point, Reading, number, shown};
 use crate::output::text::each_line;
 
 /// The group `value` of every line that matches, with the group `step` where there is one.
@@ -19,12 +19,12 @@ pub(crate) fn read(path: &Path, pattern: &Pattern) -> Reading {
             Some(value) => {
                 let step = found.name("step").and_then(|step| number(step.as_str()));
                 let step = step.filter(|step| step.is_finite());
-                reading.points.push(Point { line, text: text.trim().into(), value, step });
+                reading.values.add(Point { line, text: shown(text).into(), value, step });
             }
             None => reading.complain(format!(
                 "line {line} of {}: `{}` is no number",
                 reading.place,
-                value.as_str()
+                shown(value.as_str())
             )),
         }
     });

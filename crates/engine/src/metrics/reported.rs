@@ -12,13 +12,21 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::{Point, Reading, complain, file_name};
+use super::values::Values;
+use super::{Point, Reading, complain, file_name, shown};
 use crate::output::text::each_line;
 
 /// Starts a line of the standard output that holds metrics.
 const MARK: &str = "::metric";
 /// Keys that say where in the training a line belongs, best first.
 pub(crate) const STEP_KEYS: [&str; 2] = ["step", "epoch"];
+
+/// Keys of one text that are read; more are no metrics but data.
+const MOST_KEYS: usize = 10_000;
+/// Bytes of a key; a longer one names nothing.
+pub(crate) const LONGEST_KEY: usize = 256;
+/// Values kept of all keys of one text together, besides what counts of each.
+const MOST_KEPT: usize = 1 << 18;
 
 /// What each line of a text looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +41,11 @@ pub(crate) enum Form {
 #[derive(Debug, Default)]
 pub(crate) struct Reported {
     place: String,
-    columns: BTreeMap<String, Vec<Point>>,
+    columns: BTreeMap<String, Values>,
+    /// Values kept of all keys together.
+    kept: usize,
+    /// Whether there were more keys than are read.
+    too_many_keys: bool,
     complaints: Vec<String>,
     /// Keys whose values were not numbers, with the first such value.
     not_numbers: BTreeMap<String, String>,
@@ -66,18 +78,22 @@ impl Reported {
         if let Some(value) = self.not_numbers.get(key) {
             complain(&mut complaints, value.clone());
         }
-        let points = self.columns.get(key).cloned().unwrap_or_default();
+        let values = self.columns.get(key).cloned().unwrap_or_default();
         // Loggers write null where a step has no such value, and a line may be cut off with its
         // program; that matters when there is nothing else.
-        if points.is_empty() {
+        if values.is_empty() {
+            if self.too_many_keys {
+                let place = &self.place;
+                complaints.push(format!("of {place} only {MOST_KEYS} keys are read"));
+            }
             complaints.extend(self.nulls.get(key).into_iter().chain(&self.cut_off).cloned());
         }
-        Reading { place: self.place.clone(), points, complaints }
+        Reading { place: self.place.clone(), values, complaints }
     }
 
     /// Keys with numbers, and those numbers.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &[Point])> {
-        self.columns.iter().map(|(key, points)| (key.as_str(), points.as_slice()))
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Values)> {
+        self.columns.iter().map(|(key, values)| (key.as_str(), values))
     }
 
     fn add_line(&mut self, line: usize, text: &str, object: Result<Map<String, Value>, String>) {
@@ -91,22 +107,40 @@ impl Reported {
         };
         let step = STEP_KEYS.iter().find_map(|&key| number_of(object.get(key)?));
         let step = step.filter(|step| step.is_finite());
-        let text: Rc<str> = text.trim().into();
+        let text: Rc<str> = shown(text).into();
         for (key, value) in object {
-            match number_of(&value) {
-                Some(value) => {
-                    let point = Point { line, text: text.clone(), value, step };
-                    self.columns.entry(key).or_default().push(point);
-                }
-                None => {
-                    let place = &self.place;
-                    let kind =
-                        if value.is_null() { &mut self.nulls } else { &mut self.not_numbers };
-                    kind.entry(key).or_insert_with_key(|key| {
-                        format!("line {line} of {place}: `{key}` is {value}, which is no number")
-                    });
-                }
+            if key.len() > LONGEST_KEY {
+                continue;
             }
+            match number_of(&value) {
+                Some(value) => self.add_value(key, Point { line, text: text.clone(), value, step }),
+                None => self.add_no_number(line, key, &value),
+            }
+        }
+    }
+
+    fn add_value(&mut self, key: String, point: Point) {
+        if self.columns.len() >= MOST_KEYS && !self.columns.contains_key(&key) {
+            self.too_many_keys = true;
+            return;
+        }
+        let values = self.columns.entry(key).or_default();
+        self.kept -= values.kept();
+        values.add(point);
+        self.kept += values.kept();
+        while self.kept > MOST_KEPT {
+            self.columns.values_mut().for_each(Values::thin);
+            self.kept = self.columns.values().map(Values::kept).sum();
+        }
+    }
+
+    fn add_no_number(&mut self, line: usize, key: String, value: &Value) {
+        let kind = if value.is_null() { &mut self.nulls } else { &mut self.not_numbers };
+        if kind.len() < MOST_KEYS {
+            let (place, value) = (&self.place, shown(&value.to_string()));
+            kind.entry(key).or_insert_with_key(|key| {
+                format!("line {line} of {place}: `{key}` is {value}, which is no number")
+            });
         }
     }
 }
@@ -124,7 +158,7 @@ pub(crate) fn object_of(text: &str, form: Form) -> Option<Result<Map<String, Val
 fn parse_object(json: &str) -> Result<Map<String, Value>, String> {
     match parse_lenient(json)? {
         Value::Object(object) => Ok(object),
-        other => Err(format!("a JSON object belongs here, not {other}")),
+        other => Err(format!("a JSON object belongs here, not {}", shown(&other.to_string()))),
     }
 }
 

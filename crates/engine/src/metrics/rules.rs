@@ -5,8 +5,8 @@ use std::path::Path;
 use trainwright_study::{MetricSource, Study};
 
 use crate::EngineError;
-use crate::metrics::{Reports, in_words, near_lines, read};
-use crate::output::Output;
+use crate::metrics::{Point, Reports, in_words, near_lines, read};
+use crate::output::{Output, printable};
 
 /// What the rule of one metric finds in a log.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +15,7 @@ pub struct RuleTrial {
     pub metric: String,
     /// Its rule in words.
     pub rule: String,
-    /// What it finds, in the order of the text.
+    /// What it finds, in the order of the text; of very many, some.
     pub found: Vec<FoundValue>,
     /// The value that would count; absent without values or where one is not finite.
     pub picked: Option<f64>,
@@ -66,27 +66,31 @@ pub fn try_rules(study: &Study, log: &Path) -> Result<Vec<RuleTrial>, EngineErro
     Ok(metrics
         .map(|metric| {
             let reading = read(metric, &output, &reports);
-            let near = match reading.points.is_empty() {
+            let near = match reading.values.is_empty() {
                 true => near_lines(&metric.source, &output),
                 false => Vec::new(),
             };
             RuleTrial {
                 metric: metric.name.clone(),
                 rule: in_words(&metric.source),
-                picked: reading.picked(metric.pick).filter(|_| reading.is_whole()),
+                picked: reading.values.picked(metric.pick).filter(|_| reading.is_whole()),
                 near_misses: near.into_iter().map(near_line).collect(),
-                complaints: reading.complaints,
-                found: reading.points.into_iter().map(found_value).collect(),
+                complaints: reading.complaints.iter().map(|text| safe(text)).collect(),
+                found: reading.values.iter().map(|(_, point)| found_value(point)).collect(),
             }
         })
         .collect())
 }
 
 fn near_line((file, line, text): (String, usize, String)) -> NearLine {
-    NearLine { file, line, text }
+    NearLine { file, line, text: safe(&text) }
 }
 
-fn found_value(point: crate::metrics::Point) -> FoundValue {
-    let text = point.text.to_string();
+fn found_value(point: &Point) -> FoundValue {
+    let text = safe(&point.text);
     FoundValue { line: point.line, text, value: point.value, step: point.step }
+}
+
+fn safe(text: &str) -> String {
+    printable(text).into_owned()
 }

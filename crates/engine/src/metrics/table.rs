@@ -1,9 +1,16 @@
 //! A column of a CSV file with a header.
 
+use std::cell::Cell;
+use std::io::{self, Read};
 use std::path::Path;
+use std::rc::Rc;
 
 use super::reported::STEP_KEYS;
-use super::{Point, Reading, number};
+use super::{Point, Reading, number, shown};
+use crate::output::open::open_regular;
+
+/// Bytes of a row; a quote that is never closed would make the rest of the file one.
+const LONGEST_ROW: usize = 1 << 20;
 
 /// The numbers of a column, row by row; empty cells are passed over.
 ///
@@ -17,7 +24,10 @@ pub(crate) fn read(path: &Path, column: &str) -> Reading {
 
 fn read_rows(path: &Path, column: &str) -> Result<Reading, csv::Error> {
     let mut reading = Reading::new(path);
-    let mut rows = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_path(path)?;
+    let mut rows = csv::ReaderBuilder::new();
+    let left = Rc::new(Cell::new(LONGEST_ROW));
+    let input = Rationed { input: open_regular(path)?, left: left.clone() };
+    let mut rows = rows.flexible(true).trim(csv::Trim::All).from_reader(input);
     let header = rows.byte_headers()?.clone();
     let position = |name: &str| header.iter().position(|cell| cell == name.as_bytes());
     let Some(wanted) = position(column) else {
@@ -25,13 +35,17 @@ fn read_rows(path: &Path, column: &str) -> Result<Reading, csv::Error> {
         reading.complain(format!(
             "{} has no column `{column}`; it has {}",
             path.display(),
-            known.join(", ")
+            shown(&known.join(", "))
         ));
         return Ok(reading);
     };
     let step = STEP_KEYS.iter().filter(|key| **key != column).find_map(|key| position(key));
     let mut row = csv::ByteRecord::new();
-    while rows.read_byte_record(&mut row)? {
+    loop {
+        left.set(LONGEST_ROW);
+        if !rows.read_byte_record(&mut row)? {
+            return Ok(reading);
+        }
         let line = row.position().map_or(0, |position| position.line()) as usize;
         let cell = |index: usize| row.get(index).map(String::from_utf8_lossy).unwrap_or_default();
         let text = cell(wanted);
@@ -39,11 +53,32 @@ fn read_rows(path: &Path, column: &str) -> Result<Reading, csv::Error> {
             continue;
         }
         let Some(value) = number(&text) else {
-            reading.complain(format!("line {line} of {}: `{text}` is no number", reading.place));
+            reading.complain(format!(
+                "line {line} of {}: `{}` is no number",
+                reading.place,
+                shown(&text)
+            ));
             continue;
         };
         let step = step.and_then(|step| number(&cell(step))).filter(|step| step.is_finite());
-        reading.points.push(Point { line, text: text.as_ref().into(), value, step });
+        reading.values.add(Point { line, text: shown(&text).into(), value, step });
     }
-    Ok(reading)
+}
+
+/// Gives so many bytes until there is a new ration.
+struct Rationed<R> {
+    input: R,
+    left: Rc<Cell<usize>>,
+}
+
+impl<R: Read> Read for Rationed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left.get() == 0 {
+            return Err(io::Error::other("a row has more than a mebibyte; is a quote left open?"));
+        }
+        let most = buffer.len().min(self.left.get());
+        let length = self.input.read(&mut buffer[..most])?;
+        self.left.set(self.left.get() - length);
+        Ok(length)
+    }
 }

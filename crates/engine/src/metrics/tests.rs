@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
-use trainwright_study::{Expression, Pattern, TextFile};
+use trainwright_study::{Expression, Pattern, Pick, TextFile};
 
 use super::*;
 

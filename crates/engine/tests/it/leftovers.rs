@@ -1,68 +1,140 @@
+//! What a runner that was killed left behind. Each test runs such a runner as a process of its own:
+//! this very test program, asked for the one test that plays it.
+
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use trainwright_engine::{LocalEngine, LocalPlace};
+use trainwright_engine::{Engine, LocalEngine, LocalPlace};
 
-use crate::lab::{is_gone, pid_in};
+use crate::lab::{ACC, HANGS, Lab, end, is_gone, pid_in};
 
-/// What an engine does first.
-fn end_leftovers(trials: &Path) {
-    let place = LocalPlace { trials: trials.to_owned(), program: "/bin/sh".into(), slots: 1 };
-    drop(LocalEngine::new(place).unwrap());
+/// Names the lab's folder to the runner that is to be killed.
+const LAB: &str = "TRAINWRIGHT_TEST_LAB";
+
+/// Plays the runner: starts trial 1 in the folder that the variable names and waits for its end.
+#[test]
+fn play_the_runner() {
+    let Some(folder) = std::env::var_os(LAB) else { return };
+    let lab = Lab::at(Path::new(&folder));
+    let mut engine = lab.engine(1);
+    engine.submit(lab.order(1)).unwrap();
+    end(&mut engine);
 }
 
-/// What a dead runner leaves: a shell in its own group, with a child that dropped its environment.
-fn leftover(trial: &Path) -> Child {
-    fs::create_dir_all(trial).unwrap();
-    let script = "trap '' TERM; env -i /bin/sh -c 'echo $$ > child; echo ready; read x < pipe' &
+/// Starts a runner for the lab in a process of its own.
+fn runner(lab: &Lab) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["leftovers::play_the_runner", "--exact", "--test-threads", "1"])
+        .env(LAB, lab.path(""))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[track_caller]
+fn until(mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < HANGS, "nothing happens");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Runs the script as a trial, kills its runner once `ready` is there, starts an engine in its
+/// place, and gives the processes that the script noted as `pid*`.
+#[track_caller]
+fn left_by(script: &str, pids: &[&str]) -> Vec<u32> {
+    let lab = Lab::new(script, "", ACC);
+    assert!(Command::new("mkfifo").arg(lab.path("pipe")).status().unwrap().success());
+    let mut runner = runner(&lab);
+    until(|| lab.path("ready").exists());
+    runner.kill().unwrap();
+    runner.wait().unwrap();
+    let pids: Vec<u32> = pids.iter().map(|file| pid_in(&lab.path(file))).collect();
+    for pid in &pids {
+        assert!(!is_gone(*pid), "it died with its runner");
+    }
+    drop(lab.engine(1));
+    pids
+}
+
+#[test]
+fn the_processes_of_a_dead_runner_end_before_another_begins() {
+    let script = "trap '' TERM; echo $$ > pid1
+                  env -i /bin/sh -c 'echo $$ > pid2; touch ready; read x < pipe' &
                   read x < pipe";
-    assert!(Command::new("mkfifo").arg(trial.join("pipe")).status().unwrap().success());
-    let mut child = Command::new("sh")
-        .args(["-c", script])
-        .current_dir(trial)
-        .env("TRAINWRIGHT_DIR", trial)
-        .stdout(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "ready\n");
-    child
+    for pid in left_by(script, &["pid1", "pid2"]) {
+        assert!(is_gone(pid));
+    }
 }
 
 #[test]
-fn a_leftover_without_environment_is_known_by_its_output() {
-    let folder = tempfile::tempdir().unwrap();
-    let trial = fs::canonicalize(folder.path()).unwrap().join("1");
-    fs::create_dir_all(&trial).unwrap();
-    assert!(Command::new("mkfifo").arg(trial.join("pipe")).status().unwrap().success());
-    let mut left = Command::new("sh")
-        .args(["-c", "read x < pipe"])
-        .current_dir(&trial)
-        .env_clear()
-        .stdout(fs::File::create(trial.join("stdout")).unwrap())
-        .process_group(0)
-        .spawn()
-        .unwrap();
-    end_leftovers(folder.path());
-    assert_eq!(left.wait().unwrap().signal(), Some(9));
+fn a_process_without_environment_and_session_is_known_by_its_output() {
+    let script = "setsid env -i /bin/sh -c 'echo $$ > pid1; touch ready; read x < pipe' &
+                  read x < pipe";
+    assert!(left_by(script, &["pid1"]).into_iter().all(is_gone));
 }
 
 #[test]
-fn leftovers_of_this_study_end_and_others_live_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(folder.path()).unwrap();
-    let (mine, other) = (root.join("study"), root.join("study-2"));
-    let mut left = leftover(&mine.join("trials/1"));
-    let mut stranger = leftover(&other.join("trials/1"));
-    end_leftovers(&mine);
-    assert_eq!(left.wait().unwrap().signal(), Some(9));
-    assert!(is_gone(pid_in(&mine.join("trials/1/child"))));
-    assert!(stranger.try_wait().unwrap().is_none(), "another study's trial was touched");
-    end_leftovers(&other);
-    stranger.wait().unwrap();
+fn a_process_that_lost_its_parents_and_its_session_is_found() {
+    let script = "(setsid sh -c 'sh -c \"echo \\$\\$ > young; mv young pid1; exec sleep 600\" \
+                  > /dev/null 2>&1 & while [ ! -e pid1 ]; do :; done; touch ready' &)
+                  read x < pipe";
+    assert!(left_by(script, &["pid1"]).into_iter().all(is_gone));
+}
+
+#[test]
+fn a_shell_that_has_the_variable_of_a_trial_is_left_alone() {
+    let lab = Lab::new("echo $$ > pid1; touch ready; read x < pipe", "", ACC);
+    assert!(Command::new("mkfifo").arg(lab.path("pipe")).status().unwrap().success());
+    let mut killed = runner(&lab);
+    until(|| lab.path("ready").exists());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    // The next runner's parent is a shell in which someone looks into that trial.
+    let folder = fs::canonicalize(lab.trial_folder(1)).unwrap();
+    let test = std::env::current_exe().unwrap();
+    let script = format!(
+        "setsid --wait {} leftovers::play_the_next_runner --exact --test-threads 1; echo alive > shell",
+        test.display()
+    );
+    let status = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(lab.path(""))
+        .env("TRAINWRIGHT_DIR", folder)
+        .env(LAB, lab.path(""))
+        .stdout(Stdio::null())
+        .process_group(0)
+        .status()
+        .unwrap();
+    assert_eq!(status.signal(), None, "the shell was killed");
+    assert!(lab.path("shell").exists());
+    assert!(is_gone(pid_in(&lab.path("pid1"))), "the real leftover has ended");
+}
+
+/// Plays a runner that finds leftovers.
+#[test]
+fn play_the_next_runner() {
+    let Some(folder) = std::env::var_os(LAB) else { return };
+    drop(Lab::at(Path::new(&folder)).engine(1));
+}
+
+#[test]
+fn trials_of_another_study_live_on() {
+    let lab = Lab::new("echo $$ > pid1; touch ready; read x < pipe", "", ACC);
+    assert!(Command::new("mkfifo").arg(lab.path("pipe")).status().unwrap().success());
+    let mut killed = runner(&lab);
+    until(|| lab.path("ready").exists());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let other = LocalPlace { trials: lab.path("trials-2"), program: "/bin/sh".into(), slots: 1 };
+    drop(LocalEngine::new(other).unwrap());
+    let left = pid_in(&lab.path("pid1"));
+    assert!(!is_gone(left));
+    drop(lab.engine(1));
+    assert!(is_gone(left));
 }

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "this is test code, its helpers too")]
 
 mod contract;
+mod families;
+mod hostile_output;
 mod lab;
 mod launching;
 mod leftovers;

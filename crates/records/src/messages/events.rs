@@ -44,6 +44,16 @@ pub struct RunScalars {
 /// # Errors
 /// When a record other than a cut-off last one is damaged, or holds no `Event`.
 pub fn read_scalars(input: impl Read) -> Result<Vec<Scalar>, RecordsError> {
+    let mut scalars = Vec::new();
+    each_scalar(input, |scalar| scalars.push(scalar))?;
+    Ok(scalars)
+}
+
+/// Calls `visit` with every scalar of an event file in the order of its records.
+///
+/// # Errors
+/// As [`read_scalars`]; what comes before the damage has been visited.
+pub fn each_scalar(input: impl Read, mut visit: impl FnMut(Scalar)) -> Result<(), RecordsError> {
     let mut reader = RecordReader::new(input);
     let mut collected = Collected::default();
     loop {
@@ -51,11 +61,12 @@ pub fn read_scalars(input: impl Read) -> Result<Vec<Scalar>, RecordsError> {
         match reader.next_record() {
             Ok(Some(record)) => {
                 collected.add_event(record).map_err(|error| error.in_record(number))?;
+                collected.scalars.drain(..).for_each(&mut visit);
             }
-            Ok(None) => return Ok(collected.scalars),
+            Ok(None) => return Ok(()),
             Err(RecordsError::TruncatedRecord { record, offset, .. }) => {
                 tracing::warn!(record, offset, "event file ends inside a record");
-                return Ok(collected.scalars);
+                return Ok(());
             }
             Err(error) => return Err(error),
         }

@@ -1,0 +1,215 @@
+//! All processes of one trial: how they start, and how none outlives it.
+//!
+//! A trial's process leads a session of its own, without a terminal. What it starts may leave the
+//! session and lose its parents; as this process is a subreaper, the kernel then makes it our
+//! child. So everything that a trial left is below us, and is known by its session, by the
+//! variable that names the trial's folder, by its output, or by having been seen below a member.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::wait::{Id, WaitPidFlag, waitid};
+use nix::unistd::setsid;
+
+use trainwright_probe::{ProcessStat, process_stats};
+
+use super::note::{ProcessNote, note_this_process};
+use super::process::{Process, reap_quietly};
+use crate::EngineError;
+use crate::output::{STDERR, STDOUT};
+use crate::render::FOLDER_VARIABLE;
+
+/// Killed processes are gone in no time; a kernel that is stuck is not waited for longer.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Sessions of all trials that this process has under way, whichever engine runs them.
+///
+/// It is held while a process starts and while the dead are collected, so that no new trial is
+/// taken for an orphan of another one.
+static SESSIONS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+fn sessions() -> MutexGuard<'static, BTreeSet<u32>> {
+    // A set is right after every step, so a panic elsewhere leaves it usable.
+    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The processes of one trial; they end with it.
+#[derive(Debug)]
+pub(super) struct Family {
+    folder: PathBuf,
+    note: ProcessNote,
+    sessions: BTreeSet<u32>,
+    /// Start times of members by process number.
+    members: BTreeMap<u32, u64>,
+}
+
+impl Family {
+    /// The family of the trial with this folder, an absolute path.
+    pub(super) fn new(folder: &Path) -> Result<Self, EngineError> {
+        Ok(Self {
+            folder: folder.to_owned(),
+            note: ProcessNote::create(folder)?,
+            sessions: BTreeSet::new(),
+            members: BTreeMap::new(),
+        })
+    }
+
+    /// Starts a process that leads a session of its own and is noted.
+    pub(super) fn start(&mut self, mut command: Command) -> std::io::Result<Child> {
+        let note = self.note.descriptor();
+        // SAFETY: between fork and exec this makes system calls only and allocates nothing.
+        unsafe {
+            command.pre_exec(move || {
+                setsid()?;
+                note_this_process(note)
+            });
+        }
+        let mut all = sessions();
+        let child = command.spawn()?;
+        all.insert(child.id());
+        self.sessions.insert(child.id());
+        Ok(child)
+    }
+
+    /// Counts processes, as they were seen below a member, to the family.
+    pub(super) fn know(&mut self, seen: BTreeMap<u32, u64>) {
+        self.members.extend(seen);
+    }
+
+    /// Kills whatever is left once the leaders have been reaped, and waits for its end.
+    pub(super) fn end(&mut self) {
+        let begun = Instant::now();
+        while has_children() {
+            let living = self.collect();
+            if living.is_empty() {
+                break;
+            }
+            if begun.elapsed() > FAREWELL {
+                tracing::warn!(processes = living.len(), "processes survive being killed");
+                return;
+            }
+            let handles: Vec<Process> = living.iter().filter_map(Process::kill).collect();
+            for handle in handles {
+                handle.wait(&[], Some(FAREWELL.saturating_sub(begun.elapsed())));
+            }
+        }
+        self.note.remove();
+    }
+
+    /// Reaps members that have died, and gives those that live.
+    fn collect(&mut self) -> Vec<ProcessStat> {
+        let own = std::process::id();
+        let all = sessions();
+        // Without a process table there is nothing that we could end.
+        let processes = process_stats().unwrap_or_default();
+        let Some(ours) = processes.iter().find(|process| process.pid == own) else {
+            return Vec::new();
+        };
+        let orphan = |process: &&ProcessStat| {
+            process.parent == own
+                && process.session != ours.session
+                && !all.contains(&process.pid)
+                && process.state == 'Z'
+        };
+        // Nobody else waits for these: what we start ourselves has our session, or is a leader.
+        processes.iter().filter(orphan).for_each(|orphan| reap_quietly(orphan.pid));
+        let mut living = self.living(&below(&processes, &BTreeSet::from([own])), &all);
+        living.retain(|process| !all.contains(&process.pid));
+        living
+    }
+
+    /// The members among processes, and what is below them.
+    fn living(&mut self, processes: &[ProcessStat], all: &BTreeSet<u32>) -> Vec<ProcessStat> {
+        for process in processes {
+            let other_trial = all.contains(&process.session);
+            let belongs = self.sessions.contains(&process.session)
+                || self.members.get(&process.pid) == Some(&process.start_ticks)
+                || (!other_trial && is_marked(process.pid, &self.folder));
+            if belongs {
+                self.members.insert(process.pid, process.start_ticks);
+            }
+        }
+        let is_member =
+            |process: &&ProcessStat| self.members.get(&process.pid) == Some(&process.start_ticks);
+        let roots = processes.iter().filter(is_member).map(|process| process.pid).collect();
+        let mut family = below(processes, &roots);
+        family.extend(processes.iter().filter(is_member).copied());
+        self.members.extend(family.iter().map(|member| (member.pid, member.start_ticks)));
+        family.retain(|member| member.state != 'Z');
+        family
+    }
+}
+
+impl Drop for Family {
+    fn drop(&mut self) {
+        self.end();
+        let mut all = sessions();
+        self.sessions.iter().for_each(|session| {
+            all.remove(session);
+        });
+    }
+}
+
+/// Whether this process has children at all, which is cheaper to ask than who they are.
+fn has_children() -> bool {
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    waitid(Id::All, flags) != Err(Errno::ECHILD)
+}
+
+/// The processes below some, without those themselves.
+pub(super) fn below(processes: &[ProcessStat], roots: &BTreeSet<u32>) -> Vec<ProcessStat> {
+    let mut found = BTreeMap::new();
+    loop {
+        let before = found.len();
+        for process in processes {
+            let parent = &process.parent;
+            if (roots.contains(parent) || found.contains_key(parent))
+                && !roots.contains(&process.pid)
+            {
+                found.insert(process.pid, *process);
+            }
+        }
+        if found.len() == before {
+            return found.into_values().collect();
+        }
+    }
+}
+
+/// Whether a process says that it belongs to the trial with this folder: by the variable that
+/// names it, or where it dropped its environment, by its output, which goes to a file in there.
+pub(super) fn is_marked(pid: u32, folder: &Path) -> bool {
+    // Processes of others cannot be read, and are not ours.
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    folder_in(&environment) == Some(folder)
+        || [1, 2].into_iter().any(|descriptor| {
+            let target = fs::read_link(format!("/proc/{pid}/fd/{descriptor}"));
+            target.is_ok_and(|file| [STDOUT, STDERR].iter().any(|name| file == folder.join(name)))
+        })
+}
+
+fn folder_in(environment: &[u8]) -> Option<&Path> {
+    let mut variables = environment.split(|&byte| byte == 0);
+    let name = FOLDER_VARIABLE.as_bytes();
+    let value = variables.find_map(|pair| pair.strip_prefix(name)?.strip_prefix(b"="))?;
+    Some(Path::new(OsStr::from_bytes(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_found_among_other_variables() {
+        let environment = b"A=1\0TRAINWRIGHT_DIRS=/no\0TRAINWRIGHT_DIR=/s/trials/3\0B=2\0";
+        assert_eq!(folder_in(environment), Some(Path::new("/s/trials/3")));
+        assert_eq!(folder_in(b"A=TRAINWRIGHT_DIR=/x\0"), None);
+    }
+}
