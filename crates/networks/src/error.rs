@@ -9,8 +9,12 @@ use std::path::PathBuf;
 pub enum NetworksError {
     #[error("layer {layer} of {widths:?} has no neurons")]
     EmptyLayer { layer: usize, widths: Vec<usize> },
-    #[error("with layer `{layer}` the network has more than 2^38 numbers, which no memory holds")]
-    TooLarge { layer: String },
+    #[error(
+        "with layer `{layer}` the network needs about {:.1e} bytes of memory, more than any machine \
+         has; the limit is 1.1e12 (2^38 numbers)",
+        *bytes as f64
+    )]
+    TooLarge { layer: String, bytes: u128 },
     #[error("the network has {layers} layers, more than {most} cannot be built")]
     TooManyLayers { layers: usize, most: usize },
     #[error(

@@ -152,7 +152,7 @@ impl Builder {
         let (first_tensor, parameters) = (self.parameters.count(), self.parameters.len());
         if let Some(made) = self.make(&name, layer)? {
             let size = product(&made.shape).filter(|&size| size <= LIMIT);
-            let size = size.ok_or_else(|| NetworksError::TooLarge { layer: name.clone() })?;
+            let size = size.ok_or_else(|| too_large(&name, &made.shape, 0))?;
             let mut inputs = vec![self.from.clone()];
             if let LayerDescription::Add { with } = layer {
                 inputs.push(with.clone());
@@ -247,6 +247,13 @@ fn check_layer_count(layers: usize) -> Result<(), NetworksError> {
 
 fn product(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size))
+}
+
+/// What is wrong with a tensor of these dimensions after so many numbers.
+fn too_large(layer: &str, shape: &[usize], before: usize) -> NetworksError {
+    let numbers = shape.iter().fold(1, |all: u128, &size| all.saturating_mul(size as u128));
+    let bytes = numbers.saturating_add(before as u128).saturating_mul(size_of::<f32>() as u128);
+    NetworksError::TooLarge { layer: layer.to_owned(), bytes }
 }
 
 /// The product of such factors, or the largest number where that is larger.

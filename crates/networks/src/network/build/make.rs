@@ -1,6 +1,6 @@
 //! Single layers: what a description asks for must fit the dimensions that come in.
 
-use super::{Builder, LIMIT, MOST_TAP_BYTES, Made, operations, product};
+use super::{Builder, LIMIT, MOST_TAP_BYTES, Made, operations, product, too_large};
 use crate::error::NetworksError;
 use crate::layers::layer::Layer;
 use crate::layers::{
@@ -77,7 +77,7 @@ impl Builder {
         let total = product(shape).and_then(|more| more.checked_add(self.parameters.len()));
         match total {
             Some(total) if total <= LIMIT => Ok(()),
-            _ => Err(NetworksError::TooLarge { layer: name.to_owned() }),
+            _ => Err(too_large(name, shape, self.parameters.len())),
         }
     }
 

@@ -193,7 +193,7 @@ fn what_is_frozen_stays_as_it_was() {
 #[test]
 fn stretches_that_learn_are_joined() {
     let network = Network::perceptron(2, &[3], 2).unwrap();
-    assert_eq!(trained_ranges(network.tensors()), [0..17]);
+    assert_eq!(trained_ranges(network.tensors()), vec![Range { start: 0, end: 17 }]);
     let mut tensors = network.tensors().to_vec();
     tensors[1].trainable = false;
     assert_eq!(trained_ranges(&tensors), [0..6, 9..17]);
