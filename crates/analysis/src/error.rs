@@ -82,6 +82,10 @@ pub enum AnalysisError {
     NotPositive { line: u64, column: String, value: f64 },
     #[error("{group} has {found} number of `{steps}`, but a line needs at least 2")]
     NoLine { group: String, steps: String, found: usize },
+    #[error("{message}")]
+    TestOptions { message: String },
+    #[error("{message}")]
+    NoTest { message: String },
     #[error("no column can be correlated with `{response}`: none holds numbers that vary")]
     NoCorrelations { response: String },
     #[error(

@@ -10,6 +10,9 @@
 //! | `model` | formulas, variables and the matrix they make |
 //! | `fit` | the fit of a model: analysis of variance, checks, effects, power; long tables too |
 //! | `questions` | comparisons with a baseline, correlations, overhead, scaling, surfaces |
+//! | `queues` | what queues, measured times and load tests mean |
+//! | `read_speed` | readings of pictures from files and records, compared and fitted |
+//! | `test_table` | the statistical tests by name, what each needs and what it answers |
 //! | `findings` | what the data say in sentences, and the catalogue of all of them |
 //! | `wording` | figures, p-values and lists in sentences |
 //!
@@ -21,6 +24,9 @@ mod findings;
 mod fit;
 mod model;
 mod questions;
+mod queues;
+mod read_speed;
+mod test_table;
 pub mod wording;
 
 pub use csv_table::{Column, Table};
@@ -56,3 +62,12 @@ pub use questions::surface::{
     Contour, Curvature, Surface, SurfaceFactor, SurfaceKind, SurfaceOptions, SurfacePoint,
     SurfaceTerm, surface_of_study, surface_of_table,
 };
+pub use queues::{
+    CutShort, FitReply, LoadMeasured, MeasuredTimes, TimesFit, findings_of_classes,
+    findings_of_load, findings_of_queue, fit_times,
+};
+pub use read_speed::{
+    CacheState, PictureSource, Ratio, SpeedCoefficient, SpeedConditions, SpeedFit, SpeedLackOfFit,
+    SpeedMean, SpeedModel, SpeedRow, Speedtest, examine_speeds,
+};
+pub use test_table::{AdjustmentMethod, StatsTest, TestQuestion, TestResult};

@@ -1,29 +1,25 @@
 //! The verb `data speedtest`: what feeds training fastest, picture files or records, and what the
 //! batch size, the number of batches and the threads have to do with it.
 //!
-//! `runs.rs` plans and makes the readings, `fits.rs` fits the regressions, `comparison.rs` compares
-//! means, `words.rs` says what they mean, `page.rs` shows it as HTML.
+//! `runs.rs` plans and makes the readings, `page.rs` shows what they mean as HTML.
 
-mod comparison;
-mod fits;
 mod page;
 mod runs;
-mod words;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use serde::Serialize;
-use trainwright_analysis::AnalysisError;
+use trainwright_analysis::examine_speeds;
+pub use trainwright_analysis::{
+    CacheState, PictureSource, Ratio, SpeedCoefficient, SpeedConditions, SpeedFit, SpeedLackOfFit,
+    SpeedMean, SpeedModel, SpeedRow, Speedtest,
+};
 use trainwright_records::pictures::PixelLimit;
 use trainwright_records::{Limits, ReadSource};
-use trainwright_stats::StatsError;
 
 use crate::Error;
-pub use comparison::{Ratio, SpeedMean};
-pub use fits::{SpeedCoefficient, SpeedFit, SpeedLackOfFit, SpeedModel};
 pub use page::speedtest_page;
-pub use runs::{SpeedRow, speedtest_csv};
+pub use runs::speedtest_csv;
 
 /// What is read, and how often.
 #[derive(Debug, Clone)]
@@ -54,52 +50,6 @@ pub struct SpeedtestRequest<'a> {
     pub max_pixels: PixelLimit,
 }
 
-/// What the system's cache holds when a reading starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CacheState {
-    /// Everything was read once before.
-    Warm,
-    /// The files were dropped from the cache of this system.
-    Cold,
-}
-
-/// What a speed test found; field names are the contract of `data speedtest --json`.
-#[derive(Debug, Clone, Serialize)]
-pub struct Speedtest {
-    /// Cache, limits and pictures.
-    pub conditions: SpeedConditions,
-    /// Every reading, in the order in which they were made.
-    pub rows: Vec<SpeedRow>,
-    /// Mean speed of each combination.
-    pub means: Vec<SpeedMean>,
-    /// Regressions of the speed.
-    pub fits: Vec<SpeedFit>,
-    /// How many times as fast records are; absent where only one could be compared.
-    pub ratio: Option<Ratio>,
-    /// What it means, sentence by sentence.
-    pub verdict: Vec<String>,
-}
-
-/// Under what conditions was read.
-#[derive(Debug, Clone, Serialize)]
-pub struct SpeedConditions {
-    /// State of the cache.
-    pub cache: CacheState,
-    /// Wait before the first byte of every file or shard.
-    pub latency_s: f64,
-    /// Bytes a second over all requests; absent without a limit.
-    pub bandwidth_bytes_per_s: Option<u64>,
-    /// Side in pixels to which pictures were brought.
-    pub size: usize,
-    /// Picture files that there were to read.
-    pub files: usize,
-    /// Shards that there were to read.
-    pub shards: usize,
-    /// Seed of the order.
-    pub seed: u64,
-}
-
 /// Where a speed test is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpeedtestProgress {
@@ -121,22 +71,7 @@ pub fn speedtest(
     progress: &mut dyn FnMut(SpeedtestProgress),
 ) -> Result<Speedtest, Error> {
     let (conditions, rows) = runs::read_all(request, progress)?;
-    examine(conditions, rows)
-}
-
-/// What readings mean.
-fn examine(conditions: SpeedConditions, rows: Vec<SpeedRow>) -> Result<Speedtest, Error> {
-    let means = comparison::means(&rows)?;
-    let fits = fits::fit_all(&rows)?;
-    let ratio = comparison::ratio(&rows)?;
-    let mut test = Speedtest { conditions, rows, means, fits, ratio, verdict: Vec::new() };
-    test.verdict = words::verdict(&test);
-    Ok(test)
-}
-
-/// A statistic of the speed that cannot be computed.
-fn undefined(source: StatsError) -> Error {
-    AnalysisError::Stats { response: "images_per_s".to_owned(), source }.into()
+    Ok(examine_speeds(conditions, rows)?)
 }
 
 #[cfg(test)]

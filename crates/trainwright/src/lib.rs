@@ -39,9 +39,9 @@ pub use check::{Hours, HoursFrom, Preview, check};
 pub use data::{FetchRequest, fetch};
 pub use data_prepare::{inspect_data, prepare_data, verify_data};
 pub use data_speedtest::{
-    CacheState, Ratio, SpeedCoefficient, SpeedConditions, SpeedFit, SpeedLackOfFit, SpeedMean,
-    SpeedModel, SpeedRow, Speedtest, SpeedtestProgress, SpeedtestRequest, speedtest, speedtest_csv,
-    speedtest_page,
+    CacheState, PictureSource, Ratio, SpeedCoefficient, SpeedConditions, SpeedFit, SpeedLackOfFit,
+    SpeedMean, SpeedModel, SpeedRow, Speedtest, SpeedtestProgress, SpeedtestRequest, speedtest,
+    speedtest_csv, speedtest_page,
 };
 pub use error::Error;
 pub use export::{export_csv, export_json};

@@ -1,18 +1,15 @@
 //! The verb `queue`: how long jobs wait, how many servers they need.
 //!
-//! `simulate.rs` runs the event simulation beside the closed forms, `fit.rs` reads service times
-//! and says which queue they make, `findings.rs` words what an answer means.
+//! `simulate.rs` runs the event simulation beside the closed forms, `fit.rs` reads service times.
 
-mod findings;
 mod fit;
 mod simulate;
 
 use serde::Serialize;
-use trainwright_analysis::Finding;
+use trainwright_analysis::{Finding, findings_of_classes, findings_of_queue};
 use trainwright_queueing::{PriorityAnswer, PriorityDraft, QueueAnswer, QueueDraft};
 
 use crate::Error;
-pub(crate) use findings::{not_exponential, unstable};
 pub use fit::{FitReply, FitRequest, FitSource, TimesFit, fit_queue};
 pub use simulate::{
     Agreement, ClassesSimulated, QueueSimulated, SimulationLength, simulate_priorities,
@@ -36,7 +33,7 @@ pub struct QueueReply<A> {
 /// its target cannot be kept.
 pub fn queue(draft: &QueueDraft) -> Result<QueueReply<QueueAnswer>, Error> {
     let answer = draft.answer()?;
-    let findings = findings::of_queue(&answer);
+    let findings = findings_of_queue(&answer);
     Ok(QueueReply { answer, findings })
 }
 
@@ -47,6 +44,6 @@ pub fn queue(draft: &QueueDraft) -> Result<QueueReply<QueueAnswer>, Error> {
 /// ever, or its target cannot be kept.
 pub fn priority_queue(draft: &PriorityDraft) -> Result<QueueReply<PriorityAnswer>, Error> {
     let answer = draft.answer()?;
-    let findings = findings::of_classes(&answer);
+    let findings = findings_of_classes(&answer);
     Ok(QueueReply { answer, findings })
 }

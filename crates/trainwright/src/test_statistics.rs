@@ -1,31 +1,13 @@
-//! The verb `stats`: one statistical test on columns of a table.
-//!
-//! `which_test.rs` lists the tests and what each needs, `input.rs` reads columns, groups and
-//! pairs, `outcome.rs` turns what a test gives into fields and words.
-
-mod input;
-mod outcome;
-mod resampled;
-mod which_test;
+//! The verb `stats`: one statistical test on columns of a file.
 
 use std::fs::File;
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
-use trainwright_analysis::{AnalysisError, Formula, Table, TermOrder, box_cox_of_table};
-use trainwright_stats::{
-    StatsError, adjust, anderson_darling, bartlett, brown_forsythe, dagostino, fligner_killeen,
-    jarque_bera, kendall, kruskal_wallis, lenth, levene, lilliefors, mann_whitney, one_way,
-    paired_t, pearson, shapiro_wilk, spearman, tukey, two_level_effects, welch, welch_t, wilcoxon,
-};
+pub use trainwright_analysis::{AdjustmentMethod, StatsTest, TestResult};
+use trainwright_analysis::{AnalysisError, Table, TestQuestion};
+pub use trainwright_stats::Location;
 
 use crate::Error;
-use input::{Groups, Pairs, Sample};
-use outcome::Outcome;
-use resampled::resampled;
-pub use trainwright_stats::Location;
-pub use which_test::{AdjustmentMethod, StatsTest};
-use which_test::{Needs, check_options};
 
 /// A test and the columns to make it on.
 #[derive(Debug, Clone, Copy)]
@@ -52,16 +34,7 @@ pub struct TestRequest<'a> {
     pub seed: Option<u64>,
 }
 
-/// What a test gave.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TestResult {
-    /// The numbers by name, as the JSON contract has them.
-    pub fields: Map<String, Value>,
-    /// What they mean, sentence by sentence.
-    pub meaning: Vec<String>,
-}
-
-/// Makes a test on a table.
+/// Makes a test on a file.
 ///
 /// Rows without a value are left out, and the result names their lines.
 ///
@@ -69,9 +42,13 @@ pub struct TestResult {
 /// A file that cannot be read, a column that is missing or not numeric, options that the test
 /// does not use or lacks, or values on which it is not defined.
 pub fn test_statistics(request: &TestRequest<'_>) -> Result<TestResult, Error> {
-    check_options(request)?;
+    let question = request.question();
     let path = request.data;
-    let fault = |message: String| Error::Statistics { file: path.to_owned(), message };
+    let fault = |error: AnalysisError| match error {
+        AnalysisError::TestOptions { message } => Error::Request(message),
+        error => Error::Statistics { file: path.to_owned(), message: error.to_string() },
+    };
+    question.check().map_err(fault)?;
     let file = File::open(path).map_err(|source| Error::Input { path: path.to_owned(), source })?;
     // A grouping column is read as text, so that groups keep the names they have in the file.
     let texts: Vec<String> = request.by.into_iter().map(str::to_owned).collect();
@@ -81,152 +58,21 @@ pub fn test_statistics(request: &TestRequest<'_>) -> Result<TestResult, Error> {
         Some(_) => Table::from_csv(file, &texts),
         None => Table::from_csv_columns(file, &texts, &named),
     };
-    let table = table.map_err(|error| fault(error.to_string()))?;
-    let outcome = match request.test.needs() {
-        Needs::Sample => of_sample(request, &table),
-        Needs::Groups | Needs::TwoGroups => of_groups(request, &table),
-        Needs::Pairs => of_pairs(request, &table),
-        Needs::TwoSamples => resampled(request, &table),
-        Needs::PValues => adjusted(request, &table),
-        Needs::Factorial => factorial(request, &table),
-        Needs::Formula => power(request, &table),
-    };
-    Ok(outcome.map_err(fault)?.named(request.test))
+    question.answer(&table.map_err(fault)?).map_err(fault)
 }
 
-fn of_sample(request: &TestRequest<'_>, table: &Table) -> Result<Outcome, String> {
-    let sample = Sample::read(table, request.column.unwrap_or_default())?;
-    let values = &sample.values;
-    let null = format!("`{}` came from a normal distribution", sample.name);
-    let base = |statistic: f64, p: f64| Outcome::test(statistic, p, &null).rows(&sample);
-    let shape = |found: trainwright_stats::ShapeTest| {
-        let outcome = base(found.statistic, found.p);
-        outcome.with("skewness", found.skewness).with("kurtosis", found.kurtosis)
-    };
-    let found = match request.test {
-        StatsTest::AndersonDarling => anderson_darling(values).map(|found| {
-            let outcome = base(found.a2, found.p).with("adjusted", found.adjusted);
-            if found.p_is_bound() { outcome.with_bound() } else { outcome }
-        }),
-        StatsTest::Lilliefors => lilliefors(values).map(|found| base(found.d, found.p)),
-        StatsTest::JarqueBera => jarque_bera(values).map(shape),
-        StatsTest::DAgostino => dagostino(values).map(shape),
-        _ => shapiro_wilk(values).map(|found| base(found.w, found.p)),
-    };
-    found.map_err(|error| sample.words(&error))
-}
-
-fn of_groups(request: &TestRequest<'_>, table: &Table) -> Result<Outcome, String> {
-    let column = request.column.unwrap_or_default();
-    let groups = Groups::read(table, column, request.by.unwrap_or_default())?;
-    if request.test.needs() == Needs::TwoGroups && groups.names.len() != 2 {
-        return Err(groups.not_two(request.test));
+impl<'a> TestRequest<'a> {
+    fn question(&self) -> TestQuestion<'a> {
+        TestQuestion {
+            test: self.test,
+            column: self.column,
+            by: self.by,
+            with: self.with,
+            formula: self.formula,
+            method: self.method,
+            statistic: self.statistic,
+            ratio: self.ratio,
+            seed: self.seed,
+        }
     }
-    let values = &groups.values;
-    let base = |statistic: f64, p: f64, null: &str| {
-        let null = format!("all groups had the same {null} of `{column}`");
-        Outcome::test(statistic, p, &null).groups(&groups)
-    };
-    let f_test = |found: trainwright_stats::OneWay, null: &str| {
-        let outcome = base(found.f, found.p, null).with("df1", found.df1).with("df2", found.df2);
-        outcome.with("ss_between", found.ss_between).with("ss_within", found.ss_within)
-    };
-    let found = match request.test {
-        StatsTest::Bartlett => bartlett(values)
-            .map(|found| base(found.statistic, found.p, "variance").with("df", found.df)),
-        StatsTest::Levene => levene(values).map(|found| f_test(found, "variance")),
-        StatsTest::BrownForsythe => brown_forsythe(values).map(|found| f_test(found, "variance")),
-        StatsTest::Fligner => fligner_killeen(values)
-            .map(|found| base(found.statistic, found.p, "variance").with("df", found.df)),
-        StatsTest::Kruskal => kruskal_wallis(values)
-            .map(|found| base(found.h, found.p, "distribution").with("df", found.df)),
-        StatsTest::Welch => welch(values).map(|found| {
-            base(found.f, found.p, "mean").with("df1", found.df1).with("df2", found.df2)
-        }),
-        StatsTest::Tukey => tukey(values).map(|found| Outcome::tukey(&found, &groups)),
-        StatsTest::WelchT => welch_t(&values[0], &values[1])
-            .map(|found| base(found.t, found.p, "mean").t_test(&found)),
-        StatsTest::MannWhitney => mann_whitney(&values[0], &values[1]).map(|found| {
-            base(found.u, found.p, "distribution")
-                .with("probability", found.probability)
-                .with("shift", found.shift)
-                .method(found.method)
-        }),
-        _ => one_way(values).map(|found| f_test(found, "mean")),
-    };
-    found.map_err(|error| groups.words(&error))
-}
-
-fn of_pairs(request: &TestRequest<'_>, table: &Table) -> Result<Outcome, String> {
-    let names = (request.column.unwrap_or_default(), request.with.unwrap_or_default());
-    let pairs = Pairs::read(table, names.0, names.1)?;
-    let (x, y) = (&pairs.first, &pairs.second);
-    let base = |statistic: f64, p: Option<f64>, null: &str| {
-        let null = format!("`{}` and `{}` {null}", names.0, names.1);
-        Outcome::maybe(statistic, p, &null).pairs(&pairs)
-    };
-    let unrelated = "had nothing to do with each other";
-    let found = match request.test {
-        StatsTest::Spearman => spearman(x, y).map(|found| {
-            let outcome = base(found.rho, Some(found.p), unrelated).with("rho", found.rho);
-            outcome.with("t", found.t).with("exact_p", found.exact_p)
-        }),
-        StatsTest::Kendall => kendall(x, y).map(|found| {
-            let outcome = base(found.tau, Some(found.p), unrelated).with("tau", found.tau);
-            outcome.with("z", found.z).with("s", found.s)
-        }),
-        StatsTest::PairedT => paired_t(x, y)
-            .map(|found| base(found.t, Some(found.p), "had the same mean").t_test(&found)),
-        StatsTest::Wilcoxon => wilcoxon(x, y).map(|found| {
-            base(found.v, Some(found.p), "differed by chance alone")
-                .with("zeros", found.zeros)
-                .with("shift", found.shift)
-                .method(found.method)
-        }),
-        _ => pearson(x, y).map(|found| {
-            let [low, high] = [0, 1].map(|end| found.interval.map(|interval| interval[end]));
-            let outcome = base(found.r, found.p, unrelated).with("r", found.r);
-            outcome.with("t", found.t).with("ci_low", low).with("ci_high", high)
-        }),
-    };
-    found.map_err(|error| format!("columns `{}` and `{}`: {error}", names.0, names.1))
-}
-
-fn adjusted(request: &TestRequest<'_>, table: &Table) -> Result<Outcome, String> {
-    let sample = Sample::read_complete(table, request.column.unwrap_or_default())?;
-    let method = request.method.unwrap_or(AdjustmentMethod::Holm);
-    if let Some(row) = sample.values.iter().position(|p| !(0.0..=1.0).contains(p)) {
-        let (line, value) = (table.line(row), sample.values[row]);
-        return Err(format!("line {line}, column `{}`: {value} is no p-value", sample.name));
-    }
-    let found = adjust(&sample.values, method.into()).map_err(|error| sample.words(&error))?;
-    let below = found.iter().filter(|p| **p < 0.05).count();
-    let before = sample.values.iter().filter(|p| **p < 0.05).count();
-    let words = format!(
-        "{before} of {} p-values are below 0.05 as they stand, {below} after adjustment for their \
-         number.",
-        found.len()
-    );
-    Ok(Outcome::without_test(words).with("method", method.name()).with("adjusted", found))
-}
-
-fn factorial(request: &TestRequest<'_>, table: &Table) -> Result<Outcome, String> {
-    let sample = Sample::read_complete(table, request.column.unwrap_or_default())?;
-    let words = |error: StatsError| sample.words(&error);
-    let effects = two_level_effects(&sample.values).map_err(words)?;
-    let margins = lenth(&effects).map_err(words)?;
-    Ok(Outcome::lenth(&effects, &margins))
-}
-
-fn power(request: &TestRequest<'_>, table: &Table) -> Result<Outcome, String> {
-    let text = match (request.formula, request.column) {
-        (Some(formula), _) => formula.to_owned(),
-        (None, column) => format!("{} ~ 1", column.unwrap_or_default()),
-    };
-    let words = |error: AnalysisError| error.to_string();
-    let formula = Formula::parse(&text, TermOrder::Formula).map_err(words)?;
-    let (found, n) = box_cox_of_table(table, &formula).map_err(words)?;
-    let outcome = Outcome::without_test(outcome::power_in_words(&found));
-    let fields = json!({ "lambda": found.lambda, "low": found.low, "high": found.high, "n": n });
-    Ok(outcome.with_all(fields).left_out_count(table.rows() - n))
 }

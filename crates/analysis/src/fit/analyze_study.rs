@@ -59,33 +59,7 @@ pub fn analyze_study(
         return Err(AnalysisError::NothingFinished { observed: observations.len() });
     }
     finished.sort_by_key(|o| o.trial);
-    let spec = &study.analysis;
-    let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
-    let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
-    let mut variables = variables(study, design, &finished)?;
-    variables.extend(blocks(&finished));
-    let mut terms = place_terms(&formula, &mut variables, &spec.terms)?;
-    let mut term_names = formula.term_names();
-    add_blocks(&variables, &mut terms, &mut term_names);
-    let problem = Problem {
-        response: formula.response_name(),
-        logarithmic: false,
-        formula: format!("{} ~ {}", spec.response, term_names.join(" + ")),
-        y: responses(&finished, &spec.response)?,
-        variables,
-        terms,
-        term_names,
-        intercept: formula.intercept,
-        contrasts: Contrasts::Treatment,
-        groupings: whole_plots(&finished).into_iter().collect(),
-        coding: options.coding,
-        types: options.types.clone(),
-        alpha: spec.alpha,
-        direction: Some(study.direction()),
-        labels: finished.iter().map(|o| label(o)).collect(),
-        order: Order::Run,
-        balanced: Some(trials::rows_equally_observed(design, &finished)),
-    };
+    let problem = problem_of(study, design, &finished, options)?;
     let mut analysis = analyze(&problem)?;
     analysis.findings.extend(blocks_taken_out(&problem));
     let centre: Vec<bool> =
@@ -98,7 +72,7 @@ pub fn analyze_study(
     }
     if options.coding == Coding::Coded {
         let raw = Fitted::new(&Problem { coding: Coding::Raw, ..problem })?;
-        analysis.findings.extend(in_natural_units(&raw, spec.alpha));
+        analysis.findings.extend(in_natural_units(&raw, study.analysis.alpha));
     }
     analysis.findings.extend(trials::findings(study, design, observations));
     analysis.findings.extend(trials::oversubscribed(study, options.machine_cores));
@@ -115,6 +89,42 @@ pub fn analyze_study(
     }
     sort(&mut analysis.findings);
     Ok(analysis)
+}
+
+/// What a study asks to fit to its finished trials.
+fn problem_of(
+    study: &Study,
+    design: &Design,
+    finished: &[&Observation],
+    options: &StudyOptions,
+) -> Result<Problem, AnalysisError> {
+    let spec = &study.analysis;
+    let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
+    let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
+    let mut variables = variables(study, design, finished)?;
+    variables.extend(blocks(finished));
+    let mut terms = place_terms(&formula, &mut variables, &spec.terms)?;
+    let mut term_names = formula.term_names();
+    add_blocks(&variables, &mut terms, &mut term_names);
+    Ok(Problem {
+        response: formula.response_name(),
+        logarithmic: false,
+        formula: format!("{} ~ {}", spec.response, term_names.join(" + ")),
+        y: responses(finished, &spec.response)?,
+        variables,
+        terms,
+        term_names,
+        intercept: formula.intercept,
+        contrasts: Contrasts::Treatment,
+        groupings: whole_plots(finished).into_iter().collect(),
+        coding: options.coding,
+        types: options.types.clone(),
+        alpha: spec.alpha,
+        direction: Some(study.direction()),
+        labels: finished.iter().map(|o| label(o)).collect(),
+        order: Order::Run,
+        balanced: Some(trials::rows_equally_observed(design, finished)),
+    })
 }
 
 /// Whole plots, between which hard-to-change factors were set anew.

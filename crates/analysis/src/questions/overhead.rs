@@ -118,12 +118,13 @@ pub fn overhead_of_table(
             (Some(a), Some(b)) => a.same_as(b),
             _ => true,
         };
-        let mut points = Vec::new();
-        for row in (0..table.rows()).filter(|&row| same(&groups[row])) {
-            let Some(time) = times[row] else { continue };
+        let rows = (0..table.rows()).filter(|&row| same(&groups[row]));
+        let with_time = rows.filter_map(|row| Some((row, times[row]?)));
+        let point = |(row, time): (usize, f64)| {
             let (line, column) = (table.line(row), options.steps.clone());
-            points.push((steps[row].ok_or(AnalysisError::EmptyFactor { line, column })?, time));
-        }
+            Ok((steps[row].ok_or(AnalysisError::EmptyFactor { line, column })?, time))
+        };
+        let points = with_time.map(point).collect::<Result<Vec<_>, AnalysisError>>()?;
         let line = fit(options, name, &points)?;
         if line.n == distinct_steps(&points) {
             single.push(title(&line, options));

@@ -1,9 +1,8 @@
 //! A speed test as one HTML file.
 
-use trainwright_records::ReadSource;
 use trainwright_report::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries};
 
-use super::{SpeedFit, SpeedModel, SpeedRow, Speedtest};
+use super::{PictureSource, SpeedFit, SpeedModel, SpeedRow, Speedtest};
 
 /// The tables and figures of a speed test; `title` names what was read.
 pub fn speedtest_page(test: &Speedtest, title: &str, written_at: &str) -> String {
@@ -68,7 +67,7 @@ fn panel(test: &Speedtest, parameter: &'static str) -> SpeedPanel {
         "threads" => row.threads as f64,
         _ => row.images as f64,
     };
-    let series = ReadSource::ALL.into_iter().map(|source| {
+    let series = PictureSource::ALL.into_iter().map(|source| {
         let own = test.rows.iter().filter(|row| row.source == source);
         let find = |model| {
             let mut fits = test.fits.iter();

@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
 use trainwright_records::bucket::{Bucket, Limited, LocalBucket};
 use trainwright_records::pictures::PixelLimit;
 use trainwright_records::{
@@ -13,40 +12,15 @@ use trainwright_records::{
 };
 use trainwright_study::Seed;
 
-use super::{CacheState, SpeedConditions, SpeedtestProgress, SpeedtestRequest};
+use super::{
+    CacheState, PictureSource, SpeedConditions, SpeedRow, SpeedtestProgress, SpeedtestRequest,
+};
 use crate::Error;
 
 /// Parts of the seed.
 const ORDER_OF_FILES: u64 = 1;
 const ORDER_OF_RUNS: u64 = 2;
 const STARTS: u64 = 3;
-
-/// One reading.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SpeedRow {
-    /// Its number in the order of time, from 1.
-    pub run: usize,
-    /// Files or records.
-    pub source: ReadSource,
-    /// Pictures a batch.
-    pub batch_size: usize,
-    /// Batches.
-    pub batch_number: usize,
-    /// Threads.
-    pub threads: usize,
-    /// Number of the repetition, from 1.
-    pub repetition: usize,
-    /// Pictures read: the data size.
-    pub images: u64,
-    /// Bytes of their files or records.
-    pub bytes: u64,
-    /// Wall time.
-    pub seconds: f64,
-    /// Pictures a second.
-    pub images_per_s: f64,
-    /// Million bytes a second.
-    pub megabytes_per_s: f64,
-}
 
 /// Every combination for each source, repetition after repetition, each in an order of its own:
 /// what changes slowly while the test runs (another program, a warming processor) then falls on
@@ -179,7 +153,7 @@ fn make(
         let time = speed.time(run)?;
         rows.push(SpeedRow {
             run: number + 1,
-            source: run.source,
+            source: source_of(run.source),
             batch_size: run.batch_size.get(),
             batch_number: run.batch_number.get(),
             threads: run.threads.get(),
@@ -193,6 +167,13 @@ fn make(
     }
     progress(SpeedtestProgress::Reading(runs.len(), runs.len()));
     Ok(rows)
+}
+
+fn source_of(source: ReadSource) -> PictureSource {
+    match source {
+        ReadSource::Files => PictureSource::Files,
+        ReadSource::Records => PictureSource::Records,
+    }
 }
 
 fn with_limits(inner: Arc<dyn Bucket>, limits: Limits) -> Arc<dyn Bucket> {

@@ -1,21 +1,13 @@
-//! From measured service times to the queue they make.
+//! Measured service times, read from a table or a study, and the queue they make.
 
 use std::fs::File;
 use std::path::Path;
 
-use serde::Serialize;
-use trainwright_analysis::{Column, Finding, Severity, Table};
-use trainwright_queueing::{
-    ExponentialCheck, QueueKind, ServiceFit, SteadyState, checked_rate, exponential_check,
-    fit_service,
-};
+use trainwright_analysis::{Column, MeasuredTimes, Table, fit_times};
+pub use trainwright_analysis::{FitReply, TimesFit};
 use trainwright_study::{Level, Study, TrialState, seconds_per};
 
-use super::findings::{ALPHA, not_exponential, unstable};
 use crate::{Error, Results};
-
-/// Times below which intervals and checks say little.
-const FEW: usize = 30;
 
 /// Measured times and what is asked of them.
 #[derive(Debug, Clone)]
@@ -57,43 +49,6 @@ pub enum FitSource<'a> {
     },
 }
 
-/// Measured times, summed up.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct TimesFit {
-    /// Rate and variation, times in seconds.
-    #[serde(flatten)]
-    pub fit: ServiceFit,
-    /// Whether they could be exponential.
-    pub exponential: ExponentialCheck,
-}
-
-/// Which queue measured times make.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FitReply {
-    /// Service times.
-    pub service: TimesFit,
-    /// Times between arrivals, where they were given.
-    pub interarrival: Option<TimesFit>,
-    /// Jobs that arrive in a second, as given or measured.
-    pub arrival_rate: Option<f64>,
-    /// Servers.
-    pub servers: u32,
-    /// Work that arrives for each server in a second.
-    pub utilisation: Option<f64>,
-    /// The kind of queue that fits, as the verb `queue` names it.
-    pub recommended: &'static str,
-    /// Why, in words.
-    pub reason: String,
-    /// What that queue does in the long run, where arrivals are known and it is stable.
-    pub steady_state: Option<SteadyState>,
-    /// What M/M/c would say.
-    pub if_exponential: Option<SteadyState>,
-    /// Rows or trials without a time.
-    pub left_out: usize,
-    /// What the figures mean.
-    pub findings: Vec<Finding>,
-}
-
 /// Says which queue measured times make.
 ///
 /// # Errors
@@ -103,108 +58,11 @@ pub fn fit_queue(request: &FitRequest<'_>) -> Result<FitReply, Error> {
     let times = match &request.source {
         FitSource::Table { data, column, unit, interarrival } => {
             let per = seconds_in(column, *unit)?;
-            of_table(data, [Some(*column), *interarrival], request.conditions, per)?
+            of_table(data, [Some(*column), *interarrival], request, per)?
         }
-        FitSource::Study { study, store, metric } => {
-            of_study(study, *store, metric, request.conditions)?
-        }
+        FitSource::Study { study, store, metric } => of_study(study, *store, metric, request)?,
     };
-    let summed = |times: &[f64]| -> Result<TimesFit, Error> {
-        let (fit, exponential) =
-            (fit_service(times, request.seed)?, exponential_check(times, request.seed)?);
-        Ok(TimesFit { fit, exponential })
-    };
-    let service = summed(&times.service)?;
-    let interarrival = times.interarrival.as_deref().map(summed).transpose()?;
-    let given = request.arrival_rate.map(|rate| checked_rate("arrival rate", rate)).transpose()?;
-    let arrival_rate = given.or(interarrival.as_ref().map(|own| own.fit.rate));
-    let utilisation =
-        arrival_rate.map(|rate| rate * service.fit.mean.estimate / f64::from(request.servers));
-    let scv_arrival = interarrival.as_ref().map_or(1.0, |own| own.fit.scv.estimate);
-    let is_poisson = interarrival.as_ref().is_none_or(TimesFit::could_be_exponential);
-    let (recommended, reason) = recommend(&service, is_poisson, request.servers);
-    let stable_at = arrival_rate.filter(|_| utilisation.is_some_and(|own| own < 1.0));
-    let state = |kind: QueueKind| -> Result<Option<SteadyState>, Error> {
-        let Some(rate) = stable_at else { return Ok(None) };
-        Ok(Some(kind.queue(rate, service.fit.rate, request.servers)?.steady_state()))
-    };
-    let scv_service = service.fit.scv.estimate;
-    let kind = match recommended {
-        "mm1" | "mmc" => QueueKind::Mmc,
-        "mg1" => QueueKind::Mgc { scv_service },
-        _ if is_poisson => QueueKind::Ggc { scv_arrival: 1.0, scv_service },
-        _ => QueueKind::Ggc { scv_arrival, scv_service },
-    };
-    let mut findings: Vec<Finding> = utilisation
-        .filter(|own| *own >= 1.0)
-        .map(|own| unstable(own, request.servers))
-        .into_iter()
-        .chain(not_exponential(&service.fit, &service.exponential))
-        .collect();
-    findings.extend(times.mixed);
-    if service.fit.count < FEW {
-        findings.push(few(service.fit.count));
-    }
-    Ok(FitReply {
-        steady_state: state(kind)?,
-        if_exponential: state(QueueKind::Mmc)?,
-        service,
-        interarrival,
-        arrival_rate,
-        servers: request.servers,
-        utilisation,
-        recommended,
-        reason,
-        left_out: times.left_out,
-        findings,
-    })
-}
-
-impl TimesFit {
-    /// Whether nothing speaks against exponential times.
-    pub fn could_be_exponential(&self) -> bool {
-        self.exponential.p >= ALPHA && self.fit.exponential_is_plausible()
-    }
-}
-
-fn recommend(service: &TimesFit, poisson: bool, servers: u32) -> (&'static str, String) {
-    let exponential = service.could_be_exponential();
-    let kind = match (poisson, exponential, servers) {
-        (true, true, 1) => "mm1",
-        (true, true, _) => "mmc",
-        (true, false, 1) => "mg1",
-        _ => "ggc",
-    };
-    let arrivals = if poisson {
-        "arrivals are taken to be Poisson"
-    } else {
-        "the times between arrivals are not exponential"
-    };
-    let services = if exponential {
-        "nothing speaks against exponential service"
-    } else {
-        "service is not exponential"
-    };
-    (kind, format!("{arrivals}, and {services}"))
-}
-
-fn few(count: usize) -> Finding {
-    Finding::new(
-        "queue-few-times",
-        Severity::Warning,
-        format!(
-            "{count} times say little about their variation, and nothing about rare long ones; \
-             measure at least {FEW}"
-        ),
-    )
-}
-
-/// Times in seconds.
-struct MeasuredTimes {
-    service: Vec<f64>,
-    interarrival: Option<Vec<f64>>,
-    left_out: usize,
-    mixed: Option<Finding>,
+    Ok(fit_times(&times)?)
 }
 
 /// Seconds in the unit of a column.
@@ -222,15 +80,15 @@ fn seconds_in(column: &str, unit: Option<&str>) -> Result<f64, Error> {
 fn of_table(
     path: &Path,
     columns: [Option<&str>; 2],
-    conditions: &[(String, String)],
+    request: &FitRequest<'_>,
     seconds: f64,
 ) -> Result<MeasuredTimes, Error> {
     let fault = |message: String| Error::Statistics { file: path.to_owned(), message };
     let file = File::open(path).map_err(|source| Error::Input { path: path.to_owned(), source })?;
-    let named: Vec<String> = conditions.iter().map(|(name, _)| name.clone()).collect();
+    let named: Vec<String> = request.conditions.iter().map(|(name, _)| name.clone()).collect();
     let table = Table::from_csv(file, &named).map_err(|error| fault(error.to_string()))?;
     let mut kept = vec![true; table.rows()];
-    for (name, value) in conditions {
+    for (name, value) in request.conditions {
         let column = table.column(name).map_err(|error| fault(error.to_string()))?;
         let Column::Categorical(cells) = column else {
             unreachable!("columns of conditions are read as text");
@@ -259,7 +117,10 @@ fn of_table(
         service: read(service.unwrap_or_default())?,
         interarrival: interarrival.map(&mut read).transpose()?,
         left_out,
-        mixed: None,
+        configurations: 1,
+        arrival_rate: request.arrival_rate,
+        servers: request.servers,
+        seed: request.seed,
     })
 }
 
@@ -267,7 +128,7 @@ fn of_study(
     study: &Study,
     store: Option<&Path>,
     metric: &str,
-    conditions: &[(String, String)],
+    request: &FitRequest<'_>,
 ) -> Result<MeasuredTimes, Error> {
     let refused = |reason: String| {
         Error::Request(format!("metric `{metric}` cannot be a service time: {reason}"))
@@ -283,7 +144,7 @@ fn of_study(
             refused(format!("its unit is `{unit}`, which is no unit of time; a queue needs times"))
         })?,
     };
-    for (name, _) in conditions {
+    for (name, _) in request.conditions {
         study.factor(name).ok_or_else(|| refused(format!("the study has no factor `{name}`")))?;
     }
     let results = Results::read(study, store)?;
@@ -292,7 +153,7 @@ fn of_study(
         let fits = |(name, value): &(String, String)| {
             trial.configuration.get(name).is_some_and(|own| own.same_as(&Level::parse(value)))
         };
-        if trial.state != TrialState::Finished || !conditions.iter().all(fits) {
+        if trial.state != TrialState::Finished || !request.conditions.iter().all(fits) {
             continue;
         }
         match trial.measurements.iter().find(|own| own.metric == metric) {
@@ -303,13 +164,16 @@ fn of_study(
     }
     rows.sort_unstable();
     rows.dedup();
-    let mixed = (rows.len() > 1).then(|| Finding::new("queue-mixed-configurations", Severity::Warning, format!(
-            "the times come from {} configurations, so their variation is that of a mixed stream of \
-             jobs; choose one with --where FACTOR=LEVEL",
-            rows.len()
-        )));
     if service.is_empty() {
         return Err(refused("no finished trial with these conditions has it".to_owned()));
     }
-    Ok(MeasuredTimes { service, interarrival: None, left_out, mixed })
+    Ok(MeasuredTimes {
+        service,
+        interarrival: None,
+        left_out,
+        configurations: rows.len(),
+        arrival_rate: request.arrival_rate,
+        servers: request.servers,
+        seed: request.seed,
+    })
 }

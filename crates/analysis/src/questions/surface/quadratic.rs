@@ -142,9 +142,11 @@ fn factors(problem: &SurfaceProblem) -> Result<Vec<SurfaceFactor>, AnalysisError
         if low >= high {
             return Err(AnalysisError::OneLevel { by: name.clone(), level: low.to_string() });
         }
+        let factor = SurfaceFactor { name: name.clone(), scale: problem.scales[place], low, high };
+        let (low, high) = factor.ends();
         sample::check(&[low, high], "the range of a factor", 2)
             .map_err(|source| AnalysisError::Stats { response: name.clone(), source })?;
-        Ok(SurfaceFactor { name: name.clone(), scale: problem.scales[place], low, high })
+        Ok(factor)
     };
     problem.names.iter().enumerate().map(factor).collect()
 }

@@ -11,7 +11,7 @@ use crate::linear_algebra::lanes;
 use crate::sample;
 
 /// Largest sample for which Royston checked the approximation.
-pub(crate) const LARGEST_SAMPLE: usize = 5000;
+const LARGEST_SAMPLE: usize = 5000;
 
 /// The Shapiro-Wilk W with its p-value.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,16 +1,16 @@
 //! Two groups or two columns compared by resampling.
 
-use trainwright_analysis::Table;
 use trainwright_stats::{
     Bootstrap, BootstrapOptions, Contrast, Location, bootstrap_pairs, bootstrap_two_samples,
 };
 
 use super::input::{Groups, Pairs};
 use super::outcome::Outcome;
-use super::{StatsTest, TestRequest};
+use super::{StatsTest, TestQuestion};
+use crate::csv_table::Table;
 
 /// An interval for the difference or ratio of two means or medians.
-pub(super) fn resampled(request: &TestRequest<'_>, table: &Table) -> Result<Outcome, String> {
+pub(super) fn resampled(request: &TestQuestion<'_>, table: &Table) -> Result<Outcome, String> {
     let usual = BootstrapOptions::default();
     let options = BootstrapOptions {
         location: request.statistic.unwrap_or(usual.location),

@@ -1,12 +1,12 @@
 //! The fields of a test's result, and what they mean in words.
 
 use serde_json::{Map, Value, json};
-use trainwright_analysis::BoxCoxSummary;
-use trainwright_analysis::wording::{count, list, p_value};
 use trainwright_stats::{Lenth, TTest, TailMethod, Tukey};
 
 use super::input::{Groups, Pairs, Sample};
 use super::{StatsTest, TestResult};
+use crate::fit::analysis::BoxCoxSummary;
+use crate::wording::{count, list, p_value};
 
 /// Largest p-value called rare.
 const RARE: f64 = 0.05;

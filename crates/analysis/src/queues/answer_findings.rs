@@ -1,10 +1,11 @@
 //! What answers about queues mean, in words.
 
-use trainwright_analysis::{Finding, Severity};
 use trainwright_queueing::{
     ExponentialCheck, PriorityAnswer, QueueAnswer, QueueKind, ServiceFit, SteadyState,
 };
-use trainwright_report::figure;
+
+use crate::findings::{Finding, Severity};
+use crate::wording::figure;
 
 /// Utilisation from which small changes have large effects.
 const BUSY: f64 = 0.9;
@@ -12,7 +13,8 @@ const BUSY: f64 = 0.9;
 /// Largest p-value called evidence against exponential times.
 pub(crate) const ALPHA: f64 = 0.05;
 
-pub(super) fn of_queue(answer: &QueueAnswer) -> Vec<Finding> {
+/// Findings about the answer of a queue.
+pub fn findings_of_queue(answer: &QueueAnswer) -> Vec<Finding> {
     let mut findings = Vec::new();
     let limited = matches!(answer.kind, QueueKind::Mmck { .. } | QueueKind::Finite { .. });
     if !limited && answer.steady_state.utilisation >= BUSY {
@@ -34,7 +36,8 @@ pub(super) fn of_queue(answer: &QueueAnswer) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn of_classes(answer: &PriorityAnswer) -> Vec<Finding> {
+/// Findings about the answer of a queue with classes.
+pub fn findings_of_classes(answer: &PriorityAnswer) -> Vec<Finding> {
     let state = &answer.steady_state;
     if state.utilisation < BUSY { Vec::new() } else { vec![nearly_full(state, None)] }
 }
@@ -135,12 +138,12 @@ mod tests {
 
     #[test]
     fn a_nearly_full_queue_is_told_and_a_quiet_one_is_not() {
-        assert!(of_queue(&draft(0.8).answer().unwrap()).is_empty());
-        let busy = of_queue(&draft(0.9).answer().unwrap());
+        assert!(findings_of_queue(&draft(0.8).answer().unwrap()).is_empty());
+        let busy = findings_of_queue(&draft(0.9).answer().unwrap());
         let text = &busy[0].text;
         // M/M/1: 1 / (1 - 0.945) over 1 / (1 - 0.9).
         assert!(text.contains("busy 90 %") && text.contains("1.818 times"), "{text}");
-        let brim = of_queue(&draft(0.99).answer().unwrap());
+        let brim = findings_of_queue(&draft(0.99).answer().unwrap());
         assert!(brim[0].text.contains("1.010 % more arrivals"), "{}", brim[0].text);
     }
 

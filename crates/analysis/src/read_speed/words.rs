@@ -1,10 +1,7 @@
 //! What a speed test means, in sentences.
 
-use trainwright_analysis::wording::{list, p_value, percent};
-use trainwright_records::ReadSource;
-use trainwright_report::figure;
-
-use super::{CacheState, SpeedFit, SpeedMean, SpeedModel, Speedtest};
+use super::{CacheState, PictureSource, SpeedFit, SpeedMean, SpeedModel, Speedtest};
+use crate::wording::{figure, list, p_value, percent};
 
 /// Largest p-value called evidence.
 const ALPHA: f64 = 0.05;
@@ -14,13 +11,13 @@ pub(super) fn verdict(test: &Speedtest) -> Vec<String> {
     let mut sentences = Vec::new();
     sentences.extend(ratio(test));
     sentences.extend(fastest(test));
-    for source in ReadSource::ALL {
+    for source in PictureSource::ALL {
         sentences.extend(what_matters(test, source));
     }
-    for source in ReadSource::ALL {
+    for source in PictureSource::ALL {
         sentences.extend(adequacy(test, source));
     }
-    if fits(test, ReadSource::Files, SpeedModel::Linear)
+    if fits(test, PictureSource::Files, SpeedModel::Linear)
         .any(|fit| fit.parameter == Some("data_size"))
     {
         sentences.push(
@@ -93,7 +90,7 @@ fn overlaps(mean: &SpeedMean, best: &SpeedMean) -> bool {
     mean.ci_high.unwrap_or(mean.images_per_s) >= best.images_per_s
 }
 
-fn what_matters(test: &Speedtest, source: ReadSource) -> Option<String> {
+fn what_matters(test: &Speedtest, source: PictureSource) -> Option<String> {
     let fits: Vec<&SpeedFit> = fits(test, source, SpeedModel::Linear).collect();
     if fits.is_empty() {
         return None;
@@ -125,7 +122,7 @@ fn what_matters(test: &Speedtest, source: ReadSource) -> Option<String> {
     Some(format!("{name}: reading {}.", list(&clear)))
 }
 
-fn adequacy(test: &Speedtest, source: ReadSource) -> Option<String> {
+fn adequacy(test: &Speedtest, source: PictureSource) -> Option<String> {
     let straight = fits(test, source, SpeedModel::JointLinear).next();
     let straight = straight.or_else(|| fits(test, source, SpeedModel::Linear).next())?;
     let bent = fits(test, source, SpeedModel::JointQuadratic).next();
@@ -180,7 +177,7 @@ fn conditions(test: &Speedtest) -> String {
 
 fn fits(
     test: &Speedtest,
-    source: ReadSource,
+    source: PictureSource,
     model: SpeedModel,
 ) -> impl Iterator<Item = &SpeedFit> {
     test.fits.iter().filter(move |fit| fit.source == source && fit.model == model)

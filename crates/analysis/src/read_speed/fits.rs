@@ -7,11 +7,10 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use trainwright_records::ReadSource;
 use trainwright_stats::{Columns, Fit, StatsError, holm, lack_of_fit, least_squares, pearson};
 
-use super::{SpeedRow, undefined};
-use crate::Error;
+use super::{PictureSource, SpeedRow, undefined};
+use crate::error::AnalysisError;
 
 /// Kinds of regression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -31,7 +30,7 @@ pub enum SpeedModel {
 #[derive(Debug, Clone, Serialize)]
 pub struct SpeedFit {
     /// What was read.
-    pub source: ReadSource,
+    pub source: PictureSource,
     /// Kind of regression.
     pub model: SpeedModel,
     /// The parameter; absent where all are in.
@@ -108,9 +107,9 @@ const PARAMETERS: [Parameter; 5] = [
 ];
 
 /// All regressions, source by source.
-pub(super) fn fit_all(rows: &[SpeedRow]) -> Result<Vec<SpeedFit>, Error> {
+pub(super) fn fit_all(rows: &[SpeedRow]) -> Result<Vec<SpeedFit>, AnalysisError> {
     let mut fits = Vec::new();
-    for source in ReadSource::ALL {
+    for source in PictureSource::ALL {
         let own: Vec<&SpeedRow> = rows.iter().filter(|row| row.source == source).collect();
         fits.extend(fit_source(source, &own).map_err(undefined)?);
     }
@@ -128,7 +127,7 @@ pub(super) fn fit_all(rows: &[SpeedRow]) -> Result<Vec<SpeedFit>, Error> {
     Ok(fits)
 }
 
-fn fit_source(source: ReadSource, rows: &[&SpeedRow]) -> Result<Vec<SpeedFit>, StatsError> {
+fn fit_source(source: PictureSource, rows: &[&SpeedRow]) -> Result<Vec<SpeedFit>, StatsError> {
     let speed: Vec<f64> = rows.iter().map(|row| row.images_per_s).collect();
     let varied: Vec<Parameter> =
         PARAMETERS.into_iter().filter(|parameter| levels(rows, *parameter) > 1).collect();
@@ -159,7 +158,7 @@ fn levels(rows: &[&SpeedRow], (_, value): Parameter) -> usize {
 
 /// The readings of one source.
 struct Fitting<'a> {
-    source: ReadSource,
+    source: PictureSource,
     rows: &'a [&'a SpeedRow],
     speed: &'a [f64],
 }

@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use trainwright_records::ReadSource;
 use trainwright_stats::{StudentT, paired_t};
 
-use super::{SpeedRow, undefined};
-use crate::Error;
+use super::{PictureSource, SpeedRow, undefined};
+use crate::error::AnalysisError;
 
 /// Mean speed of one combination.
 #[derive(Debug, Clone, Serialize)]
 pub struct SpeedMean {
     /// Files or records.
-    pub source: ReadSource,
+    pub source: PictureSource,
     /// Pictures a batch.
     pub batch_size: usize,
     /// Batches.
@@ -47,7 +46,7 @@ pub struct Ratio {
 
 /// Means by source and combination, in that order. A speed scatters by factors and is never below
 /// 0, so means and intervals are those of logarithms.
-pub(super) fn means(rows: &[SpeedRow]) -> Result<Vec<SpeedMean>, Error> {
+pub(super) fn means(rows: &[SpeedRow]) -> Result<Vec<SpeedMean>, AnalysisError> {
     let mut cells: BTreeMap<_, Vec<&SpeedRow>> = BTreeMap::new();
     for row in rows {
         let key = (row.source, row.batch_size, row.batch_number, row.threads);
@@ -84,8 +83,8 @@ pub(super) fn means(rows: &[SpeedRow]) -> Result<Vec<SpeedMean>, Error> {
 
 /// Pairs readings of the same combination and repetition. Speeds differ by factors, so the mean is
 /// taken of logarithms.
-pub(super) fn ratio(rows: &[SpeedRow]) -> Result<Option<Ratio>, Error> {
-    let of = |source: ReadSource| -> BTreeMap<_, f64> {
+pub(super) fn ratio(rows: &[SpeedRow]) -> Option<Ratio> {
+    let of = |source: PictureSource| -> BTreeMap<_, f64> {
         let own = rows.iter().filter(|row| row.source == source);
         own.map(|row| {
             let key = (row.batch_size, row.batch_number, row.threads, row.repetition);
@@ -93,21 +92,21 @@ pub(super) fn ratio(rows: &[SpeedRow]) -> Result<Option<Ratio>, Error> {
         })
         .collect()
     };
-    let (files, records) = (of(ReadSource::Files), of(ReadSource::Records));
+    let (files, records) = (of(PictureSource::Files), of(PictureSource::Records));
     let pairs: Vec<(f64, f64)> =
         records.iter().filter_map(|(key, speed)| Some((*speed, *files.get(key)?))).collect();
     if pairs.is_empty() {
-        return Ok(None);
+        return None;
     }
     let n = pairs.len() as f64;
     let mean = pairs.iter().map(|(records, files)| records - files).sum::<f64>() / n;
     let (records, files): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     // One pair, or pairs that all agree, have no interval.
     let interval = paired_t(&records, &files).ok().map(|test| test.interval);
-    Ok(Some(Ratio {
+    Some(Ratio {
         estimate: mean.exp(),
         ci_low: interval.map(|[low, _]| low.exp()),
         ci_high: interval.map(|[_, high]| high.exp()),
         pairs: pairs.len(),
-    }))
+    })
 }

@@ -1,9 +1,9 @@
 //! Samples, groups and pairs out of a table's columns.
 
-use trainwright_analysis::{Column, Table};
 use trainwright_stats::StatsError;
 
 use super::StatsTest;
+use crate::csv_table::{Column, Table};
 
 /// The numbers of one column.
 pub(super) struct Sample {

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use trainwright_stats::PAdjustment;
 
-use super::TestRequest;
-use crate::Error;
+use super::TestQuestion;
+use crate::error::AnalysisError;
 
 /// A statistical test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,42 +170,49 @@ impl From<AdjustmentMethod> for PAdjustment {
     }
 }
 
-/// Refuses options that the test lacks, and those that it would not look at.
-pub(super) fn check_options(request: &TestRequest<'_>) -> Result<(), Error> {
-    let given = [
-        ("--column", request.column.is_some()),
-        ("--by", request.by.is_some()),
-        ("--with", request.with.is_some()),
-        ("--formula", request.formula.is_some()),
-        ("--method", request.method.is_some()),
-        ("--statistic", request.statistic.is_some()),
-        ("--ratio", request.ratio),
-        ("--seed", request.seed.is_some()),
-    ];
-    let (needed, allowed): (&[(&str, &str)], &[&str]) = match request.test.needs() {
-        Needs::Sample | Needs::Factorial => (&[COLUMN], &[]),
-        Needs::PValues => (&[COLUMN], &["--method"]),
-        Needs::Groups | Needs::TwoGroups => (&[COLUMN, BY], &[]),
-        Needs::Pairs => (&[COLUMN, WITH], &[]),
-        Needs::TwoSamples if request.with.is_some() => (&[COLUMN, WITH], &RESAMPLING),
-        Needs::TwoSamples => (&[COLUMN, BY_OR_WITH], &RESAMPLING),
-        Needs::Formula if request.formula.is_some() => (&[], &["--formula"]),
-        Needs::Formula => (&[FORMULA], &[]),
-    };
-    let name = request.test.name();
-    for (option, is_given) in given {
-        let wanted = needed.iter().find(|(needed, _)| needed.starts_with(option));
-        match (wanted, is_given) {
-            (Some((example, why)), false) => {
-                return Err(Error::Request(format!("`stats {name}` needs {example}: {why}")));
+impl TestQuestion<'_> {
+    /// Refuses options that the test lacks, and those that it would not look at.
+    ///
+    /// # Errors
+    /// The first such option, by its name on the command line.
+    pub fn check(&self) -> Result<(), AnalysisError> {
+        let given = [
+            ("--column", self.column.is_some()),
+            ("--by", self.by.is_some()),
+            ("--with", self.with.is_some()),
+            ("--formula", self.formula.is_some()),
+            ("--method", self.method.is_some()),
+            ("--statistic", self.statistic.is_some()),
+            ("--ratio", self.ratio),
+            ("--seed", self.seed.is_some()),
+        ];
+        let (needed, allowed): (&[(&str, &str)], &[&str]) = match self.test.needs() {
+            Needs::Sample | Needs::Factorial => (&[COLUMN], &[]),
+            Needs::PValues => (&[COLUMN], &["--method"]),
+            Needs::Groups | Needs::TwoGroups => (&[COLUMN, BY], &[]),
+            Needs::Pairs => (&[COLUMN, WITH], &[]),
+            Needs::TwoSamples if self.with.is_some() => (&[COLUMN, WITH], &RESAMPLING),
+            Needs::TwoSamples => (&[COLUMN, BY_OR_WITH], &RESAMPLING),
+            Needs::Formula if self.formula.is_some() => (&[], &["--formula"]),
+            Needs::Formula => (&[FORMULA], &[]),
+        };
+        let name = self.test.name();
+        for (option, is_given) in given {
+            let wanted = needed.iter().find(|(needed, _)| needed.starts_with(option));
+            match (wanted, is_given) {
+                (Some((example, why)), false) => {
+                    let message = format!("`stats {name}` needs {example}: {why}");
+                    return Err(AnalysisError::TestOptions { message });
+                }
+                (None, true) if !allowed.contains(&option) => {
+                    let message = format!("`stats {name}` makes no use of {option}");
+                    return Err(AnalysisError::TestOptions { message });
+                }
+                _ => {}
             }
-            (None, true) if !allowed.contains(&option) => {
-                return Err(Error::Request(format!("`stats {name}` makes no use of {option}")));
-            }
-            _ => {}
         }
+        Ok(())
     }
-    Ok(())
 }
 
 const COLUMN: (&str, &str) = ("--column NAME", "the column of the values");
