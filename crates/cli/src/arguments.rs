@@ -64,7 +64,10 @@ pub(crate) enum Verb {
     #[command(after_help = "Example:\n  trainwright stop study.toml")]
     Stop(StopArguments),
     /// Write all trials as a table.
-    #[command(after_help = "Example:\n  trainwright export study.toml --format csv -o trials.csv")]
+    #[command(
+        after_help = "Examples:\n  trainwright export study.toml --format csv -o trials.csv\n  \
+        trainwright export study.toml --spreadsheet-safe -o trials.csv"
+    )]
     Export(ExportArguments),
     /// Take in results measured elsewhere, checked against the design.
     #[command(after_help = "Example:\n  \
@@ -102,12 +105,12 @@ pub(crate) enum Verb {
     Overhead(OverheadArguments),
     /// Correlate a response with every parameter, and tell where a line does not describe it.
     #[command(after_help = "Example:\n  \
-        trainwright correlate --data runs.csv --column images_per_s --with batch_size,repetition")]
+        trainwright correlate --data runs.csv --column images_per_s --with batch,nodes")]
     Correlate(CorrelateArguments),
     /// Fit a quadratic surface: stationary point, its kind, and the best point of what was tried.
     #[command(after_help = "Examples:\n  trainwright surface study.toml\n  \
-        trainwright surface --data runs.csv --column yield --factors time,temperature \
-        --objective maximize")]
+        trainwright surface --data runs.csv --column loss --factors lr,batch \
+        --objective minimize")]
     Surface(SurfaceArguments),
     /// Explain the findings that the program makes.
     #[command(after_help = "Examples:\n  trainwright findings\n  \
@@ -132,7 +135,7 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  trainwright queue mmc --arrival 3.2 --service 1 --servers 4\n  \
         trainwright queue mmc --arrival 40/h --service-time 4m --target-response 10m\n  \
         trainwright queue mg1 --arrival 0.8 --service 1 --scv-service 2.9 --json\n  \
-        trainwright queue fit --data runs.csv --column time_s --unit s"
+        trainwright queue fit --data runs.csv --column time --unit s"
     )]
     Queue(QueueVerb),
     /// Let real jobs of a study arrive at random, and compare their waits with a queue model.
@@ -242,6 +245,11 @@ pub(crate) struct LogsArguments {
     /// Show the standard error instead of the standard output.
     #[arg(long)]
     pub stderr: bool,
+    /// Print every byte as the trial wrote it, on a terminal too; otherwise a terminal is shown
+    /// control characters by name (\\e for the escape character), and a file or pipe gets them as
+    /// they are.
+    #[arg(long, conflicts_with = "json")]
+    pub raw: bool,
     /// Store of the trials [default: trainwright.db beside the study].
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
@@ -269,6 +277,10 @@ pub(crate) struct ExportArguments {
     /// File to write [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Put an apostrophe before cells of a CSV table that a spreadsheet would take for formulas,
+    /// such as =1+2; numbers stay as they are.
+    #[arg(long)]
+    pub spreadsheet_safe: bool,
     /// Store of the trials [default: trainwright.db beside the study].
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,

@@ -34,7 +34,7 @@ use trainwright_study::Study;
 use crate::arguments::{
     Arguments, CompletionsArguments, DataVerb, InitArguments, MetricsVerb, StopArguments, Verb,
 };
-use crate::output::{print, print_json};
+use crate::output::{print, show};
 
 /// Runs a verb and gives the exit code.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
@@ -80,28 +80,24 @@ fn load(path: &Path) -> Result<Study, Error> {
 }
 
 fn init(arguments: &InitArguments) -> anyhow::Result<u8> {
-    match &arguments.from {
+    let reply = match &arguments.from {
         Some(table) => trainwright::init_from_csv(&arguments.path, table)?,
         None => trainwright::init(&arguments.path)?,
-    }
-    let path = arguments.path.display();
-    if arguments.json {
-        print_json("init", &serde_json::json!({ "study": arguments.path }))?;
-    } else {
-        print(&format!("Wrote {path}. Next: trainwright check {path}\n"))?;
-    }
+    };
+    show("init", arguments.json, &reply, |reply| {
+        let path = reply.study.display();
+        format!("Wrote {path}. Next: trainwright check {path}\n")
+    })?;
     Ok(0)
 }
 
 fn stop(arguments: &StopArguments) -> anyhow::Result<u8> {
     let study = load(&arguments.common.study)?;
     let how = if arguments.now { trainwright::Wish::StopNow } else { trainwright::Wish::Stop };
-    let pid = trainwright::stop(&study, arguments.common.store.as_deref(), how)?;
-    if arguments.common.json {
-        print_json("stop", &serde_json::json!({ "study": study.name, "pid": pid }))?;
-    } else {
-        print(&format!("Asked process {pid} to stop `{}`.\n", study.name))?;
-    }
+    let reply = trainwright::stop(&study, arguments.common.store.as_deref(), how)?;
+    show("stop", arguments.common.json, &reply, |reply| {
+        format!("Asked process {} to stop `{}`.\n", reply.pid, reply.study)
+    })?;
     Ok(0)
 }
 

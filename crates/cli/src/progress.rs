@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use trainwright::RunEvent;
-use trainwright_report::figure;
+use trainwright::terminal::{figure, visible};
 use trainwright_study::{Outcome, PlannedTrial, TrialRecord, TrialState};
 
 use crate::output::tell;
@@ -159,9 +159,11 @@ impl Progress {
     }
 
     fn say(&self, text: &str) {
+        // Reasons hold what trials printed.
+        let text = visible(text);
         match &self.screen {
             Some(screen) => screen.lines.println(text).unwrap_or_default(),
-            None => tell(text),
+            None => tell(&text),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
 use trainwright_design::Design;
 use trainwright_engine::{EngineEvent, LocalEngine, Stop, TrialOrder, end_leftovers};
 use trainwright_probe::machine;
@@ -96,7 +97,8 @@ pub enum RunEvent<'a> {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RunEnd {
     /// Every trial has ended.
     Complete,

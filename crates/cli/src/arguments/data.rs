@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use trainwright_records::ReadSource;
-use trainwright_records::bucket::{Bandwidth, parse_latency};
+use trainwright::records::{Bandwidth, ReadSource, parse_latency};
 
 #[derive(Debug, Args)]
 pub(crate) struct PrepareArguments {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use trainwright_train::CheckpointEvery;
+use trainwright::training::CheckpointEvery;
 
 #[derive(Debug, Args)]
 pub(crate) struct TrainArguments {

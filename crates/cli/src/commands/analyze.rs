@@ -1,18 +1,16 @@
 //! `trainwright analyze`.
 
-use std::fs::File;
 use std::path::Path;
 
-use trainwright::{Error, Results};
-use trainwright_analysis::{
-    Analysis, AnovaType, Coding, Contrasts, Formula, StudyOptions, TableOptions, TermOrder,
-    analyze_csv,
+use trainwright::analysis::{
+    Analysis, AnovaType, Coding, Contrasts, StudyOptions, TableOptions, TermOrder,
 };
+use trainwright::{Error, Results, TableRequest, terminal};
 
 use super::load;
-use super::report::{now, write_page};
 use crate::arguments::{AnalyzeArguments, CodingArgument, ContrastsArgument, OrderArgument};
-use crate::output::{print, print_json, stdout_colour};
+use crate::output::{show, stdout_colour};
+use crate::pages::{now, write_file};
 
 pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
     let analysis = match (&arguments.study, &arguments.data, &arguments.formula) {
@@ -30,18 +28,15 @@ pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
         _ => unreachable!("the argument parser asks for a study or for data and formula"),
     };
     if let (Some(path), Some(data)) = (&arguments.report, &arguments.data) {
-        write_page(path, &trainwright::table_report(data, &analysis, &now()))?;
+        write_file(path, &trainwright::table_report(data, &analysis, &now()))?;
     }
-    if arguments.json {
-        print_json("analyze", &analysis)?;
-    } else {
-        print(&trainwright_report::analysis_text(&analysis, stdout_colour()))?;
-    }
+    show("analyze", arguments.json, &analysis, |analysis| {
+        terminal::analysis(analysis, stdout_colour())
+    })?;
     Ok(0)
 }
 
 fn of_table(arguments: &AnalyzeArguments, data: &Path, formula: &str) -> Result<Analysis, Error> {
-    let file = File::open(data).map_err(|source| Error::Input { path: data.to_owned(), source })?;
     let order = match arguments.order {
         OrderArgument::Formula => TermOrder::Formula,
         OrderArgument::Degree => TermOrder::Degree,
@@ -55,8 +50,8 @@ fn of_table(arguments: &AnalyzeArguments, data: &Path, formula: &str) -> Result<
         types: types(&arguments.types)?,
         ..TableOptions::default()
     };
-    let formula = Formula::parse(formula, order)?;
-    Ok(analyze_csv(file, &arguments.categorical, &formula, &options)?)
+    let categorical = &arguments.categorical;
+    trainwright::analyze_table(&TableRequest { data, categorical, formula, order, options })
 }
 
 fn coding(arguments: &AnalyzeArguments, usual: Coding) -> Coding {

@@ -1,39 +1,28 @@
 //! `trainwright data prepare`, `verify` and `inspect`.
 
-use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-use trainwright::Error;
-use trainwright_records::pictures::Framing;
-use trainwright_records::prepare::{
-    OnCorrupt, PartShares, PrepareOptions, PrepareProgress, Prepared, Storage,
+use trainwright::records::{
+    Framing, OnCorrupt, PartShares, PrepareOptions, PrepareProgress, Storage,
 };
-use trainwright_records::{FileVerdict, Inspection};
+use trainwright::{Error, terminal};
 
 use crate::arguments::{InspectArguments, PrepareArguments, VerifyArguments};
-use crate::output::{print, print_json, tell};
+use crate::output::{show, tell};
 
 pub(crate) fn prepare(arguments: &PrepareArguments) -> anyhow::Result<u8> {
     let options = options(arguments)?;
     let mut progress = Counting::new();
-    let prepared =
+    let reply =
         trainwright::prepare_data(&arguments.source, &arguments.out, &options, &mut |at| {
             progress.hear(at)
         })?;
-    for item in &prepared.corrupt {
-        tell(&format!("left out: {item}"));
+    for item in &reply.prepared.corrupt {
+        tell(&terminal::visible(&format!("left out: {item}")));
     }
-    if arguments.json {
-        let mut result = serde_json::to_value(&prepared)?;
-        result["out"] = json!(arguments.out);
-        result["seconds"] = json!(progress.begun.elapsed().as_secs_f64());
-        print_json("data-prepare", &result)?;
-    } else {
-        print(&summary(&prepared, arguments, progress.begun.elapsed()))?;
-    }
+    show("data-prepare", arguments.json, &reply, terminal::prepared)?;
     Ok(0)
 }
 
@@ -60,94 +49,16 @@ fn options(arguments: &PrepareArguments) -> Result<PrepareOptions, Error> {
     })
 }
 
-fn summary(prepared: &Prepared, arguments: &PrepareArguments, spent: Duration) -> String {
-    let shards: usize = prepared.parts.iter().map(|part| part.shards.len()).sum();
-    let mut text = format!(
-        "{} records in {shards} shards, {:.1} MB, in {} ({:.1} s)\n",
-        prepared.records,
-        prepared.bytes as f64 / 1e6,
-        arguments.out.display(),
-        spent.as_secs_f64()
-    );
-    let mut line = |line: String| text.push_str(&(line + "\n"));
-    for part in prepared.parts.iter().filter(|part| !part.name.is_empty()) {
-        let records: u64 = part.shards.iter().map(|shard| shard.records).sum();
-        line(format!("  {}: {records} records", part.name));
-    }
-    if !prepared.classes.is_empty() {
-        line(format!("{} classes, named in classes.txt", prepared.classes.len()));
-    }
-    if !prepared.corrupt.is_empty() {
-        line(format!("{} corrupt pictures left out", prepared.corrupt.len()));
-    }
-    if !prepared.passed_over.is_empty() {
-        line(format!("{} files are no pictures by their names", prepared.passed_over.len()));
-    }
-    text
-}
-
 pub(crate) fn verify(arguments: &VerifyArguments) -> anyhow::Result<u8> {
-    let verdicts = trainwright::verify_data(&arguments.files)?;
-    let damaged = verdicts.iter().filter(|verdict| !verdict.damages.is_empty()).count();
-    if arguments.json {
-        print_json("data-verify", &json!({ "damaged_files": damaged, "files": verdicts }))?;
-    } else {
-        print(&verdicts.iter().map(shown_verdict).collect::<String>())?;
-    }
-    Ok(u8::from(damaged > 0))
-}
-
-fn shown_verdict(verdict: &FileVerdict) -> String {
-    let mut text = format!("{}: {} records", verdict.path.display(), verdict.records);
-    if verdict.damages.is_empty() {
-        text.push_str(", sound\n");
-        return text;
-    }
-    text.push_str(" sound, DAMAGED\n");
-    for damage in &verdict.damages {
-        writeln!(text, "  {}", damage.message).expect("writing to memory cannot fail");
-    }
-    text
+    let reply = trainwright::verify_data(&arguments.files)?;
+    show("data-verify", arguments.json, &reply, terminal::verified)?;
+    Ok(u8::from(reply.damaged_files > 0))
 }
 
 pub(crate) fn inspect(arguments: &InspectArguments) -> anyhow::Result<u8> {
-    let inspections = trainwright::inspect_data(&arguments.files, arguments.show)?;
-    if arguments.json {
-        print_json("data-inspect", &json!({ "files": inspections }))?;
-    } else {
-        print(&inspections.iter().map(shown_inspection).collect::<String>())?;
-    }
+    let reply = trainwright::inspect_data(&arguments.files, arguments.show)?;
+    show("data-inspect", arguments.json, &reply, terminal::inspected)?;
     Ok(0)
-}
-
-fn shown_inspection(file: &Inspection) -> String {
-    let mut text = format!("{}: {} records", file.path.display(), file.records);
-    let mut put = |part: String| text.push_str(&part);
-    if let (Some(smallest), Some(largest)) = (file.smallest, file.largest) {
-        put(format!(" of {smallest} to {largest} bytes, {} in all", file.bytes));
-    }
-    if file.compression != "none" {
-        put(format!(", {}", file.compression));
-    }
-    put("\n".to_owned());
-    if file.other_records > 0 {
-        put(format!("  {} records are no tf.train.Example\n", file.other_records));
-    }
-    for (name, feature) in &file.features {
-        let values = match (feature.fewest_values, feature.most_values) {
-            (1, 1) => "1 value".to_owned(),
-            (fewest, most) if fewest == most => format!("{most} values"),
-            (fewest, most) => format!("{fewest} to {most} values"),
-        };
-        let (kind, examples, bytes) = (&feature.kind, feature.examples, feature.bytes);
-        put(format!("  {name}: {kind}, {values}, in {examples} examples, {bytes} bytes\n"));
-    }
-    for (number, example) in file.first.iter().enumerate() {
-        let values: Vec<_> =
-            example.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        put(format!("  example {number}: {}\n", values.join("; ")));
-    }
-    text
 }
 
 /// Says how far it is: twice a second on a terminal, every ten seconds elsewhere.

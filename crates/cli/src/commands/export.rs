@@ -1,15 +1,18 @@
 //! `trainwright export`.
 
-use std::fs::File;
-
 use trainwright::{Error, Results};
 use trainwright_study::Study;
 
 use super::load;
 use crate::arguments::{ExportArguments, ExportFormat};
 use crate::output::print;
+use crate::pages::write_file;
 
 pub(crate) fn export(arguments: &ExportArguments) -> anyhow::Result<u8> {
+    if arguments.spreadsheet_safe && arguments.format != ExportFormat::Csv {
+        let message = "--spreadsheet-safe is about CSV tables; leave it out";
+        return Err(Error::Request(message.to_owned()).into());
+    }
     let study = load(&arguments.study)?;
     let results = Results::read(&study, arguments.store.as_deref())?;
     let mut bytes = Vec::new();
@@ -22,13 +25,12 @@ pub(crate) fn export(arguments: &ExportArguments) -> anyhow::Result<u8> {
         }
         ExportFormat::Parquet => parquet(&study, &results, &mut bytes)?,
     }
+    if arguments.spreadsheet_safe {
+        bytes = trainwright::safe_for_spreadsheets(&bytes)?;
+    }
     match &arguments.output {
         None => print(&bytes)?,
-        Some(path) => {
-            let written = File::create(path)
-                .and_then(|mut file| std::io::Write::write_all(&mut file, &bytes));
-            written.map_err(|source| Error::Folder { path: path.clone(), source })?;
-        }
+        Some(path) => write_file(path, &bytes)?,
     }
     Ok(0)
 }

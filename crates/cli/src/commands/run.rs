@@ -1,19 +1,17 @@
 //! `trainwright run`.
 
-use std::path::Path;
-use std::{env, io};
+use std::env;
 
 use anyhow::Context;
-use serde_json::json;
-use trainwright::{Error, RetryFailed, RunEnd, RunRequest};
-use trainwright_analysis::StudyOptions;
-use trainwright_store::Durability;
+use trainwright::store::Durability;
+use trainwright::{Results, RetryFailed, RunEnd, RunReply, RunRequest};
 use trainwright_study::TrialState;
 
-use super::{load, report::write_report, status::counts};
+use super::load;
 use crate::arguments::RunArguments;
 use crate::interrupt::Interrupt;
-use crate::output::{print, print_json, stdout_colour};
+use crate::output::{show, stdout_colour};
+use crate::pages::{check_folder_of, write_report};
 use crate::progress::Progress;
 
 pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
@@ -35,49 +33,19 @@ pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
     });
     progress.finish();
     let end = end?;
-    let results = trainwright::Results::read(&study, store)?;
+    let results = Results::read(&study, store)?;
     if let Some(path) = &arguments.report {
         write_report(&study, &results, path)?;
     }
-    let analysis = trainwright::analyze(&study, &results, &StudyOptions::default());
-    if arguments.common.json {
-        let analysis = analysis.as_ref().map_err(ToString::to_string);
-        let value = json!({
-            "study": study.name,
-            "end": word(end),
-            "trials": counts(&results),
-            "analysis": analysis.as_ref().ok(),
-            "analysis_refused": analysis.as_ref().err(),
-            "report": arguments.report,
-        });
-        print_json("run", &value)?;
-    } else {
-        print(&trainwright::verdict(&study, &results, &analysis, stdout_colour()))?;
-        if let Some(path) = &arguments.report {
-            print(&format!("Report: {}\n", path.display()))?;
-        }
-    }
+    let reply = RunReply::of(&study, &results, end, arguments.report.clone());
+    show("run", arguments.common.json, &reply, |reply| {
+        let page = reply.report.as_ref().map(|path| format!("Report: {}\n", path.display()));
+        let verdict = trainwright::verdict(&study, &results, reply, stdout_colour());
+        verdict + &page.unwrap_or_default()
+    })?;
     Ok(match end {
         RunEnd::Interrupted => 130,
         _ if results.count(TrialState::Failed) > 0 => 1,
         RunEnd::Complete | RunEnd::BudgetSpent => 0,
     })
-}
-
-/// A report that cannot be written is told before the hours it is about.
-pub(super) fn check_folder_of(path: &Path) -> Result<(), Error> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if folder.is_none_or(Path::is_dir) {
-        return Ok(());
-    }
-    let source = io::Error::new(io::ErrorKind::NotFound, "its folder is not there");
-    Err(Error::Folder { path: path.to_owned(), source })
-}
-
-fn word(end: RunEnd) -> &'static str {
-    match end {
-        RunEnd::Complete => "complete",
-        RunEnd::Interrupted => "interrupted",
-        RunEnd::BudgetSpent => "budget-spent",
-    }
 }

@@ -1,92 +1,14 @@
 //! `trainwright status`.
 
-use std::fmt::Write as _;
-
-use serde_json::{Map, Value, json};
-use trainwright::Results;
-use trainwright_study::{Study, TrialState};
+use trainwright::{Results, terminal};
 
 use super::load;
 use crate::arguments::StudyArguments;
-use crate::output::{print, print_json};
+use crate::output::show;
 
 pub(crate) fn status(arguments: &StudyArguments) -> anyhow::Result<u8> {
     let study = load(&arguments.study)?;
     let results = Results::read(&study, arguments.store.as_deref())?;
-    if arguments.json {
-        print_json("status", &as_json(&study, &results))?;
-    } else {
-        print(&as_text(&study, &results))?;
-    }
+    show("status", arguments.json, &trainwright::status(&study, &results), terminal::status)?;
     Ok(0)
-}
-
-/// Number of trials in each state, and in all.
-pub(crate) fn counts(results: &Results) -> Value {
-    let mut counts = Map::new();
-    counts.insert("total".to_owned(), results.trials.len().into());
-    for state in TrialState::ALL {
-        counts.insert(state.word().to_owned(), results.count(state).into());
-    }
-    Value::Object(counts)
-}
-
-fn as_json(study: &Study, results: &Results) -> Value {
-    let trials: Vec<Value> = results
-        .trials
-        .iter()
-        .map(|trial| {
-            json!({
-                "trial": trial.number,
-                "row": trial.row,
-                "replicate": trial.replicate,
-                "state": trial.state,
-                "attempts": trial.attempts,
-                "configuration": trial.configuration,
-                "wall_s": trial.usage.as_ref().map(|usage| usage.wall_s),
-                "reason": trial.reason,
-            })
-        })
-        .collect();
-    json!({
-        "study": study.name,
-        "store": results.place.store,
-        "runner": results.runner(),
-        "counts": counts(results),
-        "trials": trials,
-    })
-}
-
-fn as_text(study: &Study, results: &Results) -> String {
-    let mut text = format!("{}: {} trials", study.name, results.trials.len());
-    for state in TrialState::ALL {
-        let count = results.count(state);
-        if count > 0 {
-            write!(text, ", {count} {state}").expect("writing to memory cannot fail");
-        }
-    }
-    match results.runner() {
-        Some(pid) => text.push_str(&format!("\nbeing run by process {pid}")),
-        None if results.count(TrialState::Running) > 0 => {
-            text.push_str("\nits runner died; `trainwright run` goes on where it stopped");
-        }
-        None => {}
-    }
-    text.push('\n');
-    let told = results.trials.iter().filter(|trial| {
-        matches!(trial.state, TrialState::Running | TrialState::Failed | TrialState::Diverged)
-    });
-    for trial in told {
-        let reason = trial.reason.as_deref().and_then(|reason| reason.lines().next());
-        let line = format!(
-            "  trial {:>4}  {:<8}  {}  {}\n",
-            trial.number,
-            trial.state,
-            trial.configuration,
-            reason.unwrap_or_default()
-        );
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
 }

@@ -1,14 +1,13 @@
 //! `trainwright surface`.
 
-use trainwright::{Error, Results};
-use trainwright_analysis::{Surface, SurfaceOptions};
-use trainwright_report::{figure, findings_text};
+use trainwright::analysis::SurfaceOptions;
+use trainwright::{Error, Results, terminal};
 use trainwright_study::Direction;
 
 use super::load;
-use super::report::{now, write_page};
 use crate::arguments::{ObjectiveArgument, SurfaceArguments};
-use crate::output::{plain_table, print, print_json, stdout_colour};
+use crate::output::{show, stdout_colour};
+use crate::pages::{now, write_file};
 
 pub(crate) fn surface(arguments: &SurfaceArguments) -> anyhow::Result<u8> {
     let found = match (&arguments.study, &arguments.data, &arguments.column) {
@@ -37,38 +36,8 @@ pub(crate) fn surface(arguments: &SurfaceArguments) -> anyhow::Result<u8> {
     if let (Some(path), Some(file)) =
         (&arguments.report, arguments.data.as_ref().or(arguments.study.as_ref()))
     {
-        write_page(path, &trainwright::surface_report(file, &found, &now()))?;
+        write_file(path, &trainwright::surface_report(file, &found, &now()))?;
     }
-    if arguments.json {
-        print_json("surface", &found)?;
-    } else {
-        print(&text(&found))?;
-    }
+    show("surface", arguments.json, &found, |found| terminal::surface(found, stdout_colour()))?;
     Ok(0)
-}
-
-fn text(found: &Surface) -> String {
-    let mut table = plain_table();
-    table.set_header(["term (coded)", "estimate", "std. error", "p"]);
-    let shown = |value: Option<f64>| value.map_or_else(String::new, figure);
-    for own in &found.coefficients {
-        let p = own.p.map_or_else(String::new, |p| format!("{p:.2e}"));
-        table.add_row([own.term.clone(), figure(own.estimate), shown(own.std_error), p]);
-    }
-    let mut axes = plain_table();
-    let names = found.factors.iter().map(|factor| format!("along {}", factor.name));
-    axes.set_header(["curvature".to_owned(), "interval".to_owned()].into_iter().chain(names));
-    for own in &found.curvatures {
-        let interval = match own.ci_low.zip(own.ci_high) {
-            Some((low, high)) => format!("{} to {}", figure(low), figure(high)),
-            None => String::new(),
-        };
-        let parts = own.direction.iter().map(|v| figure(*v));
-        axes.add_row([figure(own.value), interval].into_iter().chain(parts));
-    }
-    format!(
-        "{}\n\n{table}\n\n{axes}\n{}",
-        found.text,
-        findings_text(&found.findings, stdout_colour())
-    )
 }

@@ -5,12 +5,11 @@ mod live;
 use std::env;
 use std::path::PathBuf;
 
-use trainwright::{Error, JobChannels};
-use trainwright_study::{Configuration, JobSpec, JobTemplate, Level};
-use trainwright_train::{
-    CheckpointOptions, CheckpointStart, DivergedBy, Ended, Flow, TrainEvent, TrainOptions,
-    TrainOutcome, train_with,
+use trainwright::training::{
+    CheckpointOptions, CheckpointStart, Flow, TrainEvent, TrainOptions, TrainOutcome,
 };
+use trainwright::{Error, JobChannels, terminal};
+use trainwright_study::{Configuration, JobSpec, JobTemplate, Level};
 
 use crate::arguments::{JobArguments, TrainArguments};
 use crate::interrupt::Interrupt;
@@ -21,7 +20,7 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
     let spec = job_spec(arguments)?;
     let interrupt = Interrupt::listen()?;
     let live = Live::new(arguments.json);
-    let outcome = train_with(&spec, &options(arguments), &mut |event| {
+    let outcome = trainwright::train(&spec, &options(arguments), &mut |event| {
         live.hear(event, || {
             // A reader that went away is found out by the next event; training needs no answer.
             let _ = tell(event, arguments.json);
@@ -31,7 +30,7 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
             _ => Flow::Stop,
         }
     });
-    end(&outcome.map_err(Error::from)?)
+    end(&outcome?)
 }
 
 pub(crate) fn job(arguments: &JobArguments) -> anyhow::Result<u8> {
@@ -58,56 +57,11 @@ fn end(outcome: &TrainOutcome) -> anyhow::Result<u8> {
 }
 
 fn tell(event: &TrainEvent, json: bool) -> anyhow::Result<()> {
-    if json {
-        return print(&format!("{}\n", serde_json::to_string(event)?));
-    }
-    let line = match event {
-        TrainEvent::Step(_) => return Ok(()),
-        TrainEvent::Epoch(epoch) => {
-            let auc = epoch.test_auc.map(|auc| format!(", AUC {auc:.4}")).unwrap_or_default();
-            let noise = epoch.noise_scale.map(|scale| format!("; noise scale {scale:.0}"));
-            format!(
-                "epoch {}: train loss {:.4}, accuracy {:.4}; test loss {:.4}, accuracy \
-                 {:.4}{auc}; {:.2} s; rate {:.3e}, batch {}{}",
-                epoch.epoch,
-                epoch.train_loss,
-                epoch.train_accuracy,
-                epoch.test_loss,
-                epoch.test_accuracy,
-                epoch.seconds,
-                epoch.lr,
-                epoch.batch,
-                noise.unwrap_or_default()
-            )
-        }
-        TrainEvent::Done(done) => {
-            let why = match done.ended {
-                Ended::Epochs => String::new(),
-                Ended::EarlyStopping => format!(" (stopped early after {} epochs)", done.epochs),
-                Ended::TimeLimit => format!(" (time was up in epoch {})", done.epochs),
-            };
-            let waited = done
-                .input_wait_share
-                .map(|share| format!("; waited for pictures {:.1} % of the time", 100.0 * share));
-            format!(
-                "done: test accuracy {:.4} after {} steps in {:.2} s, {:.0} examples/s{}{why}",
-                done.test_accuracy,
-                done.steps,
-                done.time_s,
-                done.examples_per_s,
-                waited.unwrap_or_default()
-            )
-        }
-        TrainEvent::Diverged(at) => {
-            let what = match at.by {
-                DivergedBy::NotFinite => "is not finite",
-                DivergedBy::Exploded => "has exploded",
-            };
-            format!("diverged: the loss {what} at step {} with learning rate {}", at.step, at.lr)
-        }
-        TrainEvent::Stopped(at) => format!("stopped after {} steps", at.steps),
+    let line = match json {
+        true => Some(serde_json::to_string(event)?),
+        false => terminal::train_event(event),
     };
-    print(&format!("{line}\n"))
+    line.map_or(Ok(()), |line| print(&format!("{line}\n")))
 }
 
 /// What is kept beside the result.

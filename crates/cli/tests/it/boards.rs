@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
-use trainwright_records::events::scan_scalars;
 
+use crate::event_files::scalars;
 use crate::program::Lab;
 
 fn epochs(text: &str) -> Vec<Value> {
@@ -18,9 +18,8 @@ fn tensorboard_is_told_what_the_program_tells() {
     let lab = Lab::new();
     let words = ["train", "--neurons", "8", "--batch", "100", "--epochs", "3", "--json"];
     let told = lab.expect(0, &[&words[..], &["--tensorboard", "board/first"]].concat()).stdout;
-    let runs = scan_scalars(&lab.path("board")).unwrap();
-    assert_eq!((runs.len(), runs[0].run.as_str()), (1, "first"));
-    let scalars = &runs[0].scalars;
+    let scalars = scalars(&lab.path("board"));
+    assert!(scalars.iter().all(|scalar| scalar.run == "first"), "{scalars:?}");
     let of = |tag: &str| -> Vec<(i64, f64)> {
         let own = scalars.iter().filter(|scalar| scalar.tag == tag);
         own.map(|scalar| (scalar.step, scalar.value)).collect()
@@ -74,12 +73,12 @@ unit = "fraction"
 "#,
     );
     lab.expect(0, &["run", "study.toml"]);
-    let runs = scan_scalars(&lab.path("board")).unwrap();
-    let names: BTreeSet<&str> = runs.iter().map(|run| run.run.as_str()).collect();
+    let scalars = scalars(&lab.path("board"));
+    let names: BTreeSet<&str> = scalars.iter().map(|scalar| scalar.run.as_str()).collect();
     assert_eq!(names.into_iter().collect::<Vec<_>>(), ["trial-1", "trial-2"]);
-    let rates: BTreeSet<String> = runs
+    let rates: BTreeSet<String> = scalars
         .iter()
-        .flat_map(|run| run.scalars.iter().filter(|scalar| scalar.tag == "rate"))
+        .filter(|scalar| scalar.tag == "rate")
         .map(|scalar| format!("{:.3}", scalar.value))
         .collect();
     assert_eq!(rates.into_iter().collect::<Vec<_>>(), ["0.001", "0.010"]);

@@ -54,7 +54,8 @@ fn every_example_has_a_test_here() {
             "one-factor",
             "own-script",
             "quickstart",
-            "read-speed"
+            "read-speed",
+            "runs"
         ]
     );
 }

@@ -1,8 +1,7 @@
 //! Every way a trial can tell a metric, from its process to the exported table.
 
-use trainwright_records::RecordWriter;
-
 use crate::program::{Lab, shell_study};
+use crate::record_files;
 
 /// Runs one script with the metric `y` and gives its lab.
 #[track_caller]
@@ -82,7 +81,7 @@ fn a_csv_file_is_read_by_its_column() {
 
 /// An event file with one scalar, as TensorFlow's event.proto and summary.proto lay it out.
 fn event_file(tag: &str, values: &[f32]) -> Vec<u8> {
-    let mut writer = RecordWriter::new(Vec::new());
+    let mut events = Vec::new();
     for (step, value) in (1u8..).zip(values) {
         let mut entry = vec![0x0a, tag.len() as u8];
         entry.extend(tag.as_bytes());
@@ -92,9 +91,9 @@ fn event_file(tag: &str, values: &[f32]) -> Vec<u8> {
         event.extend(f64::from(step).to_le_bytes());
         event.extend([0x10, step, 0x2a, entry.len() as u8 + 2, 0x0a, entry.len() as u8]);
         event.extend(entry);
-        writer.write(&event).unwrap();
+        events.push(event);
     }
-    writer.into_inner()
+    record_files::written(&events)
 }
 
 #[test]

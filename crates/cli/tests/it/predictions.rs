@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use trainwright_records::pictures::{Picture, encode_png};
 
+use crate::pictures::Picture;
 use crate::program::Lab;
 
 /// Pictures of two classes: light above and dark below, and the other way round.
@@ -14,10 +14,10 @@ fn write_pictures(folder: &Path, each: usize) {
         let (class, shade) = (number % 2, (number * 7 % 40) as u8);
         let row = |row: usize| if (row < 8) == (class == 0) { 200 + shade } else { shade };
         let pixels = (0..16).flat_map(|at| [row(at); 60]).collect();
-        let picture = Picture { rows: 16, columns: 20, channels: 3, pixels };
+        let picture = Picture { rows: 16, columns: 20, pixels };
         let path = folder.join(["dawn", "dusk"][class]).join(format!("{number}.png"));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, encode_png(&picture).unwrap()).unwrap();
+        fs::write(path, picture.png()).unwrap();
     }
 }
 

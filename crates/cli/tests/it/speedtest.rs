@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use trainwright_records::pictures::{JpegWriter, Picture};
-
+use crate::pictures::Picture;
 use crate::program::Lab;
 
 fn with_pictures() -> Lab {
@@ -14,12 +13,11 @@ fn with_pictures() -> Lab {
 
 /// Twelve pictures of two classes in `photos`.
 pub(crate) fn write_pictures(lab: &Lab, (rows, columns): (usize, usize)) {
-    let mut encoder = JpegWriter::new(90).unwrap();
     for number in 0..12_usize {
         let pixels = (0..rows * columns * 3).map(|at| (at * (number + 3) / 50) as u8).collect();
-        let mut file = Vec::new();
-        encoder.encode(&Picture { rows, columns, channels: 3, pixels }, &mut file).unwrap();
-        lab.write(&format!("photos/{}/{number}.jpg", ["rose", "tulip"][number % 2]), file);
+        let picture = Picture { rows, columns, pixels };
+        let class = ["rose", "tulip"][number % 2];
+        lab.write(&format!("photos/{class}/{number}.jpg"), picture.jpeg());
     }
 }
 

@@ -1,4 +1,11 @@
-//! Whole reports of simulated studies.
+//! Pages and words as a reader sees them.
 
+mod chart_data;
+mod designs_in_words;
 mod html;
+mod page;
+mod pages;
+mod queues_in_words;
 mod simulated;
+mod tables_in_words;
+mod verdict_in_words;

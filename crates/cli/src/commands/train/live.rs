@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use indicatif::ProgressBar;
-use trainwright_train::TrainEvent;
+use trainwright::training::TrainEvent;
 
 /// Shows steps where someone can see them.
 pub(super) struct Live(Option<ProgressBar>);

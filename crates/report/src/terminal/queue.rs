@@ -1,15 +1,15 @@
-//! A queue in words.
+//! Queues in words.
 
-use trainwright::Error;
-use trainwright_analysis::{Finding, Severity};
 use trainwright_queueing::{
-    Chosen, QueueAnswer, QueueKind, QueueingError, TargetAnswer, TimeQuantiles,
+    Chosen, ClassTargetAnswer, Discipline, PriorityAnswer, QueueAnswer, QueueKind, TargetAnswer,
+    TimeQuantiles,
 };
-use trainwright_report::figure;
 
-use crate::quantities::Unit;
+use super::{TextTable, Unit};
+use crate::figure::figure;
 
-pub(super) fn queue_text(answer: &QueueAnswer, unit: Unit) -> String {
+/// What is known about a queue of one class, line by line.
+pub fn queue_text(answer: &QueueAnswer, unit: Unit) -> String {
     let state = &answer.steady_state;
     let by = match answer.servers {
         1 => "1 server".to_owned(),
@@ -22,10 +22,10 @@ pub(super) fn queue_text(answer: &QueueAnswer, unit: Unit) -> String {
     let (arrival, service) = (at(answer.arrival_rate, unit), at(answer.service_rate, unit));
     let mut lines = vec![
         format!("{}: {who} {arrival}; {by} works {service}.", answer.queue),
-        format!("busy      {}{}", percent(state.utilisation), empty(state.p0)),
+        format!("busy      {}{}", percent_of(state.utilisation), empty(state.p0)),
     ];
     if state.p_block > 0.0 {
-        let (blocked, accepted) = (percent(state.p_block), at(state.throughput, unit));
+        let (blocked, accepted) = (percent_of(state.p_block), at(state.throughput, unit));
         lines.push(format!(
             "refused   {blocked} of the jobs; what follows is about the others, which come \
              {accepted}"
@@ -33,7 +33,7 @@ pub(super) fn queue_text(answer: &QueueAnswer, unit: Unit) -> String {
     }
     let (jobs, queue) = (figure(state.mean_jobs), figure(state.mean_queue));
     lines.push(format!("jobs      {jobs} on average, {queue} of them waiting"));
-    let waiting = state.p_wait.map(|p_wait| format!("; {} of the jobs wait", percent(p_wait)));
+    let waiting = state.p_wait.map(|p_wait| format!("; {} of the jobs wait", percent_of(p_wait)));
     let times =
         |mean: f64, quantiles| format!("{} on average{}", unit.time(mean), within(quantiles, unit));
     let wait = times(state.mean_wait, &answer.quantiles.wait);
@@ -50,51 +50,54 @@ pub(super) fn queue_text(answer: &QueueAnswer, unit: Unit) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Findings as the verdict of a study shows them; nothing where there are none.
-pub(crate) fn findings_text(findings: &[Finding]) -> String {
-    let word = |severity| match severity {
-        Severity::Info => "info",
-        Severity::Warning => "warning",
-        Severity::Serious => "serious",
+/// What is known about a queue with classes.
+pub fn priority_text(answer: &PriorityAnswer, unit: Unit) -> String {
+    let how = match answer.discipline {
+        Discipline::NonPreemptive => "urgent jobs wait for a free server",
+        Discipline::PreemptiveResume => "urgent jobs interrupt others",
     };
-    let lines: String = findings
-        .iter()
-        .map(|finding| format!("  {:<8} {}\n", word(finding.severity), finding.text))
-        .collect();
-    if lines.is_empty() { lines } else { format!("Findings\n{lines}") }
+    let state = &answer.steady_state;
+    let mut lines = vec![format!(
+        "{}, the most urgent first; {how}. Busy {}; {} jobs on average, mean response {}.",
+        answer.queue,
+        percent_of(state.utilisation),
+        figure(state.mean_jobs),
+        unit.time(state.mean_response),
+    )];
+    let mut table =
+        TextTable::with_header(["class", "arrivals", "busy", "jobs", "wait", "response"]);
+    for (number, class) in (1..).zip(&answer.classes) {
+        table.row([
+            number.to_string(),
+            unit.rate(class.arrival_rate),
+            percent_of(class.utilisation),
+            figure(class.mean_jobs),
+            unit.time(class.mean_wait),
+            unit.time(class.mean_response),
+        ]);
+    }
+    lines.push(table.to_string().trim_end().to_owned());
+    lines.extend(answer.target.as_ref().map(|target| class_target(answer, target, unit)));
+    lines.push("Waits and responses are means; waiting is all time without service.".to_owned());
+    lines.join("\n") + "\n"
 }
 
-/// An error in the units of the question.
-pub(super) fn in_unit(error: Error, unit: Unit) -> Error {
-    let Error::Queue(inner) = &error else { return error };
-    if unit == Unit::None {
-        return error;
-    }
-    let (time, rate) = (|value| unit.time(value), |value| unit.rate_words(value));
-    match inner {
-        QueueingError::Unreachable { what, limit, floor } => Error::Request(format!(
-            "a {what} of {} cannot be reached at any load: without any waiting it is already {}",
-            time(*limit),
-            time(*floor)
-        )),
-        QueueingError::TooManyServers { what, limit, most } => Error::Request(format!(
-            "no number of servers up to {most} brings the {what} to {}",
-            time(*limit)
-        )),
-        QueueingError::Unstable { arrival_rate, servers: given, limit, needed, .. } => {
-            let more = needed.map_or_else(String::new, |needed| {
-                format!(", or with at least {}", servers(needed))
-            });
-            Error::Request(format!(
-                "the queue would grow for ever: jobs arrive at {}, {} can serve {}; it is stable with \
-                 fewer arrivals{more}",
-                rate(*arrival_rate),
-                servers(*given),
-                rate(*limit),
-            ))
-        }
-        _ => error,
-    }
+fn class_target(answer: &PriorityAnswer, target: &ClassTargetAnswer, unit: Unit) -> String {
+    let kept = if target.met { "kept" } else { "missed" };
+    let needed = match target.servers_needed {
+        Some(needed) => format!("it needs {}", servers_text(needed)),
+        None => "the servers it needs have no closed form".to_owned(),
+    };
+    format!(
+        "target    {} of class {} of at most {}: {kept}; {needed}; with {} it is kept for {} times \
+         these arrivals, or for {} times these service times",
+        target.figure,
+        target.class,
+        unit.time(target.limit),
+        servers_text(answer.servers),
+        figure(target.arrival_factor),
+        figure(target.service_time_factor),
+    )
 }
 
 /// `at rate 3` or `40 an hour`.
@@ -102,12 +105,12 @@ fn at(rate: f64, unit: Unit) -> String {
     match unit {
         // Rates that were given are shown as they were given.
         Unit::None => format!("at rate {rate}"),
-        Unit::Seconds => format!("at {}", unit.rate_words(rate)),
+        Unit::Seconds => format!("at {}", unit.rate(rate)),
     }
 }
 
 fn empty(p0: Option<f64>) -> String {
-    let words = |p0| format!("; the system is empty {} of the time", percent(p0));
+    let words = |p0| format!("; the system is empty {} of the time", percent_of(p0));
     p0.map(words).unwrap_or_default()
 }
 
@@ -118,7 +121,7 @@ fn target_text(answer: &QueueAnswer, target: &TargetAnswer, unit: Unit) -> Strin
         Unit::Seconds => unit.time(target.limit),
     };
     let rate = match target.largest_rate {
-        Some(rate) => format!("arrivals up to {}", unit.rate_words(rate)),
+        Some(rate) => format!("arrivals up to {}", unit.rate(rate)),
         None => "all arrivals that can be served".to_owned(),
     };
     let service = match target.smallest_service_rate {
@@ -137,8 +140,8 @@ fn target_text(answer: &QueueAnswer, target: &TargetAnswer, unit: Unit) -> Strin
         "target    {} of at most {limit}: {kept}{chosen}; this rate needs {}, and with {} it is kept for \
          {rate}, or for {service}",
         target.figure,
-        servers(target.servers_needed),
-        servers(answer.servers),
+        servers_text(target.servers_needed),
+        servers_text(answer.servers),
     )
 }
 
@@ -148,10 +151,12 @@ fn within(quantiles: &TimeQuantiles, unit: Unit) -> String {
     known.map(|(part, time)| format!("; {part} within {}", unit.time(time))).collect()
 }
 
-pub(super) fn percent(fraction: f64) -> String {
+/// A fraction in percent.
+pub fn percent_of(fraction: f64) -> String {
     format!("{} %", figure(100.0 * fraction))
 }
 
-pub(super) fn servers(number: u32) -> String {
+/// A number of servers.
+pub fn servers_text(number: u32) -> String {
     if number == 1 { "1 server".to_owned() } else { format!("{number} servers") }
 }

@@ -3,21 +3,25 @@
 use trainwright_analysis::wording::percent;
 use trainwright_analysis::{Analysis, AnovaLine, AnovaTable};
 
+use super::Colour;
+use super::text_table::TextTable;
+use super::verdict::put;
 use crate::figure::{figure, p_value};
-use crate::terminal::{Colour, put};
 
 /// More coefficients than this are left to `--json`.
 const MOST_COEFFICIENTS: usize = 40;
 
 /// The coefficients and the figures of the whole equation.
-pub(crate) fn put_fit(text: &mut String, analysis: &Analysis, colour: Colour) {
+pub(super) fn put_fit(text: &mut String, analysis: &Analysis, colour: Colour) {
     let fit = &analysis.fit;
     put(text, &format!("\n{}", colour.heading("Coefficients")));
     let confidence = figure(100.0 * (1.0 - analysis.alpha));
-    let head = ["estimate", "std error", "t", "p", &format!("{confidence} % from"), "to", "VIF"];
-    let mut rows = vec![("name".to_owned(), head.map(str::to_owned).to_vec(), "")];
+    let from = format!("{confidence} % from");
+    let head = ["name", "estimate", "std error", "t", "p", &from, "to", "VIF", ""];
+    let mut table = TextTable::with_header(head).numbers_in(1..8);
     for row in fit.coefficients.iter().take(MOST_COEFFICIENTS) {
-        let cells = vec![
+        table.row([
+            row.name.clone(),
             shown(row.estimate, figure),
             shown(row.std_error, figure),
             shown(row.t, figure),
@@ -25,10 +29,10 @@ pub(crate) fn put_fit(text: &mut String, analysis: &Analysis, colour: Colour) {
             shown(row.ci_low, figure),
             shown(row.ci_high, figure),
             shown(row.vif, figure),
-        ];
-        rows.push((row.name.clone(), cells, if row.aliased { "aliased" } else { "" }));
+            if row.aliased { "aliased" } else { "" }.to_owned(),
+        ]);
     }
-    put_rows(text, &rows);
+    text.push_str(&table.to_string());
     if fit.coefficients.len() > MOST_COEFFICIENTS {
         let more = fit.coefficients.len() - MOST_COEFFICIENTS;
         put(text, &format!("  and {more} more, which --json lists"));
@@ -51,14 +55,14 @@ pub(crate) fn put_fit(text: &mut String, analysis: &Analysis, colour: Colour) {
 }
 
 /// One table of sums of squares.
-pub(crate) fn put_anova(text: &mut String, table: &AnovaTable, colour: Colour) {
+pub(super) fn put_anova(text: &mut String, table: &AnovaTable, colour: Colour) {
     let kind = u8::from(table.kind);
     put(text, &format!("\n{} {kind}", colour.heading("Analysis of variance, type")));
     put_lines(text, &table.rows);
 }
 
 /// One table a source of error.
-pub(crate) fn put_strata(text: &mut String, analysis: &Analysis, colour: Colour) {
+pub(super) fn put_strata(text: &mut String, analysis: &Analysis, colour: Colour) {
     for table in &analysis.strata {
         put(text, &format!("\n{} {}", colour.heading("Stratum"), table.stratum));
         put_lines(text, &table.rows);
@@ -66,10 +70,12 @@ pub(crate) fn put_strata(text: &mut String, analysis: &Analysis, colour: Colour)
 }
 
 fn put_lines(text: &mut String, lines: &[AnovaLine]) {
-    let head = ["df", "sum of sq", "F", "p", "p (Holm)", "share", "part. eta2", "omega2"];
-    let mut rows = vec![("term".to_owned(), head.map(str::to_owned).to_vec(), "")];
+    let head =
+        ["term", "df", "sum of sq", "F", "p", "p (Holm)", "share", "part. eta2", "omega2", ""];
+    let mut table = TextTable::with_header(head).numbers_in(1..9);
     for row in lines {
-        let cells = vec![
+        table.row([
+            row.term.clone(),
             row.df.to_string(),
             shown(row.sum_sq, figure),
             shown(row.f, figure),
@@ -78,22 +84,12 @@ fn put_lines(text: &mut String, lines: &[AnovaLine]) {
             shown(row.percent, percent),
             shown(row.partial_eta_sq, figure),
             shown(row.omega_sq, figure),
-        ];
-        let note = if row.aliased { "aliased with other terms" } else { "" };
-        rows.push((row.term.clone(), cells, note));
+            if row.aliased { "aliased with other terms" } else { "" }.to_owned(),
+        ]);
     }
-    put_rows(text, &rows);
+    text.push_str(&table.to_string());
 }
 
 fn shown(value: Option<f64>, form: fn(f64) -> String) -> String {
     value.map(form).unwrap_or_default()
-}
-
-/// Rows of a name, cells set to the right, and a note.
-fn put_rows(text: &mut String, rows: &[(String, Vec<String>, &str)]) {
-    let width = rows.iter().map(|(name, _, _)| name.chars().count()).max().unwrap_or(0);
-    for (name, cells, note) in rows {
-        let cells: String = cells.iter().map(|cell| format!("  {cell:>10}")).collect();
-        put(text, format!("  {name:<width$}{cells}  {note}").trim_end());
-    }
 }

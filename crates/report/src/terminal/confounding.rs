@@ -10,7 +10,8 @@ const MOST_PAIRS: usize = 12;
 /// Correlation from which a pair is printed.
 const LEAST_CORRELATION: f64 = 0.05;
 
-pub(super) fn text(design: &Design, confounding: Option<&Confounding>) -> String {
+/// Aliases, correlated pairs of effects and blocks; nothing where everything can be told apart.
+pub fn confounding_text(design: &Design, confounding: Option<&Confounding>) -> String {
     let mut text = match (design.fraction(), confounding) {
         (Some(fraction), _) => aliases(design, fraction),
         (None, _) if !design.partial_aliases().is_empty() => screening(design),
