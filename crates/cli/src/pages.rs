@@ -1,14 +1,14 @@
 //! Writing pages and tables.
 
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 use trainwright::{Error, Results};
 use trainwright_study::Study;
 
-/// Writes a file whole.
+/// Writes a file whole, or leaves what was there before.
 pub(crate) fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
-    fs::write(path, content).map_err(|source| Error::Folder { path: path.to_owned(), source })
+    trainwright::write_file(path, content.as_ref())
 }
 
 /// Writes a study's report and gives its size.

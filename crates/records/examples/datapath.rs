@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use trainwright_records::pictures::{Decoder, Framing, Picture, Scaler};
+use trainwright_records::pictures::{Decoder, Framing, Picture, PixelLimit, Scaler};
 use trainwright_records::pipeline::{Pipeline, PipelineOptions, PixelKind};
 use trainwright_records::sources::PictureFolder;
 use trainwright_records::{
@@ -109,7 +109,7 @@ fn passes(mode: &str, folder: &str, threads: usize) -> Result<Pass, Box<dyn Erro
 fn files(pictures: &PictureFolder, threads: usize) -> Result<(usize, usize), RecordsError> {
     let next = AtomicUsize::new(0);
     let work = || {
-        let (mut decoder, mut scaler) = (Decoder::new()?, Scaler::new());
+        let (mut decoder, mut scaler) = (Decoder::new(PixelLimit::default())?, Scaler::new());
         let (mut file, mut decoded, mut square) =
             (Vec::new(), Picture::default(), Picture::default());
         let mut sum = 0;

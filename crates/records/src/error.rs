@@ -39,6 +39,11 @@ pub enum RecordsError {
     IndexEnd { expected: u64, found: u64 },
     #[error("the picture is {found:?} (rows, columns, channels) where its batch has {expected:?}")]
     BatchShape { expected: [usize; 3], found: [usize; 3] },
+    #[error(
+        "a batch of {pictures} pictures of {shape:?} (rows, columns, channels) would need at least \
+         {bytes} bytes, more than this machine has; take smaller batches or pictures"
+    )]
+    BatchTooLarge { pictures: usize, shape: [usize; 3], bytes: u64 },
     #[error("line {line} of the index is `{text}`, expected `offset size`")]
     IndexLine { line: usize, text: String },
     #[error("record {record} (counting from 0): {problem}")]
@@ -84,10 +89,10 @@ pub enum RecordsError {
     #[error("the {format} picture is damaged: {reason}")]
     PictureDamaged { format: PictureFormat, reason: String },
     #[error(
-        "the picture has {rows} x {columns} pixels and would need {bytes} bytes of memory, over \
-         the limit of {limit}"
+        "the picture claims {rows} x {columns} = {pixels} pixels, over the limit of {limit}; allow \
+         more by --max-pixels, or by the variable TRAINWRIGHT_MAX_PIXELS for training"
     )]
-    PictureTooLarge { rows: usize, columns: usize, bytes: u64, limit: u64 },
+    PictureTooLarge { rows: usize, columns: usize, pixels: u64, limit: u64 },
     #[error("the picture cannot be encoded: {reason}")]
     PictureEncode { reason: String },
 
@@ -100,6 +105,10 @@ pub enum RecordsError {
     NoPictures { folder: PathBuf },
     #[error("the name {} is not UTF-8 text; rename it", path.display())]
     NameNotText { path: PathBuf },
+    #[error("class `{}` has a line break in its name; rename it", class.escape_debug())]
+    ClassName { class: String },
+    #[error("it was {before} bytes long and was shortened while it was read; begin again")]
+    Shortened { before: u64 },
     #[error("line {line}: {problem}")]
     InLine { line: u64, problem: Box<RecordsError> },
     #[error("`{text}` is no {expected}")]
@@ -138,6 +147,12 @@ pub enum RecordsError {
     #[error("`{word}`: {problem}")]
     LibsvmWord { word: String, problem: &'static str },
 
+    #[error(
+        "feature id {id} is too large: what is kept for each id up to it would take {bytes} bytes, \
+         over the limit of {limit}; hash the ids into fewer by hash_bits, such as 22"
+    )]
+    LargestId { id: u32, bytes: u64, limit: u64 },
+
     #[error("label {label} is not one of the {classes} classes, which count from 0")]
     ClassRange { label: i64, classes: usize },
     #[error("{images} images but {labels} labels")]
@@ -173,7 +188,10 @@ pub enum RecordsError {
          is {expected}"
     )]
     WrongContent { origin: String, expected: String, computed: String },
-    #[error("cannot download {url}: {source}")]
+    #[error(
+        "cannot download {url}: {source}; check the network, or get the files in another way and \
+         name their folder with --from"
+    )]
     Download { url: String, source: Box<ureq::Error> },
     #[error(
         "{}: this program was built without object stores; build it with `cargo build --release \
@@ -226,6 +244,15 @@ impl RecordsError {
         match self {
             Self::InFile { problem, .. } => problem.is_missing(),
             Self::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
+            _ => false,
+        }
+    }
+
+    /// Whether it says that a line of an index is none.
+    pub(crate) fn is_bad_index_line(&self) -> bool {
+        match self {
+            Self::InFile { problem, .. } => problem.is_bad_index_line(),
+            Self::IndexLine { .. } => true,
             _ => false,
         }
     }

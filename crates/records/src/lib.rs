@@ -2,61 +2,57 @@
 //!
 //! Start with [`load`] for a data set, [`RecordReader`] for a TFRecord file and [`read_scalars`]
 //! for a TensorBoard event file. Nothing here trains, draws or downloads unasked.
+//!
+//! | room | holds |
+//! |---|---|
+//! | `shards` | TFRecord files: framing, compression, index, writing, finding, checking |
+//! | `messages` | what records hold: examples and TensorBoard events |
+//! | `pictures` | JPEG and PNG: headers, pixels, another size, and back |
+//! | `sources` | what records are made from: picture folders, IDX sets, libsvm files, CSV tables |
+//! | `prepare` | sources into shards, in parallel, repeatable, resumable |
+//! | `pipeline` | shards or picture files into batches for training |
+//! | `data_sets` | sets by name, in memory or streamed, and fetching them |
+//! | `read_speed` | how fast pictures become batches |
+//! | `bucket` | where bytes lie: local files, object stores, either made slow |
+//!
+//! `durable.rs` writes files that appear whole or not at all, `ordered_work.rs` runs jobs on
+//! threads and hands their results out in order, `regular_file.rs` opens nothing but files.
 
-mod block_writer;
 pub mod bucket;
-mod compression;
+mod data_sets;
 mod durable;
 mod error;
-pub mod event_writer;
-pub mod events;
-pub mod example;
-mod example_view;
-pub mod fetch;
-mod idx;
-mod images;
-mod index;
-mod inspect;
-mod libsvm;
-mod load;
-mod load_pictures;
-mod ordered;
+mod messages;
+mod ordered_work;
 pub mod pictures;
 pub mod pipeline;
 pub mod prepare;
-mod published;
-mod random;
 mod read_speed;
-mod sample;
-mod sequence_example;
-mod shard_bytes;
-mod shard_paths;
-mod shard_writer;
+mod regular_file;
+mod shards;
 pub mod sources;
-mod streamed;
-pub mod tfrecord;
-mod verify;
-mod wire;
 
 pub use bucket::{Bucket, Limits, bucket_of, is_remote};
-pub use compression::{Compression, unpacked_records};
+pub use data_sets::fetch::{self, FetchProgress, FetchSource, PUBLISHED_URL, fetch_fashion_mnist};
+pub use data_sets::idx::{IdxBytes, read_idx, unpacked};
+pub use data_sets::labelled_images::{LabelledImages, Splits};
+pub use data_sets::libsvm::{SparseExamples, SparseRow, parse_libsvm, read_libsvm};
+pub use data_sets::load::{DEBIAN_FASHION_MNIST, cache_folder, is_data_set, load};
+pub use data_sets::loose_pictures::{LoosePictures, load_pictures};
+pub use data_sets::streamed_pictures::StreamedPictures;
+pub use durable::{remove_stale, write_whole};
 pub use error::{RecordPart, RecordsError};
-pub use events::{RunScalars, Scalar, read_scalars, scan_scalars};
-pub use example::{Example, Feature};
-pub use example_view::ExampleView;
-pub use fetch::{FetchProgress, FetchSource, PUBLISHED_URL, fetch_fashion_mnist};
-pub use idx::{IdxBytes, read_idx, unpacked};
-pub use images::{LabelledImages, Splits};
-pub use index::{IndexEntry, index_path, parse_index, read_index, write_index};
-pub use inspect::{FeatureSummary, Inspection, inspect};
-pub use libsvm::{SparseExamples, SparseRow, parse_libsvm, read_libsvm};
-pub use load::{DEBIAN_FASHION_MNIST, cache_folder, is_data_set, load};
-pub use load_pictures::{LoosePictures, load_pictures};
+pub use messages::event_writer;
+pub use messages::events::{self, RunScalars, Scalar, read_scalars, scan_scalars};
+pub use messages::example::{self, Example, Feature};
+pub use messages::example_view::ExampleView;
+pub use messages::sequence_example::SequenceExample;
 pub use read_speed::{ReadRun, ReadSource, ReadSpeed, ReadTime, list_pictures, prepare_for_speed};
-pub use sequence_example::SequenceExample;
-pub use shard_bytes::{ShardBytes, open_shard};
-pub use shard_paths::shard_paths;
-pub use shard_writer::{IndexFile, ShardSize, ShardWriter};
-pub use streamed::StreamedPictures;
-pub use tfrecord::{MAX_RECORD_BYTES, RecordReader, RecordSlices, RecordWriter};
-pub use verify::{Damage, DamageKind, FileVerdict, verify};
+pub use shards::bytes::{ShardBytes, open_shard};
+pub use shards::compression::{Compression, unpacked_records};
+pub use shards::framing::{MAX_RECORD_BYTES, RecordReader, RecordSlices, RecordWriter};
+pub use shards::index::{IndexEntry, index_path, parse_index, read_index, write_index};
+pub use shards::inspect::{FeatureSummary, Inspection, inspect};
+pub use shards::paths::{shard_paths, shard_paths_of_parts};
+pub use shards::verify::{Damage, DamageKind, FileVerdict, verify};
+pub use shards::writer::{IndexFile, ShardSize, ShardWriter};

@@ -7,14 +7,19 @@
 mod decode;
 mod encode;
 mod header;
+mod pixel_limit;
 mod scale;
 
 pub use decode::Decoder;
 pub use encode::{JpegWriter, encode_png};
 pub use header::{PictureFormat, PictureHeader, read_picture_header};
+pub use pixel_limit::PixelLimit;
 pub use scale::{Framing, Scaler};
 
 use crate::error::RecordsError;
+
+/// Memory of pictures beyond this size is not kept for the next.
+const HUGE_BYTES: usize = 16 << 20;
 
 /// Pixels of one picture, row by row, channels together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +42,13 @@ impl Picture {
         |[rows, columns, channels]| {
             self.reshape(rows, columns, channels);
             Ok(&mut self.pixels)
+        }
+    }
+
+    /// Gives back the memory of a huge picture, which few after it will need.
+    pub(crate) fn forget_if_huge(&mut self) {
+        if self.pixels.capacity() > HUGE_BYTES {
+            *self = Self::default();
         }
     }
 

@@ -21,8 +21,8 @@ pub use augment::Augment;
 pub use cache::CacheKind;
 
 use crate::error::RecordsError;
-use crate::ordered::Ordered;
-use crate::pictures::Picture;
+use crate::ordered_work::Ordered;
+use crate::pictures::{Picture, PixelLimit};
 use cache::Cache;
 use fill::Filler;
 pub(crate) use fill::picture_of;
@@ -54,6 +54,8 @@ pub struct PipelineOptions {
     pub augment: Augment,
     /// Kind of numbers in a batch.
     pub pixels: PixelKind,
+    /// Most pixels that a picture may have.
+    pub max_pixels: PixelLimit,
 }
 
 impl Default for PipelineOptions {
@@ -70,6 +72,7 @@ impl Default for PipelineOptions {
             replica: Replica { index: 0, count: 1 },
             augment: Augment::default(),
             pixels: PixelKind::F32,
+            max_pixels: PixelLimit::default(),
         }
     }
 }
@@ -195,8 +198,9 @@ impl Pipeline {
     /// # Errors
     /// When it cannot be read.
     pub fn shape(&self) -> Result<[usize; 3], RecordsError> {
-        let (mut reader, mut picture) = (PictureReader::new()?, Picture::default());
-        let origin = &self.shared.origin;
+        let Shared { origin, options, .. } = &*self.shared;
+        let (mut reader, mut picture) =
+            (PictureReader::new(options.max_pixels)?, Picture::default());
         reader.read(origin, 0, picture.room()).map_err(|error| origin.placed(0, error))?;
         Ok([picture.rows, picture.columns, picture.channels])
     }

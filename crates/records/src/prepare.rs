@@ -7,6 +7,7 @@
 //! decoded pixels.
 
 mod memory;
+mod name_hash;
 mod plan;
 mod progress;
 mod result;
@@ -22,11 +23,11 @@ use serde::Serialize;
 pub use plan::PartShares;
 pub use result::{CorruptItem, Prepared, PreparedPart, PreparedShard};
 
-use crate::compression::Compression;
 use crate::error::RecordsError;
-use crate::ordered::Ordered;
-use crate::pictures::Framing;
-use crate::shard_writer::{IndexFile, ShardWriter};
+use crate::ordered_work::Ordered;
+use crate::pictures::{Framing, PixelLimit};
+use crate::shards::compression::Compression;
+use crate::shards::writer::{IndexFile, ShardWriter};
 use crate::sources::Source;
 use memory::MemoryLimit;
 use plan::{Plan, Run};
@@ -52,6 +53,8 @@ pub struct PrepareOptions {
     pub threads: usize,
     /// What to do about pictures that cannot be decoded.
     pub corrupt: OnCorrupt,
+    /// Most pixels that a picture may have; one with more counts as corrupt.
+    pub max_pixels: PixelLimit,
 }
 
 /// What is stored of a picture.
@@ -106,9 +109,9 @@ pub fn prepare(
     tally.tell();
     let window = plan::window(&source, options);
     let source = Arc::new(source);
-    let limit = Arc::new(MemoryLimit::new());
+    let memory = Arc::new(MemoryLimit::new());
     let workers = (0..options.threads)
-        .map(|_| Worker::new(Arc::clone(&source), Arc::clone(&limit), options))
+        .map(|_| Worker::new(Arc::clone(&source), Arc::clone(&memory), options))
         .collect::<Result<Vec<_>, _>>()?;
     let workers = workers.into_iter().map(|mut worker| move |run: Run| worker.make(run)).collect();
     let made = Ordered::start(workers, window, runs.into_iter());

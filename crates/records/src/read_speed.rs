@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use crate::bucket::{Bucket, Object, is_remote};
 use crate::error::RecordsError;
+use crate::pictures::PixelLimit;
 pub use prepared::prepare_for_speed;
 use workers::{read_files, read_records};
 
@@ -62,6 +63,8 @@ pub struct ReadRun {
     pub threads: NonZeroUsize,
     /// Where among the files or shards to begin; goes on from the first after the last.
     pub start: usize,
+    /// Most pixels that a picture may have.
+    pub max_pixels: PixelLimit,
 }
 
 impl ReadRun {

@@ -3,10 +3,12 @@
 //! A source is a numbered list of items. Listing it touches names, sizes and line starts only, so
 //! that memory does not grow with the pictures.
 
+mod class_names;
 mod csv_table;
 mod idx_set;
-mod libsvm;
+mod libsvm_file;
 mod picture_folder;
+mod text_file;
 
 use std::borrow::Cow;
 use std::fs;
@@ -17,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 pub use csv_table::CsvTable;
 pub use idx_set::IdxSet;
-pub use libsvm::LibsvmFile;
+pub use libsvm_file::LibsvmFile;
 pub use picture_folder::PictureFolder;
 
 use crate::error::RecordsError;
@@ -148,6 +150,6 @@ impl Fingerprint {
     }
 
     fn finish(self) -> String {
-        crate::published::hex(&self.0.finalize())
+        crate::data_sets::published::hex(&self.0.finalize())
     }
 }

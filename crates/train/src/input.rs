@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use trainwright_networks::{Batch, Network, Team};
+use trainwright_records::pictures::PixelLimit;
 use trainwright_records::pipeline::{PictureUse, Pipeline, PipelineOptions, PixelKind};
 use trainwright_records::{LabelledImages, Splits, StreamedPictures, load};
 use trainwright_study::{Augmentation, JobSpec, Seed};
@@ -63,6 +64,7 @@ impl Pictures {
             prefetch: PREFETCH,
             pixels: PixelKind::F32,
             augment: changes(job.augment),
+            max_pixels: PixelLimit::from_environment()?,
             ..PipelineOptions::default()
         };
         let size = job.size.map_or(PICTURE_SIZE, |size| size as usize);

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use trainwright_networks::SafeTensors;
 use trainwright_records::is_data_set;
+use trainwright_records::pictures::PixelLimit;
 use trainwright_study::{JobSpec, NetworkName};
 
 use crate::checkpoint::{kept_job, last_checkpoint};
@@ -32,6 +33,8 @@ pub struct PredictRequest {
     pub test_data: Option<String>,
     /// Threads to compute with.
     pub threads: u32,
+    /// Most pixels that a picture file may have.
+    pub max_pixels: PixelLimit,
 }
 
 /// What a network takes examples for.
@@ -125,7 +128,8 @@ pub fn predict(request: &PredictRequest) -> Result<Predictions, TrainError> {
         && job.network != NetworkName::Logistic
         && !is_data_set(data)
     {
-        return apply_to_pictures(&job, Checkpoint { path: &path, file: &file }, data, &names);
+        let checkpoint = Checkpoint { path: &path, file: &file };
+        return apply_to_pictures(&job, checkpoint, (data, request.max_pixels), &names);
     }
     if let Some(data) = &request.data {
         job.data.clone_from(data);

@@ -35,6 +35,11 @@ impl SparseSplits {
         let train = PathBuf::from(&job.data);
         let test = test_file(job, &train)?;
         let [train_examples, test_examples] = [read_libsvm(&train)?, read_libsvm(&test)?];
+        if job.hash_bits.is_none() {
+            for (path, examples) in [(&train, &train_examples), (&test, &test_examples)] {
+                examples.check_largest_id().map_err(|problem| problem.in_file(path))?;
+            }
+        }
         let positive = positive_label(&train, &train_examples)?;
         let known = |label: &f32| train_examples.labels.contains(label);
         if let Some(&label) = test_examples.labels.iter().find(|label| !known(label)) {

@@ -21,6 +21,8 @@ pub struct PrepareReply {
     pub prepared: Prepared,
     /// The folder they are in.
     pub out: PathBuf,
+    /// Shards of an earlier run that had been changed since, and were made again.
+    pub remade: Vec<String>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -43,7 +45,8 @@ pub fn prepare_data(
     } else {
         prepare(Source::open(source)?, out, options, progress)?
     };
-    Ok(PrepareReply { prepared, out: out.to_owned(), seconds: begun.elapsed().as_secs_f64() })
+    let (out, remade) = (out.to_owned(), prepared.remade.clone());
+    Ok(PrepareReply { prepared, out, remade, seconds: begun.elapsed().as_secs_f64() })
 }
 
 /// The folder in which a set for an object store is made: one for each address.
@@ -100,21 +103,7 @@ pub fn inspect_data(patterns: &[String], show: usize) -> Result<InspectReply, Er
 fn record_files(patterns: &[String]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for pattern in patterns {
-        for place in parts_of(pattern) {
-            files.extend(trainwright_records::shard_paths(&place)?);
-        }
+        files.extend(trainwright_records::shard_paths_of_parts(pattern)?);
     }
     Ok(files)
-}
-
-/// The folders of the parts where a set was split, else the place itself.
-fn parts_of(pattern: &str) -> Vec<String> {
-    let folder = Path::new(pattern);
-    let own_shards = trainwright_records::shard_paths(pattern).is_ok();
-    let part = |name: &&str| folder.join(name).is_dir();
-    let parts: Vec<&str> = ["train", "validation", "test"].into_iter().filter(part).collect();
-    if own_shards || parts.is_empty() {
-        return vec![pattern.to_owned()];
-    }
-    parts.iter().map(|name| format!("{}/{name}", pattern.trim_end_matches('/'))).collect()
 }

@@ -15,6 +15,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use trainwright_analysis::AnalysisError;
+use trainwright_records::pictures::PixelLimit;
 use trainwright_records::{Limits, ReadSource};
 use trainwright_stats::StatsError;
 
@@ -49,6 +50,8 @@ pub struct SpeedtestRequest<'a> {
     pub limits: Limits,
     /// Decides the order of readings and pictures.
     pub seed: u64,
+    /// Most pixels that a picture may have.
+    pub max_pixels: PixelLimit,
 }
 
 /// What the system's cache holds when a reading starts.

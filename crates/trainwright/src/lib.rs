@@ -79,7 +79,7 @@ pub use queue::{
     SimulationLength, TimesFit, fit_queue, priority_queue, queue, simulate_priorities,
     simulate_queue,
 };
-pub use report::{ReportReply, report, surface_report, table_report, verdict};
+pub use report::{ReportReply, report, surface_report, table_report, verdict, write_file};
 pub use results::Results;
 pub use run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
 pub use run_reply::RunReply;

@@ -20,7 +20,7 @@ pub mod queueing {
 /// How pictures and tables become records, and how they are read.
 pub mod records {
     pub use trainwright_records::bucket::{Bandwidth, parse_latency};
-    pub use trainwright_records::pictures::Framing;
+    pub use trainwright_records::pictures::{Framing, PixelLimit};
     pub use trainwright_records::prepare::{
         OnCorrupt, PartShares, PrepareOptions, PrepareProgress, Storage,
     };

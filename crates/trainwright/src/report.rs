@@ -48,6 +48,15 @@ pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<Stri
     Ok(trainwright_report::html(&input))
 }
 
+/// Writes a page or table whole, or leaves what was there before: a full disk costs no old report.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_file(path: &Path, content: &[u8]) -> Result<(), Error> {
+    trainwright_records::write_whole(path, |file| file.write_all(content))
+        .map_err(|source| Error::Folder { path: path.to_owned(), source })
+}
+
 /// The analysis of a table as HTML.
 pub fn table_report(table: &Path, analysis: &Analysis, written_at: &str) -> String {
     let name = table.file_name().unwrap_or(table.as_os_str()).to_string_lossy();

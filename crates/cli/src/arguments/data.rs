@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use trainwright::records::{Bandwidth, ReadSource, parse_latency};
+use trainwright::records::{Bandwidth, PixelLimit, ReadSource, parse_latency};
 
 #[derive(Debug, Args)]
 pub(crate) struct PrepareArguments {
@@ -46,6 +46,10 @@ pub(crate) struct PrepareArguments {
     /// Leave out pictures that cannot be decoded, instead of failing with a list of them.
     #[arg(long)]
     pub skip_corrupt: bool,
+    /// Most pixels that a picture may have; a file that claims more is refused before any memory is
+    /// asked for [default: TRAINWRIGHT_MAX_PIXELS, or else 100000000].
+    #[arg(long, value_name = "PIXELS")]
+    pub max_pixels: Option<PixelLimit>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -112,6 +116,10 @@ pub(crate) struct SpeedtestArguments {
     /// Bytes a second over all requests, such as 100MB/s.
     #[arg(long, value_name = "RATE")]
     pub bandwidth: Option<Bandwidth>,
+    /// Most pixels that a picture may have; a file that claims more is refused before any memory is
+    /// asked for [default: TRAINWRIGHT_MAX_PIXELS, or else 100000000].
+    #[arg(long, value_name = "PIXELS")]
+    pub max_pixels: Option<PixelLimit>,
     /// Seed of the order of readings and pictures.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use trainwright::records::PixelLimit;
 use trainwright::training::CheckpointEvery;
 
 #[derive(Debug, Args)]
@@ -179,6 +180,10 @@ pub(crate) struct PredictArguments {
     /// Threads to compute with.
     #[arg(long, default_value_t = 1)]
     pub threads: u32,
+    /// Most pixels that a picture file may have [default: TRAINWRIGHT_MAX_PIXELS, or else
+    /// 100000000].
+    #[arg(long, value_name = "PIXELS")]
+    pub max_pixels: Option<PixelLimit>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

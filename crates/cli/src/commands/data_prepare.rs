@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::time::{Duration, Instant};
 
 use trainwright::records::{
-    Framing, OnCorrupt, PartShares, PrepareOptions, PrepareProgress, Storage,
+    Framing, OnCorrupt, PartShares, PixelLimit, PrepareOptions, PrepareProgress, Storage,
 };
 use trainwright::{Error, terminal};
 
@@ -19,8 +19,11 @@ pub(crate) fn prepare(arguments: &PrepareArguments) -> anyhow::Result<u8> {
         trainwright::prepare_data(&arguments.source, &arguments.out, &options, &mut |at| {
             progress.hear(at)
         })?;
+    for shard in &reply.remade {
+        tell(&format!("made again, because it was changed since it was written: {shard}"));
+    }
     for item in &reply.prepared.corrupt {
-        tell(&terminal::visible(&format!("left out: {item}")));
+        tell(&format!("left out: {item}"));
     }
     show("data-prepare", arguments.json, &reply, terminal::prepared)?;
     Ok(0)
@@ -46,6 +49,7 @@ fn options(arguments: &PrepareArguments) -> Result<PrepareOptions, Error> {
         split,
         threads: arguments.threads.unwrap_or_else(processors),
         corrupt: if arguments.skip_corrupt { OnCorrupt::Skip } else { OnCorrupt::Refuse },
+        max_pixels: arguments.max_pixels.map_or_else(PixelLimit::from_environment, Ok)?,
     })
 }
 

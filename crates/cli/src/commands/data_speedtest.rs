@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use trainwright::records::{Limits, ReadSource};
-use trainwright::{CacheState, SpeedtestProgress, SpeedtestRequest, terminal};
+use trainwright::records::{Limits, PixelLimit, ReadSource};
+use trainwright::{CacheState, Error, SpeedtestProgress, SpeedtestRequest, terminal};
 
 use crate::arguments::SpeedtestArguments;
 use crate::output::{show, tell};
@@ -27,6 +27,10 @@ pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
             bandwidth: arguments.bandwidth,
         },
         seed: arguments.seed,
+        max_pixels: arguments
+            .max_pixels
+            .map_or_else(PixelLimit::from_environment, Ok)
+            .map_err(Error::from)?,
     };
     let mut said = Instant::now();
     let test = trainwright::speedtest(&request, &mut |at| hear(at, &mut said))?;

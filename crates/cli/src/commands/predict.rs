@@ -1,7 +1,8 @@
 //! `trainwright predict`.
 
-use trainwright::terminal;
+use trainwright::records::PixelLimit;
 use trainwright::training::PredictRequest;
+use trainwright::{Error, terminal};
 
 use crate::arguments::PredictArguments;
 use crate::output::show;
@@ -14,6 +15,10 @@ pub(crate) fn predict(arguments: &PredictArguments) -> anyhow::Result<u8> {
         data_dir: arguments.data_dir.clone(),
         test_data: arguments.test_data.clone(),
         threads: arguments.threads,
+        max_pixels: arguments
+            .max_pixels
+            .map_or_else(PixelLimit::from_environment, Ok)
+            .map_err(Error::from)?,
     };
     let predictions = trainwright::predict(&request)?;
     if let Some(path) = &arguments.output {

@@ -154,6 +154,80 @@ fn every_damage_is_reported_with_exit_code_1() {
     lab.expect(2, &["data", "prepare", "missing", "--out", "x"]).says(&["cannot read missing"]);
 }
 
+#[test]
+fn a_set_in_parts_is_verified_from_its_folder_malformed_indexes_and_all() {
+    let lab = Lab::new();
+    with_pictures(&lab, 24, (40, 60));
+    lab.expect(0, &prepare("shards", &["--split", "0.5,0.25,0.25"]));
+    let verdict = lab.json(&["data", "verify", "shards/", "--json"]);
+    assert_eq!(verdict["files"].as_array().unwrap().len(), 12);
+    lab.write("shards/test/data-00001-of-00004.tfrecord.idx", "0 nonsense\n");
+    let shard = "shards/train/data-00002-of-00004.tfrecord";
+    let mut bytes = fs::read(lab.path(shard)).unwrap();
+    bytes[20] ^= 1;
+    lab.write(shard, bytes);
+    let text = lab.expect(1, &["data", "verify", "shards"]).stdout;
+    assert_eq!(text.matches("DAMAGED").count(), 2, "{text}");
+    assert!(text.contains("line 1 of the index is `0 nonsense`"), "{text}");
+    assert!(lab.expect(0, &["data", "inspect", "shards/validation"]).stdout.contains("label"));
+}
+
+#[test]
+fn a_pipe_among_the_pictures_is_passed_over_and_named() {
+    let lab = Lab::new();
+    with_pictures(&lab, 6, (40, 60));
+    let made = std::process::Command::new("mkfifo").arg(lab.path("photos/rose/pipe.jpg")).status();
+    assert!(made.unwrap().success());
+    let text = lab.expect(0, &prepare("shards", &[])).stdout;
+    assert!(text.contains("rose/pipe.jpg (no regular file)"), "{text}");
+    assert!(text.contains("6 records in 4 shards"), "{text}");
+}
+
+#[test]
+fn a_class_with_a_line_break_in_its_name_is_refused() {
+    let lab = Lab::new();
+    with_pictures(&lab, 6, (40, 60));
+    fs::rename(lab.path("photos/rose"), lab.path("photos/ro\nse")).unwrap();
+    lab.expect(2, &prepare("shards", &[])).says(&["class `ro\\nse` has a line break in its name"]);
+}
+
+/// A JPEG file of a few bytes that claims 65,535 x 65,535 pixels.
+fn claiming_jpeg() -> Vec<u8> {
+    let mut file = Picture { rows: 8, columns: 8, pixels: vec![9; 192] }.jpeg();
+    let frame = file.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
+    file[frame + 5..frame + 9].fill(0xff);
+    file
+}
+
+#[test]
+fn every_reader_refuses_what_claims_too_many_pixels_by_one_limit() {
+    let lab = Lab::new();
+    with_pictures(&lab, 6, (40, 60));
+    lab.write("photos/rose/bomb.jpg", claiming_jpeg());
+    let refused = "claims 65535 x 65535 = 4294836225 pixels, over the limit of 100000000";
+    for words in [
+        prepare("shards", &[]),
+        vec!["data", "speedtest", "photos", "--size", "8", "--repetitions", "2"],
+        vec!["train", "--network", "mlp:4", "--data", "photos", "--size", "8", "--epochs", "1"],
+    ] {
+        lab.expect(2, &words).says(&["bomb.jpg", refused, "--max-pixels"]);
+    }
+    fs::remove_file(lab.path("photos/rose/bomb.jpg")).unwrap();
+    lab.expect(2, &prepare("small", &["--max-pixels", "2399"]))
+        .says(&["claims 40 x 60 = 2400 pixels, over the limit of 2399"]);
+    lab.expect(0, &prepare("enough", &["--max-pixels", "2400"]));
+    lab.expect(2, &prepare("none", &["--max-pixels", "0"])).says(&["--max-pixels"]);
+}
+
+#[test]
+fn a_valid_picture_of_16_million_pixels_is_prepared() {
+    let lab = Lab::new();
+    let picture = Picture { rows: 4000, columns: 4000, pixels: vec![77; 3 * 4000 * 4000] };
+    lab.write("photos/rose/large.png", picture.png());
+    let made = lab.json(&prepare("shards", &["--json"]));
+    assert_eq!(made["records"], 1);
+}
+
 /// Kill -9 at random moments: what is visible is always whole, and the end is the same.
 #[test]
 fn a_killed_run_goes_on_to_the_same_bytes() {

@@ -173,3 +173,17 @@ fn a_disk_that_a_trial_fills_fails_no_other_trial() {
                   cat /dev/zero > $TRAINWRIGHT_DIR/weights; :";
     check_full_disk("12M", script, 800);
 }
+
+#[test]
+fn a_report_that_does_not_fit_leaves_the_old_one() {
+    let lab = Lab::with_study(&shell_study("[1, 2]", "echo $x", ""));
+    lab.expect(0, &["run", "study.toml"]);
+    lab.write("report.html", "the old report");
+    let end = End::of(lab.limited("ulimit -f 200", &["report", "study.toml", "-o", "report.html"]));
+    assert_eq!(end.code, Some(3), "{end:?}");
+    end.says(&["cannot write report.html"]);
+    assert_eq!(lab.read("report.html"), "the old report");
+    let names = fs::read_dir(lab.folder()).unwrap().map(|entry| entry.unwrap().file_name());
+    let left = names.filter(|name| name.to_string_lossy().contains("partial")).count();
+    assert_eq!(left, 0, "nothing half-written stays");
+}

@@ -132,7 +132,8 @@ fn furnish(lab: &Lab) {
     idx_files(lab);
 }
 
-const JOB: &str = r#"{"network":"mlp","data":"fashion-mnist-sample","neurons":4,"batch":500}"#;
+const JOB: &str =
+    r#"{"network":"mlp","data":"fashion-mnist-sample","neurons":4,"batch":500,"seed":1}"#;
 
 /// A study that is over in a second, with a surface to find.
 const QUICK: &str = r#"
@@ -198,7 +199,7 @@ fn page(name: &str) -> Vec<String> {
 #[test]
 fn the_commands_of_the_readme_work() {
     let commands = page("README.md");
-    assert!(commands.len() > 30, "{commands:#?}");
+    assert!(commands.len() >= 25, "{commands:#?}");
     run_page("README.md", &commands);
 }
 

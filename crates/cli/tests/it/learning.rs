@@ -193,6 +193,11 @@ fn faulty_sparse_jobs_exit_2_and_say_why() {
     lab.write("lonely", "1 2:1\n0 3:1\n");
     let lonely = ["train", "--network", "logistic", "--data", "lonely", "--optimizer", "sgd"];
     lab.expect(2, &lonely).says(&["lonely.t", "--test-data"]);
+    for file in ["wide", "wide.t"] {
+        lab.write(file, "1 4294967294:1\n0 3:1\n");
+    }
+    let wide = ["train", "--network", "logistic", "--data", "wide", "--optimizer", "sgd"];
+    lab.expect(2, &wide).says(&["wide: ", "4294967294", "68719476720 bytes", "hash_bits"]);
     lab.write("three", "1 2:1\n0 3:1\n2 3:1\n");
     let three = [
         "train",

@@ -9,6 +9,7 @@ use std::path::Path;
 use super::{Bucket, Object};
 use crate::durable::write_durably;
 use crate::error::RecordsError;
+use crate::regular_file::open_regular;
 
 /// The file system.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,7 +24,7 @@ impl Bucket for LocalBucket {
     }
 
     fn open(&self, address: &Path) -> Result<Box<dyn Read + Send>, RecordsError> {
-        match File::open(address) {
+        match open_regular(address) {
             Ok(file) => Ok(Box::new(file)),
             Err(error) => Err(RecordsError::from(error).in_file(address)),
         }
@@ -62,7 +63,7 @@ fn add_files(folder: &Path, objects: &mut Vec<Object>) -> Result<(), RecordsErro
         let about = fs::metadata(&address).map_err(|e| RecordsError::from(e).in_file(&address))?;
         if about.is_dir() {
             add_files(&address, objects)?;
-        } else {
+        } else if about.is_file() {
             objects.push(Object { address, bytes: about.len() });
         }
     }
@@ -83,7 +84,7 @@ mod tests {
     #[test]
     fn hidden_files_are_not_listed() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(".a.tfrecord.partial"), b"half").unwrap();
+        fs::write(folder.path().join(".a.tfrecord.trainwright-partial"), b"half").unwrap();
         assert_eq!(LocalBucket.list(folder.path()).unwrap(), []);
     }
 

@@ -12,11 +12,15 @@ use zune_core::colorspace::ColorSpace;
 use zune_core::options::DecoderOptions;
 use zune_jpeg::JpegDecoder;
 
-use super::{Picture, PictureFormat, PictureHeader, read_picture_header};
+use super::{HUGE_BYTES, Picture, PictureFormat, PictureHeader, PixelLimit, read_picture_header};
 use crate::error::RecordsError;
+
+/// Memory for what a PNG file holds beside its pixels, such as texts and colour profiles.
+const OTHER_CHUNKS_BYTES: usize = 64 << 20;
 
 /// Decodes pictures one after another and keeps its memory.
 pub struct Decoder {
+    limit: PixelLimit,
     options: DecoderOptions,
     expanded: Vec<u8>,
     #[cfg(feature = "turbojpeg")]
@@ -24,17 +28,16 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder for one thread.
+    /// A decoder for one thread, which refuses pictures beyond a limit by their headers.
     ///
     /// # Errors
     /// When libjpeg-turbo cannot be set up, which needs the cargo feature `turbojpeg`.
-    pub fn new() -> Result<Self, RecordsError> {
+    pub fn new(limit: PixelLimit) -> Result<Self, RecordsError> {
         let options = DecoderOptions::default()
-            .set_max_width(usize::from(u16::MAX))
-            .set_max_height(usize::from(u16::MAX))
             .set_strict_mode(true)
             .jpeg_set_out_colorspace(ColorSpace::RGB);
         Ok(Self {
+            limit,
             options,
             expanded: Vec::new(),
             #[cfg(feature = "turbojpeg")]
@@ -45,7 +48,8 @@ impl Decoder {
     /// Decodes a file into `picture`, which gets three channels.
     ///
     /// # Errors
-    /// When the bytes are no JPEG or PNG, or are damaged anywhere.
+    /// When the bytes are no JPEG or PNG, are damaged anywhere, or claim more pixels than the limit
+    /// allows.
     pub fn decode(
         &mut self,
         bytes: &[u8],
@@ -61,11 +65,17 @@ impl Decoder {
         room: impl FnOnce([usize; 3]) -> Result<&'a mut [u8], RecordsError>,
     ) -> Result<PictureHeader, RecordsError> {
         let header = read_picture_header(bytes)?;
+        self.limit.check(&header)?;
         let shape = [header.rows, header.columns, 3];
         match header.format {
             PictureFormat::Jpeg => self.jpeg(bytes, &header, room(shape)?)?,
             // A header may claim any size, so room is asked for once all pixels have been found.
-            PictureFormat::Png => spread_out(self.png(bytes)?, room(shape)?),
+            PictureFormat::Png => {
+                spread_out(self.png(bytes, &header)?, room(shape)?);
+                if self.expanded.capacity() > HUGE_BYTES {
+                    self.expanded = Vec::new();
+                }
+            }
         }
         Ok(header)
     }
@@ -73,10 +83,6 @@ impl Decoder {
     fn jpeg(
         &mut self,
         bytes: &[u8],
-        #[cfg_attr(
-            not(feature = "turbojpeg"),
-            expect(unused_variables, reason = "libjpeg-turbo alone needs it")
-        )]
         header: &PictureHeader,
         pixels: &mut [u8],
     ) -> Result<(), RecordsError> {
@@ -84,7 +90,9 @@ impl Decoder {
         if self.turbo(bytes, header, pixels) {
             return Ok(());
         }
-        let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), self.options);
+        // A second header that claims more than the first, which was checked, is refused by this.
+        let options = self.options.set_max_width(header.columns).set_max_height(header.rows);
+        let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
         decoder.decode_into(pixels).map_err(|e| damaged(PictureFormat::Jpeg, e))
     }
 
@@ -109,9 +117,16 @@ impl Decoder {
     }
 
     /// The pixels, of as many channels as they have, and the number of channels.
-    fn png(&mut self, bytes: &[u8]) -> Result<(&[u8], usize), RecordsError> {
+    fn png(
+        &mut self,
+        bytes: &[u8],
+        header: &PictureHeader,
+    ) -> Result<(&[u8], usize), RecordsError> {
         let bad = |error: png::DecodingError| damaged(PictureFormat::Png, error);
-        let mut decoder = png::Decoder::new(Cursor::new(bytes));
+        // One line in sixteen bits of four channels may take as much as the whole picture.
+        let bytes_limit = OTHER_CHUNKS_BYTES + 8 * header.pixels() as usize;
+        let limits = png::Limits { bytes: bytes_limit };
+        let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
         decoder.set_transformations(Transformations::EXPAND | Transformations::STRIP_16);
         let mut reader = decoder.read_info().map_err(bad)?;
         let size = reader

@@ -32,6 +32,13 @@ pub struct PictureHeader {
     pub channels: usize,
 }
 
+impl PictureHeader {
+    /// How many pixels it claims; more than can be counted are as many as can.
+    pub fn pixels(&self) -> u64 {
+        (self.rows as u64).saturating_mul(self.columns as u64)
+    }
+}
+
 impl fmt::Display for PictureFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

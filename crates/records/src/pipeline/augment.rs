@@ -1,8 +1,9 @@
 //! Random changes of pictures that keep their class.
 
+use trainwright_random::Random;
+
 use crate::error::RecordsError;
 use crate::pictures::Picture;
-use crate::random::Stream;
 
 use super::zoom::Stretch;
 
@@ -59,7 +60,7 @@ impl Augment {
         (seed, purpose): (u64, &[u64]),
         into: &mut Picture,
     ) -> Result<(), RecordsError> {
-        self.apply(picture, &mut Stream::new(seed, purpose), into)
+        self.apply(picture, &mut Random::for_purpose(seed, purpose), into)
     }
 
     /// Cuts the crop out of the middle, as pictures are judged by that were learned from in crops.
@@ -88,26 +89,26 @@ impl Augment {
         }
     }
 
-    /// Changes `picture` into `into`; what happens depends on `stream` alone.
+    /// Changes `picture` into `into`; what happens depends on `random` alone.
     pub(super) fn apply(
         &self,
         picture: &Picture,
-        stream: &mut Stream,
+        random: &mut Random,
         into: &mut Picture,
     ) -> Result<(), RecordsError> {
         let [rows, columns] = self.sides(picture)?;
         into.reshape(rows, columns, picture.channels);
         let stretch =
-            self.zoom.map(|least| Stretch::random(picture.rows, picture.columns, least, stream));
-        let top = stream.below((picture.rows - rows + 1) as u64) as usize;
-        let left = stream.below((picture.columns - columns + 1) as u64) as usize;
-        let mirror = self.flip && stream.next() & 1 == 1;
+            self.zoom.map(|least| Stretch::random(picture.rows, picture.columns, least, random));
+        let top = random.index(picture.rows - rows + 1);
+        let left = random.index(picture.columns - columns + 1);
+        let mirror = self.flip && random.bits() & 1 == 1;
         match stretch {
             Some(stretch) => stretch.scale(picture, mirror, into),
             None => cut(picture, (top, left), mirror, into),
         }
         if let Some((low, high)) = self.contrast {
-            let factor = low + (high - low) * stream.unit() as f32;
+            let factor = low + (high - low) * random.unit() as f32;
             scale_contrast(into, factor);
         }
         Ok(())
@@ -157,7 +158,7 @@ mod tests {
         let mut into = Picture::default();
         (0..64)
             .map(|seed| {
-                augment.apply(&picture(), &mut Stream::new(seed, &[]), &mut into).unwrap();
+                augment.apply(&picture(), &mut Random::for_purpose(seed, &[]), &mut into).unwrap();
                 into.pixels.clone()
             })
             .collect()
@@ -175,7 +176,8 @@ mod tests {
         assert!(found.into_iter().eq([vec![1, 2, 4, 5], vec![2, 3, 5, 6]]));
         let mut into = Picture::default();
         let too_large = Augment { crop: Some(3), ..Augment::default() };
-        let error = too_large.apply(&picture(), &mut Stream::new(1, &[]), &mut into).unwrap_err();
+        let error =
+            too_large.apply(&picture(), &mut Random::for_purpose(1, &[]), &mut into).unwrap_err();
         assert_eq!(error.to_string(), "crop 3 of 2 x 3 pixels is not a side within the pictures");
     }
 

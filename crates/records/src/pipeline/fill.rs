@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use trainwright_random::Random;
+
 use super::cache::Cache;
 use super::origin::PictureReader;
 use super::{Batch, Images, PictureUse, PixelKind, Shared};
 use crate::error::RecordsError;
-use crate::example_view::ExampleView;
+use crate::messages::example_view::ExampleView;
 use crate::pictures::{Decoder, Picture};
-use crate::random::Stream;
 
 /// Purpose of the random stream of a picture's changes.
 const AUGMENT: u64 = 3;
@@ -26,7 +27,8 @@ pub(super) struct Filler {
 impl Filler {
     pub(super) fn new(shared: Arc<Shared>, wanted: PictureUse) -> Result<Self, RecordsError> {
         let (picture, changed) = (Picture::default(), Picture::default());
-        Ok(Self { shared, wanted, reader: PictureReader::new()?, picture, changed })
+        let reader = PictureReader::new(shared.options.max_pixels)?;
+        Ok(Self { shared, wanted, reader, picture, changed })
     }
 
     pub(super) fn fill(&mut self, records: &[u32]) -> Result<Batch, RecordsError> {
@@ -52,8 +54,9 @@ impl Filler {
         let options = &self.shared.options;
         let picture = match self.wanted {
             PictureUse::Learning { epoch } if !options.augment.is_nothing() => {
-                let mut stream = Stream::new(options.seed, &[epoch, AUGMENT, record as u64]);
-                options.augment.apply(&self.picture, &mut stream, &mut self.changed)?;
+                let mut random =
+                    Random::for_purpose(options.seed, &[epoch, AUGMENT, record as u64]);
+                options.augment.apply(&self.picture, &mut random, &mut self.changed)?;
                 &self.changed
             }
             PictureUse::Judging if options.augment.crop.is_some() => {
@@ -154,7 +157,10 @@ impl Batch {
         let size: usize = shape.iter().product();
         if self.labels.is_empty() {
             self.shape = shape;
-            self.images.resize(count * size);
+            if !self.images.resize(count.saturating_mul(size)) {
+                let bytes = (count as u64).saturating_mul(size as u64);
+                return Err(RecordsError::BatchTooLarge { pictures: count, shape, bytes });
+            }
         } else if self.shape != shape {
             return Err(RecordsError::BatchShape { expected: self.shape, found: shape });
         }
@@ -164,8 +170,8 @@ impl Batch {
 }
 
 impl Images {
-    /// Makes room for so many numbers; they are whatever they were.
-    fn resize(&mut self, count: usize) {
+    /// Makes room for so many numbers, if there is; they are whatever they were.
+    fn resize(&mut self, count: usize) -> bool {
         match self {
             Self::U8(all) => resize(all, count),
             Self::F32(all) => resize(all, count),
@@ -184,11 +190,31 @@ impl Images {
     }
 }
 
-/// New memory comes zeroed from the system, which costs less than to clear it here.
-fn resize<T: Clone + Default>(all: &mut Vec<T>, count: usize) {
-    if all.capacity() < count {
-        *all = vec![T::default(); count];
-    } else {
+/// New memory comes zeroed from the system, which costs less than to clear it here. `false` when
+/// the system has not so much; to ask for it costs nothing and touches nothing.
+fn resize<T: Clone + Default>(all: &mut Vec<T>, count: usize) -> bool {
+    if all.capacity() >= count {
         all.resize(count, T::default());
+        return true;
+    }
+    *all = Vec::new();
+    let there_is = Vec::<T>::new().try_reserve_exact(count).is_ok();
+    if there_is {
+        *all = vec![T::default(); count];
+    }
+    there_is
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_that_no_machine_has_room_for_is_an_error() {
+        for pixels in [PixelKind::U8, PixelKind::F32] {
+            let mut batch = emptied(None, pixels);
+            let error = batch.place([65_535, 65_535, 3], usize::MAX / 4).unwrap_err().to_string();
+            assert!(error.starts_with("a batch of 4611686018427387903 pictures"), "{error}");
+        }
     }
 }

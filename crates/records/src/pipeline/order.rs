@@ -1,7 +1,8 @@
 //! The order of one epoch: which records, and when.
 
+use trainwright_random::Random;
+
 use super::PipelineOptions;
-use crate::random::Stream;
 
 /// Purposes of random streams, so that none repeats another.
 const SHARDS: u64 = 1;
@@ -25,7 +26,7 @@ fn interleaved(
 ) -> impl Iterator<Item = u32> {
     let mut shards: Vec<_> = starts.windows(2).map(|pair| pair[0]..pair[1]).collect();
     if options.shuffle > 1 {
-        Stream::new(options.seed, &[epoch, SHARDS]).shuffle(&mut shards);
+        Random::for_purpose(options.seed, &[epoch, SHARDS]).shuffle(&mut shards);
     }
     let mut waiting = shards.into_iter();
     let mut open: Vec<_> = waiting.by_ref().take(options.interleave).collect();
@@ -54,17 +55,17 @@ fn shuffled(records: impl Iterator<Item = u32>, options: &PipelineOptions, epoch
         return records.collect();
     }
     let replica = options.replica.index as u64;
-    let mut stream = Stream::new(options.seed, &[epoch, BUFFER, replica]);
+    let mut random = Random::for_purpose(options.seed, &[epoch, BUFFER, replica]);
     let (mut buffer, mut order) = (Vec::with_capacity(options.shuffle.min(1 << 16)), Vec::new());
     for record in records {
         if buffer.len() < options.shuffle {
             buffer.push(record);
         } else {
-            let place = stream.below(buffer.len() as u64) as usize;
+            let place = random.index(buffer.len());
             order.push(std::mem::replace(&mut buffer[place], record));
         }
     }
-    stream.shuffle(&mut buffer);
+    random.shuffle(&mut buffer);
     order.extend(buffer);
     order
 }

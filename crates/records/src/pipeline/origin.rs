@@ -1,18 +1,18 @@
 //! Where pictures come from: shards, or files of a folder.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::fill::picture_of;
 use crate::error::RecordsError;
-use crate::example_view::ExampleView;
-use crate::index::{IndexEntry, index_path, read_index};
-use crate::pictures::{Decoder, Framing, Picture, Scaler};
-use crate::shard_bytes::ShardBytes;
+use crate::messages::example_view::ExampleView;
+use crate::pictures::{Decoder, Framing, Picture, PixelLimit, Scaler};
+use crate::regular_file::open_regular;
+use crate::shards::bytes::ShardBytes;
+use crate::shards::framing::RecordSlices;
+use crate::shards::index::{IndexEntry, index_path, read_index};
 use crate::sources::PictureFolder;
-use crate::tfrecord::RecordSlices;
 
 /// A numbered list of labelled pictures.
 pub(super) enum Origin {
@@ -116,10 +116,10 @@ impl Origin {
 }
 
 impl PictureReader {
-    pub(super) fn new() -> Result<Self, RecordsError> {
+    pub(super) fn new(limit: PixelLimit) -> Result<Self, RecordsError> {
         let (scaler, file) = (Scaler::new(), Vec::new());
         let (whole, square) = (Picture::default(), Picture::default());
-        Ok(Self { decoder: Decoder::new()?, scaler, file, whole, square })
+        Ok(Self { decoder: Decoder::new(limit)?, scaler, file, whole, square })
     }
 
     /// Puts the pixels of a record where `room` says, given their shape; gives the label.
@@ -138,9 +138,10 @@ impl PictureReader {
             Origin::Folder(part) => {
                 let item = part.items[record] as usize;
                 self.file.clear();
-                File::open(part.folder.path(item))?.read_to_end(&mut self.file)?;
+                open_regular(&part.folder.path(item))?.read_to_end(&mut self.file)?;
                 self.decoder.decode(&self.file, &mut self.whole)?;
                 self.scaler.square(&self.whole, part.size, part.framing, &mut self.square);
+                self.whole.forget_if_huge();
                 room([part.size, part.size, 3])?.copy_from_slice(&self.square.pixels);
                 Ok(part.folder.label(item).into())
             }
@@ -158,7 +159,7 @@ impl Shard {
             RecordSlices::index(&bytes).map_err(|error| error.in_file(path))?
         };
         // An index of another version of the file would hide records.
-        let end = index.last().map_or(0, |last| last.offset + last.bytes);
+        let end = index.last().map_or(0, |last| last.offset.saturating_add(last.bytes));
         if end != bytes.len() as u64 {
             let found = bytes.len() as u64;
             return Err(RecordsError::IndexEnd { expected: end, found }.in_file(beside));

@@ -4,11 +4,11 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
-use crate::compression::Compression;
-use crate::example::{Example, Feature};
-use crate::index::index_path;
+use crate::messages::example::{Example, Feature};
 use crate::pictures::{Framing, Picture, encode_png};
-use crate::shard_writer::{IndexFile, ShardWriter};
+use crate::shards::compression::Compression;
+use crate::shards::index::index_path;
+use crate::shards::writer::{IndexFile, ShardWriter};
 use crate::sources::PictureFolder;
 
 /// Shards of 2 x 3 grey pictures; record `n` has label `n` and pixels that follow from it.

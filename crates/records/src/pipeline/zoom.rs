@@ -1,7 +1,8 @@
 //! A stretch of a picture, scaled to another size.
 
+use trainwright_random::Random;
+
 use crate::pictures::Picture;
-use crate::random::Stream;
 
 /// Longest side over the other of a stretch, as in the usual "random resized crop" (Szegedy et
 /// al., "Going deeper with convolutions", 2015, section 6).
@@ -18,14 +19,14 @@ pub(super) struct Stretch {
 
 impl Stretch {
     /// A rectangle at a random place whose area is a random share of the picture from `least` up.
-    pub(super) fn random(rows: usize, columns: usize, least: f64, stream: &mut Stream) -> Self {
+    pub(super) fn random(rows: usize, columns: usize, least: f64, random: &mut Random) -> Self {
         let (rows, columns) = (rows as f64, columns as f64);
-        let side = (least + (1.0 - least) * stream.unit()).sqrt();
-        let ratio = LONGEST.powf(stream.unit() - 0.5);
+        let side = (least + (1.0 - least) * random.unit()).sqrt();
+        let ratio = LONGEST.powf(random.unit() - 0.5);
         let (height, width) =
             ((rows * side * ratio).min(rows), (columns * side / ratio).min(columns));
-        let top = (rows - height) * stream.unit();
-        let left = (columns - width) * stream.unit();
+        let top = (rows - height) * random.unit();
+        let left = (columns - width) * random.unit();
         Self { top, left, height, width }
     }
 
@@ -117,7 +118,7 @@ mod tests {
     fn stretches_lie_inside_and_are_large_enough() {
         for seed in 0..500 {
             let Stretch { top, left, height, width } =
-                Stretch::random(40, 60, 0.3, &mut Stream::new(seed, &[]));
+                Stretch::random(40, 60, 0.3, &mut Random::for_purpose(seed, &[]));
             assert!(top >= 0.0 && left >= 0.0 && top + height <= 40.0 + 1e-9);
             assert!(left + width <= 60.0 + 1e-9);
             // A side that is cut off at the picture's edge makes the area smaller than drawn.

@@ -2,10 +2,10 @@
 
 use std::sync::{Condvar, Mutex};
 
-use crate::error::RecordsError;
-use crate::pictures::PictureHeader;
+use crate::pictures::{PictureFormat, PictureHeader};
 
-/// Bytes of pixels in work at a time; with windows and buffers a run stays below 300 MB.
+/// Bytes of pixels in work at a time; with windows and buffers a run stays below 300 MB, unless one
+/// picture alone needs more.
 const LIMIT_BYTES: u64 = 160 << 20;
 
 /// Hands out parts of the limit; whoever finds too little left waits.
@@ -25,19 +25,16 @@ impl MemoryLimit {
         Self { left: Mutex::new(LIMIT_BYTES), freed: Condvar::new() }
     }
 
-    /// Waits until there is memory for a picture.
-    pub(super) fn share(&self, header: &PictureHeader) -> Result<Share<'_>, RecordsError> {
-        let bytes = needed(header);
-        if bytes > LIMIT_BYTES {
-            let PictureHeader { rows, columns, .. } = *header;
-            return Err(RecordsError::PictureTooLarge { rows, columns, bytes, limit: LIMIT_BYTES });
-        }
+    /// Waits until there is memory for a picture; one that needs more than all of it waits until it
+    /// is the only one.
+    pub(super) fn share(&self, header: &PictureHeader) -> Share<'_> {
+        let bytes = needed(header).min(LIMIT_BYTES);
         let mut left = self.left.lock().expect("nobody panics while holding it");
         while *left < bytes {
             left = self.freed.wait(left).expect("nobody panics while holding it");
         }
         *left -= bytes;
-        Ok(Share { limit: self, bytes })
+        Share { limit: self, bytes }
     }
 }
 
@@ -48,54 +45,44 @@ impl Drop for Share<'_> {
     }
 }
 
-/// Three bytes a pixel, and for progressive pictures their coefficients, two bytes a channel.
-/// PNG is first decoded as it is stored, at worst in four channels of sixteen bits.
+/// Three bytes a pixel, and for progressive pictures their coefficients, two bytes a channel. PNG
+/// is first decoded to as many channels as it has, four at most.
 fn needed(header: &PictureHeader) -> u64 {
-    let pixels = header.rows as u64 * header.columns as u64;
     let bytes = match (header.format, header.progressive) {
-        (crate::pictures::PictureFormat::Png, _) => 11,
-        (_, true) => 9,
-        (_, false) => 3,
+        (PictureFormat::Png, _) => 7,
+        (PictureFormat::Jpeg, true) => 9,
+        (PictureFormat::Jpeg, false) => 3,
     };
-    pixels * bytes
+    header.pixels().saturating_mul(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pictures::PictureFormat;
+
+    fn header(rows: usize, columns: usize) -> PictureHeader {
+        let format = PictureFormat::Jpeg;
+        PictureHeader { format, rows, columns, progressive: false, channels: 3 }
+    }
 
     #[test]
-    fn a_picture_over_the_limit_is_refused_by_size() {
+    fn a_picture_that_needs_more_than_all_goes_alone() {
         let limit = MemoryLimit::new();
-        let header = |rows| PictureHeader {
-            format: PictureFormat::Jpeg,
-            rows,
-            columns: 10_000,
-            progressive: true,
-            channels: 3,
-        };
-        assert!(limit.share(&header(1_000)).is_ok());
-        assert_eq!(
-            limit.share(&header(2_000)).err().unwrap().to_string(),
-            "the picture has 2000 x 10000 pixels and would need 180000000 bytes of memory, over \
-             the limit of 167772160"
-        );
+        for (rows, columns) in [(20_000, 20_000), (usize::MAX, usize::MAX)] {
+            let share = limit.share(&header(rows, columns));
+            assert_eq!(*limit.left.lock().unwrap(), 0);
+            drop(share);
+            assert_eq!(*limit.left.lock().unwrap(), LIMIT_BYTES);
+        }
     }
 
     #[test]
     fn what_is_given_back_can_be_taken_again() {
         let limit = MemoryLimit::new();
-        let header = PictureHeader {
-            format: PictureFormat::Jpeg,
-            rows: 5_000,
-            columns: 10_000,
-            progressive: false,
-            channels: 3,
-        };
         std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| drop(limit.share(&header).unwrap()));
+            for side in [5_000, 10_000, 5_000, 10_000] {
+                let limit = &limit;
+                scope.spawn(move || drop(limit.share(&header(side, 10_000))));
             }
         });
         assert_eq!(*limit.left.lock().unwrap(), LIMIT_BYTES);

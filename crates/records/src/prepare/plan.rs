@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use trainwright_random::Random;
+
 use super::PrepareOptions;
+use super::name_hash::hash_name;
 use crate::error::RecordsError;
-use crate::random::{Stream, hash_name};
 use crate::sources::Source;
 
 /// Most shards of a part: what five digits count.
@@ -98,7 +100,7 @@ impl Plan {
             items.push(number);
         }
         for (number, (_, items)) in parts.iter_mut().enumerate() {
-            Stream::new(options.seed, &[number as u64]).shuffle(items);
+            Random::for_purpose(options.seed, &[number as u64]).shuffle(items);
         }
         Ok(Self { parts, shards: options.shards })
     }

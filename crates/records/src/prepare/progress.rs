@@ -17,8 +17,8 @@ use super::result::{CorruptItem, Prepared, PreparedPart, PreparedShard};
 use super::{PrepareOptions, Storage};
 use crate::durable::{flush_folder, write_durably};
 use crate::error::RecordsError;
-use crate::pictures::Framing;
-use crate::shard_writer::ShardWriter;
+use crate::pictures::{Framing, PixelLimit};
+use crate::shards::writer::{ShardContent, ShardWriter};
 use crate::sources::Source;
 
 const PINS: &str = ".prepare.json";
@@ -41,6 +41,7 @@ pub(super) struct Keeper {
     pins: Map<String, Value>,
     journal: File,
     finished: BTreeMap<String, ShardEntry>,
+    remade: Vec<String>,
 }
 
 /// A line of the journal.
@@ -49,6 +50,8 @@ struct ShardEntry {
     file: String,
     records: u64,
     bytes: u64,
+    /// Journals of earlier versions have none.
+    content: Option<ShardContent>,
     corrupt: Vec<CorruptItem>,
 }
 
@@ -93,8 +96,9 @@ impl Keeper {
         if journal.try_lock().is_err() {
             return Err(RecordsError::FolderInUse { folder: out.to_owned() });
         }
-        let finished = read_journal(&mut journal, out).map_err(in_out)?;
-        Ok(Opened::Unfinished(Self { out: out.to_owned(), pins, journal, finished }))
+        let noted = read_journal(&mut journal).map_err(in_out)?;
+        let (finished, remade) = still_sound(noted, out)?;
+        Ok(Opened::Unfinished(Self { out: out.to_owned(), pins, journal, finished, remade }))
     }
 
     /// Whether a shard is whole already.
@@ -114,15 +118,16 @@ impl Keeper {
         corrupt: Vec<CorruptItem>,
         writer: ShardWriter,
     ) -> Result<(), RecordsError> {
-        let size = writer.size();
-        let (records, bytes) = (size.records, size.bytes);
-        let entry = ShardEntry { file: shard.to_owned(), records, bytes, corrupt };
+        let sealed = writer.seal()?;
+        let (size, content) = (sealed.size(), Some(sealed.content()));
+        let (file, records, bytes) = (shard.to_owned(), size.records, size.bytes);
+        let entry = ShardEntry { file, records, bytes, content, corrupt };
         let mut line = serde_json::to_vec(&entry).expect("an entry is JSON");
         line.push(b'\n');
         let in_journal = |e: std::io::Error| RecordsError::from(e).in_file(self.out.join(JOURNAL));
         self.journal.write_all(&line).map_err(in_journal)?;
         self.journal.sync_data().map_err(in_journal)?;
-        writer.finish_in_folder()?;
+        sealed.publish()?;
         self.finished.insert(shard.to_owned(), entry);
         Ok(())
     }
@@ -136,9 +141,11 @@ impl Keeper {
             parts: Vec::new(),
             corrupt: Vec::new(),
             passed_over: source.passed_over().to_vec(),
+            remade: self.remade,
         };
         for (name, _) in &plan.parts {
-            flush_folder(&self.out.join(name))?;
+            let folder = self.out.join(name);
+            flush_folder(&folder).map_err(|error| RecordsError::from(error).in_file(folder))?;
             let mut shards = Vec::new();
             for number in 0..plan.shards {
                 let entry = &self.finished[&plan.shard(name, number)];
@@ -175,6 +182,8 @@ fn pins(source: &Source, options: &PrepareOptions) -> Map<String, Value> {
         Framing::Crop => "crop",
         Framing::Fit => "fit",
     };
+    // Sets that were begun before there was this option have none.
+    let limit = options.max_pixels;
     let codec = if cfg!(feature = "turbojpeg") { "libjpeg-turbo" } else { "pure" };
     let value = json!({
         "source": source.kind(),
@@ -186,6 +195,7 @@ fn pins(source: &Source, options: &PrepareOptions) -> Map<String, Value> {
         "--shards": options.shards,
         "--seed": options.seed,
         "--split": options.split.map(|shares| shares.shares()),
+        "--max-pixels": (pictures && limit != PixelLimit::default()).then(|| limit.pixels()),
         "codec": if pictures { json!(codec) } else { Value::Null },
     });
     match value {
@@ -234,8 +244,8 @@ fn refuse_strangers(out: &Path) -> Result<(), RecordsError> {
     Ok(())
 }
 
-/// Whole lines whose shards are there; a last line without end was never finished.
-fn read_journal(journal: &mut File, out: &Path) -> std::io::Result<BTreeMap<String, ShardEntry>> {
+/// Whole lines, the last of each shard; a last line without end was never finished.
+fn read_journal(journal: &mut File) -> std::io::Result<BTreeMap<String, ShardEntry>> {
     let mut text = Vec::new();
     journal.read_to_end(&mut text)?;
     let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -244,11 +254,34 @@ fn read_journal(journal: &mut File, out: &Path) -> std::io::Result<BTreeMap<Stri
     let mut finished = BTreeMap::new();
     for line in text[..whole].split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
         let entry: ShardEntry = serde_json::from_slice(line)?;
-        if out.join(&entry.file).is_file() {
-            finished.insert(entry.file.clone(), entry);
-        }
+        finished.insert(entry.file.clone(), entry);
     }
     Ok(finished)
+}
+
+/// The shards that are still what the journal says, and the names of those that are there and are
+/// not: they are made again.
+fn still_sound(
+    noted: BTreeMap<String, ShardEntry>,
+    out: &Path,
+) -> Result<(BTreeMap<String, ShardEntry>, Vec<String>), RecordsError> {
+    let (mut sound, mut damaged) = (BTreeMap::new(), Vec::new());
+    for (name, entry) in noted {
+        let path = out.join(&name);
+        // A shard that was noted and did not take its name before the end is simply not there.
+        if !path.is_file() {
+            continue;
+        }
+        let content = ShardContent::on_disk(&path);
+        let content = content.map_err(|error| RecordsError::from(error).in_file(path))?;
+        if entry.content == Some(content) {
+            sound.insert(name, entry);
+        } else {
+            tracing::warn!(shard = name, "changed since it was written; it is made again");
+            damaged.push(name);
+        }
+    }
+    Ok((sound, damaged))
 }
 
 fn clean_up(out: &Path) -> Result<(), RecordsError> {

@@ -17,8 +17,11 @@ pub struct Prepared {
     pub parts: Vec<PreparedPart>,
     /// Items that were left out.
     pub corrupt: Vec<CorruptItem>,
-    /// Files of the source that are no pictures by their names.
+    /// Files of the source that are no pictures by their names, or no regular files.
     pub passed_over: Vec<String>,
+    /// Shards that an earlier run finished, that were changed since, and that were made again.
+    #[serde(skip)]
+    pub remade: Vec<String>,
 }
 
 /// The shards of one part.

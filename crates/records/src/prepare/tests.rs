@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::example_view::ExampleView;
+use crate::messages::example_view::ExampleView;
 use crate::pictures::{Picture, encode_png};
-use crate::shard_bytes::ShardBytes;
-use crate::tfrecord::RecordSlices;
+use crate::shards::bytes::ShardBytes;
+use crate::shards::framing::RecordSlices;
 
 /// A folder of small pictures in two classes, each of its own shade.
 fn pictures(count: usize) -> tempfile::TempDir {
@@ -34,6 +34,7 @@ fn options() -> PrepareOptions {
         split: None,
         threads: 2,
         corrupt: OnCorrupt::Refuse,
+        max_pixels: PixelLimit::default(),
     }
 }
 
@@ -119,14 +120,11 @@ fn another_seed_gives_another_order_of_the_same_pictures() {
     assert_eq!(one, two);
 }
 
-#[test]
-fn an_unfinished_folder_is_finished_to_the_same_bytes() {
-    let from = pictures(20);
-    let whole = tempfile::tempdir().unwrap();
-    run(from.path(), whole.path(), &options()).unwrap();
-    // A run that ends before its last shard: two are there, one is half written.
+/// A folder as a run leaves it that ends before its second of three shards is whole.
+fn unfinished(from: &Path, whole: &Path) -> tempfile::TempDir {
+    run(from, whole, &options()).unwrap();
     let out = tempfile::tempdir().unwrap();
-    let source = Source::open(from.path()).unwrap();
+    let source = Source::open(from).unwrap();
     let Opened::Unfinished(mut keeper) = Keeper::open(out.path(), &source, &options()).unwrap()
     else {
         panic!("an empty folder is not finished");
@@ -134,12 +132,20 @@ fn an_unfinished_folder_is_finished_to_the_same_bytes() {
     for shard in ["data-00000-of-00003.tfrecord", "data-00002-of-00003.tfrecord"] {
         let path = out.path().join(shard);
         let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::Beside).unwrap();
-        let bytes = ShardBytes::open(&whole.path().join(shard)).unwrap();
+        let bytes = ShardBytes::open(&whole.join(shard)).unwrap();
         RecordSlices::new(&bytes).for_each(|record| writer.write(record.unwrap()).unwrap());
         keeper.keep(shard, Vec::new(), writer).unwrap();
     }
-    drop(keeper);
-    fs::write(out.path().join(".data-00001-of-00003.tfrecord.partial"), "half").unwrap();
+    let half = ".data-00001-of-00003.tfrecord.trainwright-partial";
+    fs::write(out.path().join(half), "half").unwrap();
+    out
+}
+
+#[test]
+fn an_unfinished_folder_is_finished_to_the_same_bytes() {
+    let (from, whole) = (pictures(20), tempfile::tempdir().unwrap());
+    let out = unfinished(from.path(), whole.path());
+    let source = Source::open(from.path()).unwrap();
     let mut seen = Vec::new();
     prepare(source, out.path(), &options(), &mut |at| seen.push(at.done)).unwrap();
     // Shards of 6, 7 and 7 pictures, of which the second was missing.
@@ -148,6 +154,28 @@ fn an_unfinished_folder_is_finished_to_the_same_bytes() {
     // And a finished folder is left alone.
     let again = run(from.path(), out.path(), &options()).unwrap();
     assert_eq!(again.records, 20);
+}
+
+#[test]
+fn a_finished_shard_that_was_damaged_since_is_made_again() {
+    let from = pictures(20);
+    let remade = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
+        let whole = tempfile::tempdir().unwrap();
+        let out = unfinished(from.path(), whole.path());
+        let path = out.path().join(name);
+        let mut bytes = fs::read(&path).unwrap();
+        change(&mut bytes);
+        fs::write(&path, bytes).unwrap();
+        let remade = run(from.path(), out.path(), &options()).unwrap().remade;
+        assert!(content(out.path()) == content(whole.path()), "{name}");
+        remade
+    };
+    let shard = "data-00002-of-00003.tfrecord";
+    assert_eq!(remade(shard, &|_| ()), [""; 0]);
+    assert_eq!(remade(shard, &|bytes| bytes[40] ^= 1), [shard]);
+    assert_eq!(remade(shard, &|bytes| bytes.truncate(100)), [shard]);
+    assert_eq!(remade(shard, &|bytes| bytes.clear()), [shard]);
+    assert_eq!(remade(&format!("{shard}.idx"), &|bytes| bytes[0] = b'7'), [shard]);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Records out of items: what one thread does, with memory that it keeps.
 
-use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -9,8 +8,11 @@ use super::plan::Run;
 use super::result::CorruptItem;
 use super::{PrepareOptions, Storage};
 use crate::error::RecordsError;
-use crate::example::{Example, Feature};
-use crate::pictures::{Decoder, Framing, JpegWriter, Picture, Scaler, read_picture_header};
+use crate::messages::example::{Example, Feature};
+use crate::pictures::{
+    Decoder, Framing, JpegWriter, Picture, PixelLimit, Scaler, read_picture_header,
+};
+use crate::regular_file::open_regular;
 use crate::sources::{IdxSet, LibsvmFile, PictureFolder, Source};
 
 /// Side of pictures when none is asked for.
@@ -36,7 +38,8 @@ impl Made {
 /// One thread's tools.
 pub(super) struct Worker {
     source: Arc<Source>,
-    limit: Arc<MemoryLimit>,
+    memory: Arc<MemoryLimit>,
+    pixels: PixelLimit,
     size: Option<usize>,
     framing: Framing,
     decoder: Decoder,
@@ -51,7 +54,7 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn new(
         source: Arc<Source>,
-        limit: Arc<MemoryLimit>,
+        memory: Arc<MemoryLimit>,
         options: &PrepareOptions,
     ) -> Result<Self, RecordsError> {
         let encoder = match options.storage {
@@ -60,10 +63,11 @@ impl Worker {
         };
         Ok(Self {
             source,
-            limit,
+            memory,
+            pixels: options.max_pixels,
             size: options.size,
             framing: options.framing,
-            decoder: Decoder::new()?,
+            decoder: Decoder::new(options.max_pixels)?,
             scaler: Scaler::new(),
             encoder,
             file: Vec::new(),
@@ -107,7 +111,7 @@ impl Worker {
     ) -> Result<Result<(), RecordsError>, RecordsError> {
         let path = folder.path(item);
         self.file.clear();
-        File::open(&path)
+        open_regular(&path)
             .and_then(|mut file| file.read_to_end(&mut self.file))
             .map_err(|error| RecordsError::from(error).in_file(path))?;
         if let Err(problem) = self.make_square() {
@@ -118,14 +122,13 @@ impl Worker {
 
     fn make_square(&mut self) -> Result<(), RecordsError> {
         let header = read_picture_header(&self.file)?;
-        let _share = self.limit.share(&header)?;
+        self.pixels.check(&header)?;
+        let _share = self.memory.share(&header);
         self.decoder.decode(&self.file, &mut self.decoded)?;
         let size = self.size.unwrap_or(DEFAULT_SIZE);
         self.scaler.square(&self.decoded, size, self.framing, &mut self.square);
         // A huge picture must not go on holding its memory after its share is given back.
-        if self.decoded.pixels.capacity() > 16 << 20 {
-            self.decoded = Picture::default();
-        }
+        self.decoded.forget_if_huge();
         Ok(())
     }
 

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::bucket::{Bucket, Object};
-use crate::compression::Compression;
 use crate::error::RecordsError;
-use crate::example::{Example, Feature};
-use crate::pictures::{Decoder, Framing, JpegWriter, Picture, Scaler};
-use crate::shard_writer::{IndexFile, ShardWriter};
+use crate::messages::example::{Example, Feature};
+use crate::pictures::{Decoder, Framing, JpegWriter, Picture, PixelLimit, Scaler};
+use crate::shards::compression::Compression;
+use crate::shards::writer::{IndexFile, ShardWriter};
 
 /// Pictures a shard, as in the field reports: 3,670 pictures in 16 shards.
 const SHARD_PICTURES: usize = 230;
@@ -23,10 +23,11 @@ pub fn prepare_for_speed(
     bucket: &dyn Bucket,
     files: &[Object],
     size: usize,
+    limit: PixelLimit,
     folder: &Path,
 ) -> Result<(), RecordsError> {
     let (mut decoder, mut scaler, mut writer) =
-        (Decoder::new()?, Scaler::new(), JpegWriter::new(QUALITY)?);
+        (Decoder::new(limit)?, Scaler::new(), JpegWriter::new(QUALITY)?);
     let (mut decoded, mut square) = (Picture::default(), Picture::default());
     let (mut encoded, mut jpeg) = (Vec::new(), Vec::new());
     let shards = files.len().div_ceil(SHARD_PICTURES);

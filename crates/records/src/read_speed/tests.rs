@@ -3,10 +3,10 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::bucket::{Limited, Limits, LocalBucket};
-use crate::compression::Compression;
-use crate::example::{Example, Feature};
+use crate::messages::example::{Example, Feature};
 use crate::pictures::{JpegWriter, Picture};
-use crate::shard_writer::{IndexFile, ShardWriter};
+use crate::shards::compression::Compression;
+use crate::shards::writer::{IndexFile, ShardWriter};
 
 /// Five pictures as files, and as records in two shards.
 fn pictures() -> (tempfile::TempDir, PathBuf, PathBuf) {
@@ -43,6 +43,7 @@ fn run(source: ReadSource, batch_size: usize, batch_number: usize, threads: usiz
         batch_number: number(batch_number),
         threads: number(threads),
         start: 3,
+        max_pixels: PixelLimit::default(),
     }
 }
 
@@ -123,15 +124,19 @@ fn shards_made_for_a_test_hold_its_pictures_at_their_size() {
     let files = list_pictures(&LocalBucket, &files).unwrap();
     let out = folder.path().join("made");
     fs::create_dir(&out).unwrap();
-    prepare_for_speed(&LocalBucket, &files, 16, &out).unwrap();
+    prepare_for_speed(&LocalBucket, &files, 16, PixelLimit::default(), &out).unwrap();
     let speed = ReadSpeed::new(Arc::new(LocalBucket), files, &out, NonZeroUsize::MIN).unwrap();
     assert_eq!(speed.shards().len(), 1);
-    let bytes = crate::shard_bytes::ShardBytes::open(&speed.shards()[0].address).unwrap();
-    for (number, payload) in crate::tfrecord::RecordSlices::new(&bytes).enumerate() {
-        let image =
-            crate::example_view::ExampleView::new(payload.unwrap()).bytes("image/encoded").unwrap();
+    let bytes = crate::shards::bytes::ShardBytes::open(&speed.shards()[0].address).unwrap();
+    for (number, payload) in crate::shards::framing::RecordSlices::new(&bytes).enumerate() {
+        let image = crate::messages::example_view::ExampleView::new(payload.unwrap())
+            .bytes("image/encoded")
+            .unwrap();
         let mut picture = Picture::default();
-        crate::pictures::Decoder::new().unwrap().decode(image, &mut picture).unwrap();
+        crate::pictures::Decoder::new(PixelLimit::default())
+            .unwrap()
+            .decode(image, &mut picture)
+            .unwrap();
         assert_eq!((picture.rows, picture.columns), (16, 16));
         // Grey survives two JPEG encodings almost unchanged.
         assert!(picture.pixels.iter().all(|&pixel| pixel.abs_diff(40 * number as u8) <= 2));

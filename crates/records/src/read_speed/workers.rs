@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use super::{ReadRun, around};
 use crate::bucket::{Bucket, Object};
-use crate::compression::unpacked_records;
 use crate::error::RecordsError;
-use crate::example_view::ExampleView;
-use crate::pictures::{Decoder, Framing, Picture, Scaler};
+use crate::messages::example_view::ExampleView;
+use crate::pictures::{Decoder, Framing, Picture, PixelLimit, Scaler};
 use crate::pipeline::picture_of;
-use crate::tfrecord::{FRAME_BYTES, RecordReader};
+use crate::shards::compression::unpacked_records;
+use crate::shards::framing::{FRAME_BYTES, RecordReader};
 
 /// Bytes read, and how long it took.
 type Measured = Result<(u64, Duration), RecordsError>;
@@ -35,9 +35,9 @@ struct Worker {
 }
 
 impl Worker {
-    fn new() -> Result<Self, RecordsError> {
+    fn new(limit: PixelLimit) -> Result<Self, RecordsError> {
         Ok(Self {
-            decoder: Decoder::new()?,
+            decoder: Decoder::new(limit)?,
             scaler: Scaler::new(),
             decoded: Picture::default(),
             square: Picture::default(),
@@ -143,7 +143,8 @@ impl RecordStream<'_> {
 
 /// Runs the work on every thread of a run and takes the time until the last has ended.
 fn timed(run: &ReadRun, work: impl Fn(&mut Worker) -> Result<(), RecordsError> + Sync) -> Measured {
-    let workers = (0..run.threads.get()).map(|_| Worker::new()).collect::<Result<Vec<_>, _>>();
+    let workers =
+        (0..run.threads.get()).map(|_| Worker::new(run.max_pixels)).collect::<Result<Vec<_>, _>>();
     let mut workers = workers?;
     let start;
     let results: Vec<Result<(), RecordsError>> = match &mut workers[..] {

@@ -9,9 +9,13 @@ use std::path::{Path, PathBuf};
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::Fingerprint;
+use super::class_names::check_class_names;
+use super::text_file::TextFile;
 use crate::error::RecordsError;
-use crate::example::{Example, Feature};
-use crate::shard_bytes::ShardBytes;
+use crate::messages::example::{Example, Feature};
+
+/// Most bytes that the parser of one row takes at a time.
+const ROW_BUFFER_BYTES: usize = 1 << 13;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,10 +31,10 @@ struct Column {
     is_label: bool,
 }
 
-/// A table, mapped, with the start of each row.
+/// A table with the start of each row.
 pub struct CsvTable {
     path: PathBuf,
-    bytes: ShardBytes,
+    text: TextFile,
     columns: Vec<Column>,
     /// First byte and line of each row.
     rows: Vec<(u64, u64)>,
@@ -51,8 +55,8 @@ impl CsvTable {
     }
 
     fn open_unnamed(path: &Path) -> Result<Self, RecordsError> {
-        let bytes = ShardBytes::open_text(path)?;
-        let mut reader = ReaderBuilder::new().from_reader(&bytes[..]);
+        let text = TextFile::open(path)?;
+        let mut reader = ReaderBuilder::new().from_reader(text.whole()?);
         let mut columns = named_columns(reader.headers()?)?;
         let (mut rows, mut classes) = (Vec::new(), BTreeSet::new());
         let mut record = ByteRecord::new();
@@ -70,11 +74,12 @@ impl CsvTable {
             return Err(RecordsError::NoExamples);
         }
         let named = columns.iter().any(|column| column.is_label && column.kind == Kind::Text);
-        let text = |class: Vec<u8>| String::from_utf8_lossy(&class).into_owned();
-        let classes = if named { classes.into_iter().map(text).collect() } else { Vec::new() };
+        let name = |class: Vec<u8>| String::from_utf8_lossy(&class).into_owned();
+        let classes = if named { classes.into_iter().map(name).collect() } else { Vec::new() };
+        check_class_names(&classes)?;
         drop(reader);
         let fingerprint = Fingerprint::of_file(path)?;
-        Ok(Self { path: path.to_owned(), bytes, columns, rows, classes, fingerprint })
+        Ok(Self { path: path.to_owned(), text, columns, rows, classes, fingerprint })
     }
 
     /// How many rows there are below the header.
@@ -94,8 +99,13 @@ impl CsvTable {
     /// When the file has changed since it was opened.
     pub(crate) fn encode(&self, item: usize, out: &mut Vec<u8>) -> Result<(), RecordsError> {
         let (start, line) = self.rows[item];
-        let mut reader =
-            ReaderBuilder::new().has_headers(false).from_reader(&self.bytes[start as usize..]);
+        let end = self.rows.get(item + 1).map_or(self.text.bytes(), |next| next.0);
+        let mut memory = Vec::new();
+        let row = self.text.read(start..end, &mut memory)?;
+        let mut reader = ReaderBuilder::new()
+            .has_headers(false)
+            .buffer_capacity(row.len().min(ROW_BUFFER_BYTES))
+            .from_reader(row);
         let mut record = ByteRecord::new();
         reader
             .read_byte_record(&mut record)
@@ -171,10 +181,10 @@ mod tests {
 
     #[test]
     fn columns_get_the_kind_that_all_their_cells_have() {
-        let table = table("a,b,label\n1,2,rose\n2,2.5,\"tulip\nred\"\n,3,rose\n").unwrap();
+        let table = table("a,b,label\n1,2,rose\n2,2.5,\"tulip, red\"\n,3,rose\n").unwrap();
         assert_eq!(
             (table.items(), table.classes()),
-            (3, &["rose".into(), "tulip\nred".into()][..])
+            (3, &["rose".into(), "tulip, red".into()][..])
         );
         let mut bytes = Vec::new();
         table.encode(1, &mut bytes).unwrap();
@@ -188,10 +198,23 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_is_shortened_while_it_is_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        std::fs::write(&path, format!("a,b\n{}", "1,2\n".repeat(10_000))).unwrap();
+        let table = CsvTable::open(&path).unwrap();
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(8).unwrap();
+        assert!(table.encode(0, &mut Vec::new()).is_ok());
+        let message = table.encode(9_999, &mut Vec::new()).unwrap_err().to_string();
+        assert!(message.contains("t.csv: it was 40004 bytes long"), "{message}");
+    }
+
+    #[test]
     fn faults_are_told() {
         let fails = |text| table(text).err().unwrap().to_string();
         assert!(fails("a,a\n1,2\n").ends_with("column `a` appears twice"));
         assert!(fails("a,b\n").ends_with("the data set has no examples"));
+        assert!(fails("a,label\n1,\"x\ny\"\n").contains("class `x\\ny` has a line break"));
         assert!(fails("a,b\n1\n").contains("found record with 1 fields"));
     }
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use sha2::Digest;
 
 use super::Fingerprint;
+use crate::data_sets::labelled_images::{LabelledImages, Splits};
+use crate::data_sets::load::{find_file, load_folder};
+use crate::data_sets::published::{TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS};
 use crate::error::RecordsError;
-use crate::images::{LabelledImages, Splits};
-use crate::load::{find_file, load_folder};
-use crate::published::{TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS};
 
 /// The pictures of an IDX set, training part first; they are small and kept in memory.
 pub struct IdxSet {
@@ -32,7 +32,7 @@ impl IdxSet {
         for file in [TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS] {
             all.update(Fingerprint::of_file(&find_file(folder, file)?)?);
         }
-        Ok(Self { splits, fingerprint: crate::published::hex(&all.finalize()) })
+        Ok(Self { splits, fingerprint: crate::data_sets::published::hex(&all.finalize()) })
     }
 
     /// How many pictures both parts have.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Fingerprint;
+use super::class_names::check_class_names;
 use crate::error::RecordsError;
 
 /// The pictures of a folder in the order of their names.
@@ -19,11 +20,12 @@ pub struct PictureFolder {
 }
 
 impl PictureFolder {
-    /// Lists the files that end in `.jpg`, `.jpeg` or `.png`; other files are remembered as
-    /// passed over, hidden ones are not.
+    /// Lists the files that end in `.jpg`, `.jpeg` or `.png`; others, and what is no regular file
+    /// (a pipe, a device), are remembered as passed over, hidden ones are not.
     ///
     /// # Errors
-    /// When a folder cannot be read, a name is not UTF-8, or there is no picture in any class.
+    /// When a folder cannot be read, a name is not UTF-8, that of a class has a line break, or there
+    /// is no picture in any class.
     pub fn open(root: &Path) -> Result<Self, RecordsError> {
         let mut folder = Self {
             root: root.to_owned(),
@@ -41,6 +43,7 @@ impl PictureFolder {
                 folder.passed_over.push(name);
             }
         }
+        check_class_names(&folder.classes).map_err(|error| error.in_file(root))?;
         folder.fingerprint = fingerprint.finish();
         if folder.pictures.is_empty() {
             return Err(RecordsError::NoPictures { folder: root.to_owned() });
@@ -77,7 +80,7 @@ impl PictureFolder {
         self.pictures[item].1
     }
 
-    /// Files that are no pictures by their names.
+    /// Files that are no pictures by their names, and what is no regular file.
     pub fn passed_over(&self) -> &[String] {
         &self.passed_over
     }
@@ -108,6 +111,8 @@ impl PictureFolder {
             let name = format!("{below}/{name}");
             if metadata.is_dir() {
                 self.add_below(&name, label, fingerprint)?;
+            } else if is_picture(&name) && !metadata.is_file() {
+                self.passed_over.push(format!("{name} (no regular file)"));
             } else if is_picture(&name) {
                 fingerprint.add(&name, &metadata);
                 self.names.push_str(&name);
@@ -161,6 +166,30 @@ mod tests {
             (0..folder.items()).map(|item| (folder.name(item), folder.label(item))).collect();
         assert_eq!(list, [("a/deep/x.jpeg", 0), ("b/1.png", 1), ("b/2.JPG", 1)]);
         assert_eq!(folder.passed_over(), ["LICENSE", "a/notes.txt", "empty/"]);
+    }
+
+    #[test]
+    fn a_pipe_with_the_name_of_a_picture_is_passed_over() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("a")).unwrap();
+        fs::write(root.path().join("a/1.png"), "1").unwrap();
+        let pipe = root.path().join("a/2.jpg");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let folder = PictureFolder::open(root.path()).unwrap();
+        assert_eq!(folder.items(), 1);
+        assert_eq!(folder.passed_over(), ["a/2.jpg (no regular file)"]);
+    }
+
+    #[test]
+    fn a_class_with_a_line_break_in_its_name_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        for class in ["a", "b\nc", "d"] {
+            fs::create_dir(root.path().join(class)).unwrap();
+            fs::write(root.path().join(class).join("1.png"), "1").unwrap();
+        }
+        let message = PictureFolder::open(root.path()).err().unwrap().to_string();
+        let expected = "class `b\\nc` has a line break in its name; rename it";
+        assert!(message.ends_with(expected), "{message}");
     }
 
     #[test]

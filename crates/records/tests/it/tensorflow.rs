@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use trainwright_records::pictures::{Decoder, Picture};
+use trainwright_records::pictures::{Decoder, Picture, PixelLimit};
 use trainwright_records::{
     Compression, Example, Feature, RecordReader, RecordSlices, SequenceExample, ShardBytes,
     open_shard, read_scalars, verify,
@@ -74,7 +74,7 @@ fn scalars_of_an_event_file_with_everything_else_in_it_are_read() {
 
 #[test]
 fn pictures_have_the_pixels_that_tensorflow_sees() {
-    let mut decoder = Decoder::new().unwrap();
+    let mut decoder = Decoder::new(PixelLimit::default()).unwrap();
     let mut picture = Picture::default();
     for (file, pixels, tolerance) in
         // Decoders may round the inverse transform, the upsampled colour and the conversion

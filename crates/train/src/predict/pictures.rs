@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use trainwright_records::pictures::PixelLimit;
 use trainwright_records::sources::PictureFolder;
 use trainwright_records::{LabelledImages, load_pictures};
 use trainwright_study::JobSpec;
@@ -26,7 +27,7 @@ pub(super) fn class_names(data: &Path) -> Vec<String> {
 pub(super) fn apply_to_pictures(
     job: &JobSpec,
     checkpoint: Checkpoint<'_>,
-    data: &str,
+    (data, limit): (&str, PixelLimit),
     names: &[String],
 ) -> Result<Predictions, TrainError> {
     let Checkpoint { path, file } = checkpoint;
@@ -36,7 +37,7 @@ pub(super) fn apply_to_pictures(
     })?;
     let mut network = TrainedNetwork::open(job, &about, file)?;
     let known = (!names.is_empty()).then_some(names);
-    let pictures = load_pictures(Path::new(data), about.pictures, known);
+    let pictures = load_pictures(Path::new(data), about.pictures, known, limit);
     let pictures = pictures.map_err(TrainError::Pictures)?;
     let classes = network.classes();
     let labels: Vec<Option<u32>> = match &pictures.labels {

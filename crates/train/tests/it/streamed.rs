@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use trainwright_records::pictures::{Framing, Picture, encode_png};
+use trainwright_records::pictures::{Framing, Picture, PixelLimit, encode_png};
 use trainwright_records::prepare::{OnCorrupt, PartShares, PrepareOptions, Storage, prepare};
 use trainwright_records::sources::Source;
 use trainwright_study::JobSpec;
@@ -38,6 +38,7 @@ fn shards(folder: &Path, out: &Path) {
         split: Some(PartShares::new([0.8, 0.0, 0.2]).unwrap()),
         threads: 1,
         corrupt: OnCorrupt::Refuse,
+        max_pixels: PixelLimit::default(),
     };
     prepare(Source::open(folder).unwrap(), out, &options, &mut |_| ()).unwrap();
 }

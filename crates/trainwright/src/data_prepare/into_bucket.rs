@@ -62,7 +62,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use trainwright_records::bucket::Object;
-    use trainwright_records::pictures::Framing;
+    use trainwright_records::pictures::{Framing, PixelLimit};
     use trainwright_records::prepare::{OnCorrupt, Storage};
 
     use super::*;
@@ -108,6 +108,7 @@ mod tests {
             split: None,
             threads: 1,
             corrupt: OnCorrupt::Refuse,
+            max_pixels: PixelLimit::default(),
         }
     }
 

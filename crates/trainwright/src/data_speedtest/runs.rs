@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use trainwright_records::bucket::{Bucket, Limited, LocalBucket};
+use trainwright_records::pictures::PixelLimit;
 use trainwright_records::{
     Limits, ReadRun, ReadSource, ReadSpeed, bucket_of, is_remote, list_pictures, prepare_for_speed,
 };
@@ -59,7 +60,15 @@ pub(super) fn plan(request: &SpeedtestRequest<'_>) -> Vec<(usize, ReadRun)> {
             for &batch_size in &request.batch_sizes {
                 for &batch_number in &request.batch_numbers {
                     for &threads in &request.threads {
-                        let run = ReadRun { source, batch_size, batch_number, threads, start: 0 };
+                        let (start, max_pixels) = (0, request.max_pixels);
+                        let run = ReadRun {
+                            source,
+                            batch_size,
+                            batch_number,
+                            threads,
+                            start,
+                            max_pixels,
+                        };
                         block.push((repetition, run));
                     }
                 }
@@ -111,14 +120,15 @@ pub(super) fn read_all(
             let most = runs.iter().map(|(_, run)| run.images()).max().unwrap_or(0);
             let chosen = &files[..most.min(files.len())];
             progress(SpeedtestProgress::Preparing(chosen.len()));
-            prepare_for_speed(&LocalBucket, chosen, request.size.get(), temporary.path())?;
+            let (size, limit) = (request.size.get(), request.max_pixels);
+            prepare_for_speed(&LocalBucket, chosen, size, limit, temporary.path())?;
             temporary.path()
         }
     };
     let speed = ReadSpeed::new(with_limits(inner, request.limits), files, records, request.size)?;
     if request.cache == CacheState::Warm && !is_remote(request.pictures) {
         progress(SpeedtestProgress::Warming);
-        warm_up(&speed)?;
+        warm_up(&speed, request.max_pixels)?;
     }
     let rows = make(request, &speed, &runs, progress)?;
     let limits = request.limits;
@@ -135,7 +145,7 @@ pub(super) fn read_all(
 }
 
 /// Reads everything once without limits, and one picture of each kind through the whole path.
-fn warm_up(speed: &ReadSpeed) -> Result<(), Error> {
+fn warm_up(speed: &ReadSpeed, max_pixels: PixelLimit) -> Result<(), Error> {
     let mut bytes = Vec::new();
     for object in speed.files().iter().chain(speed.shards()) {
         LocalBucket.read(&object.address, &mut bytes)?;
@@ -148,6 +158,7 @@ fn warm_up(speed: &ReadSpeed) -> Result<(), Error> {
             batch_number: one,
             threads: one,
             start: 0,
+            max_pixels,
         })?;
     }
     Ok(())

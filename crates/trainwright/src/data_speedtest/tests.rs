@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use trainwright_records::ReadSource;
+use trainwright_records::pictures::PixelLimit;
 
 use super::*;
 
@@ -164,6 +165,7 @@ proptest! {
             cache: CacheState::Warm,
             limits: Limits::default(),
             seed,
+            max_pixels: PixelLimit::default(),
         };
         let plan = runs::plan(&request);
         prop_assert_eq!(plan.len(), 24);

@@ -7,6 +7,9 @@ use trainwright_report::terminal::visible;
 
 use crate::{InspectReply, PrepareReply, VerifyReply};
 
+/// Files that are named in the summary; `dataset.json` lists them all.
+const MOST_PASSED_OVER: usize = 5;
+
 /// What was prepared.
 pub fn prepared(reply: &PrepareReply) -> String {
     let prepared = &reply.prepared;
@@ -30,7 +33,13 @@ pub fn prepared(reply: &PrepareReply) -> String {
         line(format!("{} corrupt pictures left out", prepared.corrupt.len()));
     }
     if !prepared.passed_over.is_empty() {
-        line(format!("{} files are no pictures by their names", prepared.passed_over.len()));
+        line(format!("{} files passed over, being no picture files:", prepared.passed_over.len()));
+        for name in prepared.passed_over.iter().take(MOST_PASSED_OVER) {
+            line(format!("  {}", name.escape_debug()));
+        }
+        if prepared.passed_over.len() > MOST_PASSED_OVER {
+            line("  ... (all are in dataset.json)".to_owned());
+        }
     }
     text
 }

@@ -21,7 +21,7 @@ fn jpeg(picture: &Picture) -> Vec<u8> {
 
 fn decoded(bytes: &[u8]) -> Result<Picture, RecordsError> {
     let mut picture = Picture::default();
-    Decoder::new()?.decode(bytes, &mut picture).map(|_| picture)
+    Decoder::new(PixelLimit::new(1 << 16)?)?.decode(bytes, &mut picture).map(|_| picture)
 }
 
 #[test]
@@ -82,9 +82,54 @@ fn bytes_between_segments_change_nothing() {
     assert!(off.unwrap() <= 4, "{off:?}");
 }
 
+/// A PNG file whose header claims other sides than its 24 x 17 pixels have.
+fn claiming_png(rows: u32, columns: u32) -> Vec<u8> {
+    let mut bytes = encode_png(&smooth(24, 17)).unwrap();
+    bytes[16..20].copy_from_slice(&columns.to_be_bytes());
+    bytes[20..24].copy_from_slice(&rows.to_be_bytes());
+    let mut crc = flate2::Crc::new();
+    crc.update(&bytes[12..29]);
+    bytes[29..33].copy_from_slice(&crc.sum().to_be_bytes());
+    bytes
+}
+
+/// The same as JPEG, whose sides have sixteen bits.
+fn claiming_jpeg(rows: u32, columns: u32) -> Vec<u8> {
+    let mut bytes = jpeg(&smooth(24, 17));
+    let frame = bytes.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
+    bytes[frame + 5..frame + 7].copy_from_slice(&(rows as u16).to_be_bytes());
+    bytes[frame + 7..frame + 9].copy_from_slice(&(columns as u16).to_be_bytes());
+    bytes
+}
+
+#[test]
+fn a_picture_beyond_the_limit_is_refused_with_its_size_and_the_option() {
+    for bytes in [claiming_png(1_167_130_070, 1_436_837_913), claiming_jpeg(65_535, 65_535)] {
+        let mut picture = Picture::default();
+        let mut decoder = Decoder::new(PixelLimit::default()).unwrap();
+        let message = decoder.decode(&bytes, &mut picture).unwrap_err().to_string();
+        assert!(message.starts_with("the picture claims "), "{message}");
+        let end = "over the limit of 100000000; allow more by --max-pixels, or by the \
+                   variable TRAINWRIGHT_MAX_PIXELS for training";
+        assert!(message.ends_with(end), "{message}");
+        assert_eq!(picture.pixels.capacity(), 0);
+    }
+}
+
+#[test]
+fn a_second_frame_header_that_claims_more_is_refused() {
+    let bytes = jpeg(&smooth(24, 17));
+    let frame = bytes.windows(2).position(|pair| pair == [0xff, 0xc0]).unwrap();
+    let length = usize::from(bytes[frame + 3]) + 2;
+    let mut second = bytes[frame..frame + length].to_vec();
+    second[5..9].fill(0xff);
+    let twice = [&bytes[..frame + length], &second, &bytes[frame + length..]].concat();
+    assert!(decoded(&twice).is_err());
+}
+
 #[test]
 fn one_decoder_takes_picture_after_picture() {
-    let mut decoder = Decoder::new().unwrap();
+    let mut decoder = Decoder::new(PixelLimit::default()).unwrap();
     let mut picture = Picture::default();
     for (rows, columns) in [(40, 30), (8, 8), (30, 40)] {
         decoder.decode(&encode_png(&smooth(rows, columns)).unwrap(), &mut picture).unwrap();
@@ -106,9 +151,22 @@ proptest! {
             let place = place.index(bytes.len());
             bytes[place] = byte;
         }
-        let small = |header: &PictureHeader| header.rows * header.columns < 1 << 20;
-        if read_picture_header(&bytes).is_ok_and(|header| small(&header)) {
-            let _ = decoded(&bytes);
+        let _ = decoded(&bytes);
+    }
+
+    #[test]
+    fn any_claim_beyond_the_limit_is_refused_and_asks_for_no_memory(
+        png: bool, rows in 1..=u32::MAX >> 1, columns in 1..=u32::MAX >> 1,
+    ) {
+        let bytes = if png { claiming_png(rows, columns) } else { claiming_jpeg(rows, columns) };
+        let Ok(header) = read_picture_header(&bytes) else { return Ok(()) };
+        let mut picture = Picture::default();
+        let decoded = Decoder::new(PixelLimit::new(5_000).unwrap()).unwrap().decode(&bytes, &mut picture);
+        prop_assert!(decoded.is_err());
+        if header.pixels() > 5_000 {
+            let too_large = matches!(decoded, Err(RecordsError::PictureTooLarge { .. }));
+            prop_assert!(too_large);
+            prop_assert_eq!(picture.pixels.capacity(), 0);
         }
     }
 }

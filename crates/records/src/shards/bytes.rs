@@ -1,0 +1,159 @@
+//! The bytes of a shard, wherever it lies: as a stream or as a whole, unpacked.
+//!
+//! Every reader of shards gets its bytes here, so that another kind of place needs no other
+//! change.
+
+use std::fs::File;
+use std::hint::black_box;
+use std::io::Read;
+use std::ops::Deref;
+use std::path::Path;
+
+use memmap2::{Advice, Mmap};
+
+use crate::bucket::{bucket_of, is_remote};
+use crate::error::RecordsError;
+use crate::shards::compression::{Compression, unpacked_records};
+use crate::shards::framing::RecordSlices;
+
+/// Bytes that are mapped in ahead at a time, and how near their end the next are.
+const AHEAD: usize = 4 << 20;
+const MARGIN: usize = 1 << 20;
+
+/// What Linux maps in around a page that is touched.
+const AROUND: usize = 1 << 16;
+
+/// The unpacked bytes of a whole shard: mapped when it is local and not compressed, else in
+/// memory.
+pub enum ShardBytes {
+    /// Pages of the file itself.
+    Mapped(Mmap),
+    /// A copy in memory.
+    Owned(Vec<u8>),
+}
+
+impl Deref for ShardBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Owned(bytes) => bytes,
+        }
+    }
+}
+
+impl ShardBytes {
+    /// Maps a shard, or takes one that is compressed or in an object store into memory.
+    ///
+    /// A mapped file must not be shortened while it is read; shards written here are never
+    /// changed under their final name.
+    ///
+    /// # Errors
+    /// When it cannot be read or unpacked; the file is named.
+    pub fn open(path: &Path) -> Result<Self, RecordsError> {
+        if is_remote(path) {
+            let (mut stream, _) = open_shard(path)?;
+            let mut bytes = Vec::new();
+            let read = stream.read_to_end(&mut bytes);
+            read.map_err(|error| RecordsError::from(error).in_file(path))?;
+            return Ok(Self::Owned(bytes));
+        }
+        let map = map(path)?;
+        if Compression::of(&map) == Compression::None {
+            return Ok(Self::Mapped(map));
+        }
+        unpack(&map).map_err(|error| error.in_file(path))
+    }
+
+    /// The checked payloads from the first to the last.
+    ///
+    /// Pages of a mapped file are touched some ahead, many at a time, which costs less than to
+    /// come upon them amid a checksum, and less than to ask for them by `MADV_POPULATE_READ`,
+    /// which looks at every single page.
+    pub fn records(&self) -> impl Iterator<Item = Result<&[u8], RecordsError>> {
+        let mut asked = 0;
+        let mut records = RecordSlices::new(self);
+        std::iter::from_fn(move || {
+            if let Self::Mapped(map) = self
+                && records.offset() + MARGIN > asked
+                && asked < map.len()
+            {
+                let end = map.len().min(asked + AHEAD);
+                map[asked..end].iter().step_by(AROUND).for_each(|&byte| _ = black_box(byte));
+                asked = end;
+            }
+            records.next()
+        })
+    }
+}
+
+fn map(path: &Path) -> Result<Mmap, RecordsError> {
+    let file = File::open(path);
+    // SAFETY: the map is only read. Nothing in this process writes to finished files, and the
+    // documentation passes the demand not to shorten them on to the user.
+    let map = file.and_then(|file| unsafe { Mmap::map(&file) });
+    let map = map.map_err(|error| RecordsError::from(error).in_file(path))?;
+    // What is not in the system's cache yet comes there in large pieces, if the system can: such
+    // pages cost a fraction of small ones each time they are mapped. Nothing depends on it.
+    let _ = map.advise(Advice::HugePage);
+    Ok(map)
+}
+
+fn unpack(packed: &[u8]) -> Result<ShardBytes, RecordsError> {
+    let mut bytes = Vec::new();
+    unpacked_records(packed)?.0.read_to_end(&mut bytes)?;
+    Ok(ShardBytes::Owned(bytes))
+}
+
+/// A stream of the unpacked bytes of a shard, and how it is compressed.
+///
+/// # Errors
+/// When it cannot be opened; the file is named.
+pub fn open_shard(path: &Path) -> Result<(Box<dyn Read + Send>, Compression), RecordsError> {
+    let stream = bucket_of(path)?.open(path)?;
+    unpacked_records(stream).map_err(|error| RecordsError::from(error).in_file(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shards::writer::{IndexFile, ShardWriter};
+
+    #[test]
+    fn the_whole_is_the_same_however_the_shard_is_compressed() {
+        let folder = tempfile::tempdir().unwrap();
+        for compression in [Compression::None, Compression::Gzip, Compression::Zlib] {
+            let path = folder.path().join(compression.to_string());
+            let mut writer = ShardWriter::create(&path, compression, IndexFile::None).unwrap();
+            writer.write(b"one").unwrap();
+            writer.write(&[2; 100_000]).unwrap();
+            writer.finish().unwrap();
+            let bytes = ShardBytes::open(&path).unwrap();
+            let sizes: Vec<_> = bytes.records().map(|it| it.unwrap().len()).collect();
+            assert_eq!(sizes, [3, 100_000]);
+            assert_eq!(matches!(bytes, ShardBytes::Mapped(_)), compression == Compression::None);
+        }
+    }
+
+    #[test]
+    fn an_empty_shard_has_no_records() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(ShardBytes::open(file.path()).unwrap().records().count(), 0);
+    }
+
+    #[test]
+    fn many_stretches_of_pages_are_the_records_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tfrecord");
+        let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::None).unwrap();
+        let sizes: Vec<usize> = (0..90).map(|number| number * number * 17).collect();
+        sizes.iter().for_each(|&size| writer.write(&vec![size as u8; size]).unwrap());
+        writer.write(&vec![7; 2 * AHEAD + MARGIN]).unwrap();
+        writer.write(b"last").unwrap();
+        writer.finish().unwrap();
+        let found = ShardBytes::open(&path).unwrap();
+        let found: Vec<usize> = found.records().map(|it| it.unwrap().len()).collect();
+        assert_eq!(found, [&sizes[..], &[2 * AHEAD + MARGIN, 4]].concat());
+    }
+}
