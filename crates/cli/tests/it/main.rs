@@ -1,40 +1,15 @@
-//! User journeys through the real program.
+//! User journeys through the real program; `lab/` is what all of them use.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
 
-mod architecture;
-mod bad_tables;
-mod boards;
-mod changes;
-mod checkpoints;
 mod commands;
-mod crashes;
+mod contracts;
 mod data;
 mod designs;
-mod disk;
-mod documented;
-mod event_files;
-mod examples;
-mod json_contracts;
-mod learning;
-mod loads;
-mod metrics;
-mod networks;
-mod outcomes;
-mod pictures;
-mod predictions;
-mod program;
-mod questions;
-mod queue_fits;
+mod lab;
 mod queues;
-mod record_files;
-mod regressions;
-mod scripts;
-mod speedtest;
-mod split_plots;
-mod statistics;
-mod stopping;
-mod study_designs;
+mod studies;
 mod tables;
-mod terminals;
 mod training;
+
+pub(crate) use lab::{event_files, pictures, program, record_files};

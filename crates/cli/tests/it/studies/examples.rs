@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::data::speedtest::write_pictures;
 use crate::program::{End, Lab};
-use crate::speedtest::write_pictures;
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")

@@ -2,8 +2,8 @@
 
 use trainwright::terminal;
 
-use super::load;
 use crate::arguments::ImportArguments;
+use crate::commands::load;
 use crate::output::show;
 
 pub(crate) fn import(arguments: &ImportArguments) -> anyhow::Result<u8> {

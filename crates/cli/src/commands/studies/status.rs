@@ -2,8 +2,8 @@
 
 use trainwright::{Results, terminal};
 
-use super::load;
 use crate::arguments::StudyArguments;
+use crate::commands::load;
 use crate::output::show;
 
 pub(crate) fn status(arguments: &StudyArguments) -> anyhow::Result<u8> {

@@ -7,8 +7,8 @@ use trainwright::analysis::{
 };
 use trainwright::{Error, Results, TableRequest, terminal};
 
-use super::load;
 use crate::arguments::{AnalyzeArguments, CodingArgument, ContrastsArgument, OrderArgument};
+use crate::commands::load;
 use crate::output::{show, stdout_colour};
 use crate::pages::{now, write_file};
 

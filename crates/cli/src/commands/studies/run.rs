@@ -7,8 +7,8 @@ use trainwright::store::Durability;
 use trainwright::{Results, RetryFailed, RunEnd, RunReply, RunRequest};
 use trainwright_study::TrialState;
 
-use super::load;
 use crate::arguments::RunArguments;
+use crate::commands::load;
 use crate::interrupt::Interrupt;
 use crate::output::{show, stdout_colour};
 use crate::pages::{check_folder_of, write_report};

@@ -4,8 +4,8 @@ use trainwright::analysis::SurfaceOptions;
 use trainwright::{Error, Results, terminal};
 use trainwright_study::Direction;
 
-use super::load;
 use crate::arguments::{ObjectiveArgument, SurfaceArguments};
+use crate::commands::load;
 use crate::output::{show, stdout_colour};
 use crate::pages::{now, write_file};
 

@@ -2,8 +2,8 @@
 
 use trainwright::terminal;
 
-use super::load;
 use crate::arguments::MetricsTestArguments;
+use crate::commands::load;
 use crate::output::show;
 
 pub(crate) fn test(arguments: &MetricsTestArguments) -> anyhow::Result<u8> {

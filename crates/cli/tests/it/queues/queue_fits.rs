@@ -3,7 +3,7 @@
 use crate::program::{Lab, shell_study};
 
 /// The published measurements of field report D; see `crates/queueing/tests/data/README.md`.
-const REPORT_D: &str = include_str!("../../../queueing/tests/data/report_d_results.csv");
+const REPORT_D: &str = include_str!("../../../../queueing/tests/data/report_d_results.csv");
 
 fn split(words: &str) -> Vec<&str> {
     words.split(' ').collect()
@@ -80,7 +80,7 @@ fn what_is_no_time_is_refused() {
 #[test]
 fn the_queues_of_field_report_d_are_put_right() {
     let lab = Lab::new();
-    let page = include_str!("../../../../examples/field-report-d/README.md");
+    let page = include_str!("../../../../../examples/field-report-d/README.md");
     let asked: Vec<&str> =
         page.lines().filter_map(|line| line.strip_prefix("trainwright ")).collect();
     let answer = |start: &str| {

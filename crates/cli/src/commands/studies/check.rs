@@ -5,8 +5,8 @@ use std::env;
 use anyhow::Context;
 use trainwright::terminal;
 
-use super::load;
 use crate::arguments::StudyArguments;
+use crate::commands::load;
 use crate::output::show;
 
 pub(crate) fn check(arguments: &StudyArguments) -> anyhow::Result<u8> {

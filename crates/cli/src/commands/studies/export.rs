@@ -3,8 +3,8 @@
 use trainwright::{Error, Results};
 use trainwright_study::Study;
 
-use super::load;
 use crate::arguments::{ExportArguments, ExportFormat};
+use crate::commands::load;
 use crate::output::print;
 use crate::pages::write_file;
 

@@ -2,8 +2,8 @@
 
 use trainwright::{ReportReply, Results};
 
-use super::load;
 use crate::arguments::ReportArguments;
+use crate::commands::load;
 use crate::output::show;
 use crate::pages::write_report;
 

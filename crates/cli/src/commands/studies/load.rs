@@ -7,8 +7,8 @@ use anyhow::Context;
 use trainwright::{Error, LoadArrivals, LoadEnd, LoadRequest, terminal};
 use trainwright_study::TrialState;
 
-use super::load as load_study;
 use crate::arguments::{ArrivalsArgument, LoadArguments};
+use crate::commands::load as load_study;
 use crate::interrupt::Interrupt;
 use crate::output::{show, stdout_colour, tell};
 use crate::pages::{check_folder_of, now, write_file};

@@ -164,7 +164,7 @@ const NETWORK: &str = "name = \"mine\"\ninput = [784]\n[[layer]]\nkind = \"dense
 
 /// Twenty photographs of two classes, in colours that a network can tell apart.
 fn pictures(lab: &Lab) {
-    crate::speedtest::write_pictures(lab, (90, 120));
+    crate::data::speedtest::write_pictures(lab, (90, 120));
 }
 
 /// An MNIST-like set of 40 and 20 pictures, as <https://yann.lecun.com/exdb/mnist/> lays it out.

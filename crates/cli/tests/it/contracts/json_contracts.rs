@@ -9,8 +9,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::data::speedtest::write_pictures;
 use crate::program::{Lab, shell_study};
-use crate::speedtest::write_pictures;
 
 /// Names of all fields; an entry of a list or of an object with names of its own is `*`.
 fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
@@ -98,7 +98,7 @@ fn the_fields_of_every_verb_stay() {
         .flat_map(|(name, words)| of(&lab, name, &words.split(' ').collect::<Vec<_>>()))
         .collect();
     let found: String = found.iter().map(|line| format!("{line}\n")).collect();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/json_contracts.txt");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/contracts/json_contracts.txt");
     if std::env::var_os("TRAINWRIGHT_PRINT_CONTRACTS").is_some() {
         fs::write(&path, &found).unwrap();
     }

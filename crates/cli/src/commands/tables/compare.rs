@@ -3,8 +3,8 @@
 use trainwright::analysis::CompareOptions;
 use trainwright::{Error, Results, terminal};
 
-use super::load;
 use crate::arguments::CompareArguments;
+use crate::commands::load;
 use crate::output::{show, stdout_colour};
 
 pub(crate) fn compare(arguments: &CompareArguments) -> anyhow::Result<u8> {

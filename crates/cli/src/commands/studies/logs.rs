@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 
 use trainwright::{LogName, Results, terminal};
 
-use super::load;
 use crate::arguments::LogsArguments;
+use crate::commands::load;
 use crate::output::{print, tell};
 
 pub(crate) fn logs(arguments: &LogsArguments) -> anyhow::Result<u8> {

@@ -1,0 +1,12 @@
+//! Studies, from the file to the report, through everything that can go wrong.
+
+mod changes;
+mod crashes;
+mod disk;
+mod examples;
+mod metrics;
+mod outcomes;
+mod split_plots;
+mod stopping;
+mod study_designs;
+mod terminals;
