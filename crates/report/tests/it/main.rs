@@ -6,6 +6,7 @@ mod html;
 mod page;
 mod pages;
 mod queues_in_words;
+mod sections;
 mod simulated;
 mod tables_in_words;
 mod verdict_in_words;
