@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Verb {
     /// Write a commented study that runs as it is.
     #[command(after_help = "Examples:\n  trainwright init study.toml\n  \
-        trainwright init study.toml --from results.csv")]
+        trainwright init sweep.toml --from results.csv")]
     Init(InitArguments),
     /// Check a study and show what it will do: run table, aliases, power, hours, price.
     #[command(after_help = "Example:\n  trainwright check study.toml")]
@@ -82,7 +82,7 @@ pub(crate) enum Verb {
     #[command(
         after_help = "Examples:\n  trainwright stats shapiro-wilk --data runs.csv --column cost\n  \
         trainwright stats kruskal --data runs.csv --column cost --by batch\n  \
-        trainwright stats bootstrap --data runs.csv --column time --by nodes --ratio\n  \
+        trainwright stats bootstrap --data runs.csv --column time --by strategy --ratio\n  \
         trainwright stats spearman --data runs.csv --column lr --with cost\n  \
         trainwright stats box-cox --data runs.csv --formula 'cost ~ lr*batch'\n  \
         trainwright stats p-adjust --data tests.csv --column p --method bh"
@@ -126,7 +126,7 @@ pub(crate) enum Verb {
         trainwright design full --factors 5 --blocks 4\n  \
         trainwright design foldover --factors 7 --runs 8 --on A\n  \
         trainwright design mixed --levels 2,3,3,3\n  \
-        trainwright design d-optimal --levels 3,3,2 --runs 12 --model quadratic\n  \
+        trainwright design d-optimal --levels 3,3,3 --runs 12 --model quadratic\n  \
         trainwright design augment --data rows.csv --add 4")]
     Design(DesignArguments),
     /// Tell how long jobs of a queue wait, how many servers they need, which queue times make.
@@ -395,8 +395,8 @@ pub(crate) enum DataVerb {
     /// EXIF data is ignored, as TensorFlow does. An interrupted run goes on when it is started
     /// again.
     #[command(after_help = "Examples:\n  trainwright data prepare photos/ --out shards/\n  \
-        trainwright data prepare photos/ --out shards/ --size 128 --split 0.8,0.1,0.1\n  \
-        trainwright data prepare a9a --out shards/ --shards 4")]
+        trainwright data prepare photos/ --out parts/ --size 128 --split 0.8,0.1,0.1\n  \
+        trainwright data prepare a9a --out sparse/ --shards 4")]
     Prepare(PrepareArguments),
     /// Read TFRecord files whole and list every damage; exit code 1 when there is one.
     #[command(after_help = "Examples:\n  trainwright data verify shards/\n  \

@@ -117,6 +117,7 @@ fn furnish(lab: &Lab) {
     copy(&root().join("examples"), &lab.path("examples"));
     let example = |name: &str| fs::read(root().join("examples").join(name)).unwrap();
     lab.write("runs.csv", example("runs/runs.csv"));
+    lab.write("results.csv", example("field-report-d/results.csv"));
     lab.write("tests.csv", "p\n0.01\n0.04\n0.2\n");
     lab.write("rows.csv", "a,b\n-1,-1\n1,-1\n-1,1\n1,1\n");
     lab.write("moments.csv", "0\n0.1\n0.2\n");
@@ -174,8 +175,8 @@ fn idx_files(lab: &Lab) {
         images.extend((0..usize::from(count) * 784).map(|at| (at * 7 / 5) as u8));
         let mut labels = vec![0, 0, 8, 1, 0, 0, 0, count];
         labels.extend((0..count).map(|number| number % 10));
-        lab.write(&format!("mnist/{part}-images-idx3-ubyte"), images);
-        lab.write(&format!("mnist/{part}-labels-idx1-ubyte"), labels);
+        lab.write(&format!("cache/mnist/{part}-images-idx3-ubyte"), images);
+        lab.write(&format!("cache/mnist/{part}-labels-idx1-ubyte"), labels);
     }
 }
 
@@ -254,6 +255,9 @@ fn with_study(verb: &str, examples: Vec<String>) -> Vec<String> {
     }
     if names_study && OF_RESULTS.contains(&verb) {
         before.push("trainwright run study.toml");
+    }
+    if ["data verify", "data inspect", "data speedtest"].contains(&verb) {
+        before.push("trainwright data prepare photos/ --out shards/");
     }
     if verb == "import" {
         before.push("cp examples/field-report-d/* .");
