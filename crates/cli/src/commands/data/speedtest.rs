@@ -41,7 +41,7 @@ pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
     }
     if let Some(path) = &arguments.report {
         let title = arguments.source.display().to_string();
-        write_file(path, &trainwright::speedtest_page(&test, &title, &now()))?;
+        write_file(path, trainwright::speedtest_page(&test, &title, &now()))?;
     }
     show("data-speedtest", arguments.json, &test, terminal::speedtest)?;
     Ok(0)

@@ -28,7 +28,7 @@ pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
         _ => unreachable!("the argument parser asks for a study or for data and formula"),
     };
     if let (Some(path), Some(data)) = (&arguments.report, &arguments.data) {
-        write_file(path, &trainwright::table_report(data, &analysis, &now()))?;
+        write_file(path, trainwright::table_report(data, &analysis, &now()))?;
     }
     show("analyze", arguments.json, &analysis, |analysis| {
         terminal::analysis(analysis, stdout_colour())

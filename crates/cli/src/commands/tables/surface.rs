@@ -36,7 +36,7 @@ pub(crate) fn surface(arguments: &SurfaceArguments) -> anyhow::Result<u8> {
     if let (Some(path), Some(file)) =
         (&arguments.report, arguments.data.as_ref().or(arguments.study.as_ref()))
     {
-        write_file(path, &trainwright::surface_report(file, &found, &now()))?;
+        write_file(path, trainwright::surface_report(file, &found, &now()))?;
     }
     show("surface", arguments.json, &found, |found| terminal::surface(found, stdout_colour()))?;
     Ok(0)
