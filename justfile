@@ -9,7 +9,7 @@ start:
 # Format and lints, in seconds after a build.
 check:
     cargo fmt --all --check
-    cargo clippy --release --workspace --all-targets -- -D warnings
+    bash scripts/lint.sh
 
 # Everything that must pass.
 test:

@@ -25,7 +25,7 @@ step "format"
 cargo fmt --all --check
 
 step "lints"
-cargo clippy --release --workspace --all-targets --quiet -- -D warnings
+bash scripts/lint.sh --quiet
 
 step "full Fashion-MNIST for the accuracy test"
 if [ ! -d /usr/share/datasets/fashion-mnist ]; then

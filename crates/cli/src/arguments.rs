@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Verb {
     /// Write a commented study that runs as it is.
     #[command(after_help = "Examples:\n  trainwright init study.toml\n  \
-        trainwright init study.toml --from results.csv")]
+        trainwright init sweep.toml --from results.csv")]
     Init(InitArguments),
     /// Check a study and show what it will do: run table, aliases, power, hours, price.
     #[command(after_help = "Example:\n  trainwright check study.toml")]
@@ -64,7 +64,10 @@ pub(crate) enum Verb {
     #[command(after_help = "Example:\n  trainwright stop study.toml")]
     Stop(StopArguments),
     /// Write all trials as a table.
-    #[command(after_help = "Example:\n  trainwright export study.toml --format csv -o trials.csv")]
+    #[command(
+        after_help = "Examples:\n  trainwright export study.toml --format csv -o trials.csv\n  \
+        trainwright export study.toml --spreadsheet-safe -o trials.csv"
+    )]
     Export(ExportArguments),
     /// Take in results measured elsewhere, checked against the design.
     #[command(after_help = "Example:\n  \
@@ -79,7 +82,7 @@ pub(crate) enum Verb {
     #[command(
         after_help = "Examples:\n  trainwright stats shapiro-wilk --data runs.csv --column cost\n  \
         trainwright stats kruskal --data runs.csv --column cost --by batch\n  \
-        trainwright stats bootstrap --data runs.csv --column time --by nodes --ratio\n  \
+        trainwright stats bootstrap --data runs.csv --column time --by strategy --ratio\n  \
         trainwright stats spearman --data runs.csv --column lr --with cost\n  \
         trainwright stats box-cox --data runs.csv --formula 'cost ~ lr*batch'\n  \
         trainwright stats p-adjust --data tests.csv --column p --method bh"
@@ -102,12 +105,12 @@ pub(crate) enum Verb {
     Overhead(OverheadArguments),
     /// Correlate a response with every parameter, and tell where a line does not describe it.
     #[command(after_help = "Example:\n  \
-        trainwright correlate --data runs.csv --column images_per_s --with batch_size,repetition")]
+        trainwright correlate --data runs.csv --column images_per_s --with batch,nodes")]
     Correlate(CorrelateArguments),
     /// Fit a quadratic surface: stationary point, its kind, and the best point of what was tried.
     #[command(after_help = "Examples:\n  trainwright surface study.toml\n  \
-        trainwright surface --data runs.csv --column yield --factors time,temperature \
-        --objective maximize")]
+        trainwright surface --data runs.csv --column loss --factors lr,batch \
+        --objective minimize")]
     Surface(SurfaceArguments),
     /// Explain the findings that the program makes.
     #[command(after_help = "Examples:\n  trainwright findings\n  \
@@ -123,7 +126,7 @@ pub(crate) enum Verb {
         trainwright design full --factors 5 --blocks 4\n  \
         trainwright design foldover --factors 7 --runs 8 --on A\n  \
         trainwright design mixed --levels 2,3,3,3\n  \
-        trainwright design d-optimal --levels 3,3,2 --runs 12 --model quadratic\n  \
+        trainwright design d-optimal --levels 3,3,3 --runs 12 --model quadratic\n  \
         trainwright design augment --data rows.csv --add 4")]
     Design(DesignArguments),
     /// Tell how long jobs of a queue wait, how many servers they need, which queue times make.
@@ -132,7 +135,7 @@ pub(crate) enum Verb {
         after_help = "Examples:\n  trainwright queue mmc --arrival 3.2 --service 1 --servers 4\n  \
         trainwright queue mmc --arrival 40/h --service-time 4m --target-response 10m\n  \
         trainwright queue mg1 --arrival 0.8 --service 1 --scv-service 2.9 --json\n  \
-        trainwright queue fit --data runs.csv --column time_s --unit s"
+        trainwright queue fit --data runs.csv --column time --unit s"
     )]
     Queue(QueueVerb),
     /// Let real jobs of a study arrive at random, and compare their waits with a queue model.
@@ -255,6 +258,11 @@ pub(crate) struct LogsArguments {
     /// Show the standard error instead of the standard output.
     #[arg(long)]
     pub stderr: bool,
+    /// Print every byte as the trial wrote it, on a terminal too; otherwise a terminal is shown
+    /// control characters by name (\\e for the escape character), and a file or pipe gets them as
+    /// they are.
+    #[arg(long, conflicts_with = "json")]
+    pub raw: bool,
     /// Store of the trials [default: trainwright.db beside the study].
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
@@ -282,6 +290,10 @@ pub(crate) struct ExportArguments {
     /// File to write [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Put an apostrophe before cells of a CSV table that a spreadsheet would take for formulas,
+    /// such as =1+2; numbers stay as they are.
+    #[arg(long)]
+    pub spreadsheet_safe: bool,
     /// Store of the trials [default: trainwright.db beside the study].
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
@@ -396,8 +408,8 @@ pub(crate) enum DataVerb {
     /// EXIF data is ignored, as TensorFlow does. An interrupted run goes on when it is started
     /// again.
     #[command(after_help = "Examples:\n  trainwright data prepare photos/ --out shards/\n  \
-        trainwright data prepare photos/ --out shards/ --size 128 --split 0.8,0.1,0.1\n  \
-        trainwright data prepare a9a --out shards/ --shards 4")]
+        trainwright data prepare photos/ --out parts/ --size 128 --split 0.8,0.1,0.1\n  \
+        trainwright data prepare a9a --out sparse/ --shards 4")]
     Prepare(PrepareArguments),
     /// Read TFRecord files whole and list every damage; exit code 1 when there is one.
     #[command(after_help = "Examples:\n  trainwright data verify shards/\n  \

@@ -1,30 +1,11 @@
 //! One function a verb: calls the use case, prints what came back, gives the exit code.
 
-mod analyze;
-mod check;
-mod compare;
-mod correlate;
-mod damaged_checkpoints;
 mod data;
-mod data_prepare;
-mod data_speedtest;
 mod design;
-mod export;
-mod findings;
-mod import;
-mod load;
-mod logs;
-mod metrics;
-mod network;
-mod predict;
 mod queue;
-mod report;
-mod run;
-mod scaling;
-mod stats;
-mod status;
-mod surface;
-mod train;
+mod studies;
+mod tables;
+mod training;
 
 use std::path::Path;
 
@@ -32,44 +13,42 @@ use clap::CommandFactory;
 use trainwright::Error;
 use trainwright_study::Study;
 
-use crate::arguments::{
-    Arguments, CompletionsArguments, DataVerb, InitArguments, MetricsVerb, StopArguments, Verb,
-};
-use crate::output::{print, print_json};
+use crate::arguments::{Arguments, CompletionsArguments, DataVerb, MetricsVerb, Verb};
+use crate::output::print;
 
 /// Runs a verb and gives the exit code.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
     match arguments.verb {
-        Verb::Init(arguments) => init(&arguments),
-        Verb::Check(arguments) => check::check(&arguments),
-        Verb::Run(arguments) => run::run(&arguments),
-        Verb::Status(arguments) => status::status(&arguments),
-        Verb::Logs(arguments) => logs::logs(&arguments),
-        Verb::Stop(arguments) => stop(&arguments),
-        Verb::Export(arguments) => export::export(&arguments),
-        Verb::Import(arguments) => import::import(&arguments),
-        Verb::Analyze(arguments) => analyze::analyze(&arguments),
-        Verb::Stats(arguments) => stats::stats(&arguments),
-        Verb::Compare(arguments) => compare::compare(&arguments),
-        Verb::Scaling(arguments) => scaling::scaling(&arguments),
-        Verb::Overhead(arguments) => scaling::overhead(&arguments),
-        Verb::Correlate(arguments) => correlate::correlate(&arguments),
-        Verb::Surface(arguments) => surface::surface(&arguments),
-        Verb::Findings(arguments) => findings::findings(&arguments),
+        Verb::Init(arguments) => studies::init(&arguments),
+        Verb::Check(arguments) => studies::check(&arguments),
+        Verb::Run(arguments) => studies::run(&arguments),
+        Verb::Status(arguments) => studies::status(&arguments),
+        Verb::Logs(arguments) => studies::logs(&arguments),
+        Verb::Stop(arguments) => studies::stop(&arguments),
+        Verb::Export(arguments) => studies::export(&arguments),
+        Verb::Import(arguments) => studies::import(&arguments),
+        Verb::Analyze(arguments) => studies::analyze(&arguments),
+        Verb::Stats(arguments) => tables::stats(&arguments),
+        Verb::Compare(arguments) => tables::compare(&arguments),
+        Verb::Scaling(arguments) => tables::scaling(&arguments),
+        Verb::Overhead(arguments) => tables::overhead(&arguments),
+        Verb::Correlate(arguments) => tables::correlate(&arguments),
+        Verb::Surface(arguments) => tables::surface(&arguments),
+        Verb::Findings(arguments) => tables::findings(&arguments),
         Verb::Design(arguments) => design::design(&arguments),
         Verb::Queue(verb) => queue::queue(&verb),
-        Verb::Load(arguments) => load::load(&arguments),
-        Verb::Report(arguments) => report::report(&arguments),
+        Verb::Load(arguments) => studies::load(&arguments),
+        Verb::Report(arguments) => studies::report(&arguments),
         Verb::Data(DataVerb::Fetch(arguments)) => data::fetch(&arguments),
-        Verb::Data(DataVerb::Prepare(arguments)) => data_prepare::prepare(&arguments),
-        Verb::Data(DataVerb::Verify(arguments)) => data_prepare::verify(&arguments),
-        Verb::Data(DataVerb::Inspect(arguments)) => data_prepare::inspect(&arguments),
-        Verb::Data(DataVerb::Speedtest(arguments)) => data_speedtest::speedtest(&arguments),
-        Verb::Network(arguments) => network::network(&arguments),
-        Verb::Train(arguments) => train::train(&arguments),
-        Verb::Predict(arguments) => predict::predict(&arguments),
-        Verb::Job(arguments) => train::job(&arguments),
-        Verb::Metrics(MetricsVerb::Test(arguments)) => metrics::test(&arguments),
+        Verb::Data(DataVerb::Prepare(arguments)) => data::prepare(&arguments),
+        Verb::Data(DataVerb::Verify(arguments)) => data::verify(&arguments),
+        Verb::Data(DataVerb::Inspect(arguments)) => data::inspect(&arguments),
+        Verb::Data(DataVerb::Speedtest(arguments)) => data::speedtest(&arguments),
+        Verb::Network(arguments) => training::network(&arguments),
+        Verb::Train(arguments) => training::train(&arguments),
+        Verb::Predict(arguments) => training::predict(&arguments),
+        Verb::Job(arguments) => training::job(&arguments),
+        Verb::Metrics(MetricsVerb::Test(arguments)) => training::metrics_test(&arguments),
         Verb::Schema => schema(),
         Verb::Completions(arguments) => completions(&arguments),
     }
@@ -78,32 +57,6 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
 /// Reads and checks a study file.
 fn load(path: &Path) -> Result<Study, Error> {
     Ok(Study::load(path)?)
-}
-
-fn init(arguments: &InitArguments) -> anyhow::Result<u8> {
-    match &arguments.from {
-        Some(table) => trainwright::init_from_csv(&arguments.path, table)?,
-        None => trainwright::init(&arguments.path)?,
-    }
-    let path = arguments.path.display();
-    if arguments.json {
-        print_json("init", &serde_json::json!({ "study": arguments.path }))?;
-    } else {
-        print(&format!("Wrote {path}. Next: trainwright check {path}\n"))?;
-    }
-    Ok(0)
-}
-
-fn stop(arguments: &StopArguments) -> anyhow::Result<u8> {
-    let study = load(&arguments.common.study)?;
-    let how = if arguments.now { trainwright::Wish::StopNow } else { trainwright::Wish::Stop };
-    let pid = trainwright::stop(&study, arguments.common.store.as_deref(), how)?;
-    if arguments.common.json {
-        print_json("stop", &serde_json::json!({ "study": study.name, "pid": pid }))?;
-    } else {
-        print(&format!("Asked process {pid} to stop `{}`.\n", study.name))?;
-    }
-    Ok(0)
 }
 
 fn schema() -> anyhow::Result<u8> {

@@ -6,13 +6,13 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use trainwright::Error;
 use trainwright_study::{FaultyFile, StudyError};
 
-use crate::output::{stderr_has_colour, tell};
+use crate::output::{stderr_has_colour, tell, tell_styled};
 
 /// Shows an error and gives its exit code.
 pub(crate) fn show(error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<Error>() {
         Some(Error::Faulty(file) | Error::Study(StudyError::Faulty(file))) => {
-            tell(&render(file, stderr_has_colour()));
+            tell_styled(&render(file, stderr_has_colour()));
             ExitCode::from(2)
         }
         Some(known) => {

@@ -8,6 +8,7 @@ mod commands;
 mod faults;
 mod interrupt;
 mod output;
+mod pages;
 mod progress;
 mod quantities;
 mod warnings;

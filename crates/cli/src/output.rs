@@ -1,12 +1,13 @@
 //! Printing results.
 
-use std::io::{IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt;
 
 use anyhow::Context;
-use comfy_table::{Table, presets};
 use serde::Serialize;
-use serde_json::Value;
-use trainwright_report::Colour;
+use trainwright::terminal::{Colour, visible};
 
 /// Whether the standard error is a terminal that wants colour.
 pub(crate) fn stderr_has_colour() -> bool {
@@ -24,38 +25,47 @@ fn wants_colour(terminal: bool) -> bool {
     terminal && !dumb && !set("NO_COLOR")
 }
 
-/// A table without frames, for plain text.
-pub(crate) fn plain_table() -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table
-}
-
 /// Prints a text; a reader that has gone away is no error.
 pub(crate) fn print(text: &(impl AsRef<[u8]> + ?Sized)) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     let written = stdout.write_all(text.as_ref()).and_then(|()| stdout.flush());
     match written {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if is_closed(&error, stdout.as_fd()) => Ok(()),
         other => other.context("cannot write to the standard output"),
     }
 }
 
-/// Tells something on the standard error; nobody listening is no reason to end a study.
-pub(crate) fn tell(text: &str) {
-    let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+/// Whether nobody reads any more: a closed pipe, or a terminal that is gone.
+fn is_closed(error: &io::Error, output: BorrowedFd<'_>) -> bool {
+    // A terminal that was closed gives the error that a failing disk gives, so the file decides.
+    let is_device = || {
+        let file = output.try_clone_to_owned().map(File::from);
+        file.and_then(|file| file.metadata()).is_ok_and(|own| own.file_type().is_char_device())
+    };
+    error.kind() == io::ErrorKind::BrokenPipe
+        || (error.raw_os_error() == Some(IO_ERROR) && is_device())
 }
 
-/// Prints one JSON object of a verb, with its schema's name first.
-pub(crate) fn print_json(verb: &str, value: &impl Serialize) -> anyhow::Result<()> {
-    let mut object = serde_json::Map::new();
-    object.insert("schema".to_owned(), format!("trainwright/{verb}/1").into());
-    match serde_json::to_value(value).context("cannot make JSON")? {
-        Value::Object(fields) => object.extend(fields),
-        other => {
-            object.insert("value".to_owned(), other);
-        }
-    }
-    let text = serde_json::to_string_pretty(&Value::Object(object)).context("cannot make JSON")?;
-    print(&format!("{text}\n"))
+/// `EIO`, errno(3).
+const IO_ERROR: i32 = 5;
+
+/// Tells something on the standard error; nobody listening is no reason to end a study. Messages
+/// may hold what a trial printed, so control characters are shown by name.
+pub(crate) fn tell(text: &str) {
+    tell_styled(&visible(text));
+}
+
+/// The same for a text with colours of our own.
+pub(crate) fn tell_styled(text: &str) {
+    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+/// Prints a reply: as JSON where the user asked for it, else in words.
+pub(crate) fn show<R: Serialize>(
+    verb: &str,
+    json: bool,
+    reply: &R,
+    words: impl FnOnce(&R) -> String,
+) -> anyhow::Result<()> {
+    if json { print(&trainwright::to_json(verb, reply)) } else { print(&words(reply)) }
 }

@@ -7,9 +7,8 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use trainwright::RunEvent;
-use trainwright_engine::MissingMetric;
-use trainwright_report::figure;
+use trainwright::terminal::{figure, visible};
+use trainwright::{MissingMetric, RunEvent};
 use trainwright_study::{Outcome, PlannedTrial, TrialRecord, TrialState};
 
 use crate::output::tell;
@@ -182,9 +181,11 @@ impl Progress {
     }
 
     fn say(&self, text: &str) {
+        // Reasons hold what trials printed.
+        let text = visible(text);
         match &self.screen {
             Some(screen) => screen.lines.println(text).unwrap_or_default(),
-            None => tell(text),
+            None => tell(&text),
         }
     }
 }

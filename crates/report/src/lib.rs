@@ -1,7 +1,7 @@
 //! What a study found, shown: one self-contained HTML file, and text for a terminal.
 //!
-//! Read `html.rs` first: it puts the page together from one file a section in `html/`; `terminal.rs`
-//! words the verdict at the end of a run. Charts are
+//! Read `html.rs` first: it puts the page together from one file a section in `html/`; `terminal/`
+//! words what verbs answer, one file an answer. Charts are
 //! ECharts options built in `charts/`, one small file a chart; `assets/report.js` draws them.
 //! Everything here returns text. Nothing prints, opens the store or looks at the clock.
 
@@ -15,8 +15,7 @@ mod input;
 mod next_steps;
 mod ranking;
 mod table;
-mod terminal;
-mod terminal_tables;
+pub mod terminal;
 mod thin;
 
 pub use figure::figure;

@@ -1,214 +1,35 @@
-//! The verdict as plain text: the answer, what matters, what to trust, what to do next.
+//! What verbs answer, as plain text: one file an answer.
+//!
+//! `text_table.rs` lays out every table, `colour.rs` says whether a text may use colour,
+//! `unit.rs` writes times and rates, `visible.rs` makes text of other programs safe to show.
 
-use trainwright_analysis::wording::{count, percent};
-use trainwright_analysis::{Analysis, Best, Finding, Severity};
-use trainwright_study::TrialState;
+mod analysis_tables;
+mod catalogue;
+mod colour;
+mod comparison;
+mod confounding;
+mod correlations;
+mod design;
+mod queue;
+mod scaling;
+mod surface;
+mod test_fields;
+mod text_table;
+mod unit;
+mod verdict;
+mod visible;
 
-use crate::figure::{figure, p_value, to_spread};
-use crate::input::ReportInput;
-use crate::next_steps::next_steps;
-use crate::ranking::{Standing, in_words, ranked, standing, told_once};
-use crate::terminal_tables::{put_anova, put_fit, put_strata};
-
-/// Whether a text may use colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Colour {
-    /// Plain letters only.
-    Never,
-    /// ANSI colours.
-    Ansi,
-}
-
-impl Colour {
-    fn paint(self, code: &str, text: &str) -> String {
-        match self {
-            Self::Never => text.to_owned(),
-            Self::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
-        }
-    }
-
-    pub(crate) fn heading(self, text: &str) -> String {
-        self.paint("1", text)
-    }
-}
-
-/// What a study found, for a terminal.
-pub fn verdict(input: &ReportInput<'_>, colour: Colour) -> String {
-    let mut text = format!("\n{}\n", counts(input));
-    match (input.analysis, &input.analysis_refused) {
-        (Some(analysis), _) => {
-            put_best(&mut text, input, analysis, colour);
-            put_effects(&mut text, input, analysis, colour);
-            put_comparisons(&mut text, analysis, colour);
-            // The ranking stands just above, in more words.
-            let others = told_once(analysis).filter(|own| own.id != "effect-ranking");
-            put_findings(&mut text, others.collect(), colour);
-            put_checks(&mut text, analysis, colour);
-        }
-        (None, Some(reason)) => put(&mut text, &format!("\nNo analysis yet: {reason}")),
-        (None, None) => {}
-    }
-    put_failures(&mut text, input, colour);
-    put(&mut text, &format!("\n{}", colour.heading("Next")));
-    for step in next_steps(input) {
-        put(&mut text, &format!("  - {step}"));
-    }
-    text
-}
-
-/// What an analysis says by itself, for a terminal: tables first, then words.
-pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
-    let mut text = format!(
-        "{}   n = {}, {} explained\n",
-        colour.heading(&analysis.formula),
-        analysis.n,
-        percent(100.0 * analysis.fit.r2)
-    );
-    put_fit(&mut text, analysis, colour);
-    for table in &analysis.anova {
-        put_anova(&mut text, table, colour);
-    }
-    put_comparisons(&mut text, analysis, colour);
-    put_strata(&mut text, analysis, colour);
-    put_findings(&mut text, told_once(analysis).collect(), colour);
-    put_checks(&mut text, analysis, colour);
-    text
-}
-
-/// Findings by themselves, the most serious first; nothing where there are none.
-pub fn findings_text(findings: &[Finding], colour: Colour) -> String {
-    let mut text = String::new();
-    put_findings(&mut text, findings.iter().collect(), colour);
-    text
-}
-
-pub(crate) fn put(text: &mut String, line: &str) {
-    text.push_str(line);
-    text.push('\n');
-}
-
-fn counts(input: &ReportInput<'_>) -> String {
-    let words: Vec<String> = TrialState::ALL
-        .into_iter()
-        .map(|state| (state, input.count(state)))
-        .filter(|(_, number)| *number > 0)
-        .map(|(state, number)| format!("{number} {state}"))
-        .collect();
-    format!("{}: {}, {}", input.study.name, count(input.trials.len(), "trial"), words.join(", "))
-}
-
-fn put_best(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, colour: Colour) {
-    let Some(best) = &analysis.best else { return };
-    let unit = input.study.response().unit.as_deref();
-    let unit = unit.map(|unit| format!(" {unit}")).unwrap_or_default();
-    put(text, &format!("\n{}", colour.heading("Best configuration measured")));
-    put(text, &format!("  {}", colour.paint("1;32", &best.configuration.to_string())));
-    put(
-        text,
-        &format!(
-            "  {} {}{unit}, mean of {}",
-            analysis.response,
-            with_interval(best, analysis.alpha),
-            count(best.n, "trial")
-        ),
-    );
-}
-
-fn with_interval(best: &Best, alpha: f64) -> String {
-    match (best.ci_low, best.ci_high) {
-        (Some(low), Some(high)) => {
-            let [mean, from, to] = [best.mean, low, high].map(|value| to_spread(value, low, high));
-            format!("{mean} ({} % interval {from} to {to})", figure(100.0 * (1.0 - alpha)))
-        }
-        _ => figure(best.mean),
-    }
-}
-
-fn put_effects(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, colour: Colour) {
-    put(text, &format!("\n{}", colour.heading("What matters, by share of the variation")));
-    let ranked = ranked(analysis);
-    let width = ranked.iter().map(|effect| effect.term.len()).max().unwrap_or(0);
-    let mut noise = Vec::new();
-    for effect in ranked {
-        let share = effect.percent.map(percent).unwrap_or_default();
-        let p = effect.p.map(|p| format!(" (p = {})", p_value(p))).unwrap_or_default();
-        match standing(analysis, effect) {
-            Standing::Noise => noise.push(effect.term.as_str()),
-            _ => {
-                let words = in_words(input.study, analysis, effect);
-                put(text, &format!("  {:<width$}  {share:>7}  {words}{p}", effect.term));
-            }
-        }
-    }
-    if !noise.is_empty() {
-        put(text, &format!("  could be noise: {}", noise.join(", ")));
-    }
-}
-
-/// Levels against their baselines, and the surface, where a study has them.
-fn put_comparisons(text: &mut String, analysis: &Analysis, colour: Colour) {
-    let sentences = analysis.comparisons.iter().flat_map(|own| &own.levels).map(|own| &own.text);
-    let lines: Vec<&String> =
-        sentences.chain(analysis.surface.iter().map(|surface| &surface.text)).collect();
-    if lines.is_empty() {
-        return;
-    }
-    put(text, &format!("\n{}", colour.heading("Compared")));
-    for line in lines {
-        put(text, &format!("  {line}"));
-    }
-}
-
-fn put_findings(text: &mut String, mut findings: Vec<&Finding>, colour: Colour) {
-    if findings.is_empty() {
-        return;
-    }
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    put(text, &format!("\n{}", colour.heading("Findings")));
-    for finding in findings {
-        let word = format!("{:<7}", finding.severity.word());
-        let tag = match finding.severity {
-            Severity::Serious => colour.paint("1;31", &word),
-            Severity::Warning => colour.paint("33", &word),
-            Severity::Info => word,
-        };
-        put(text, &format!("  {tag}  {}", finding.text));
-    }
-}
-
-fn put_checks(text: &mut String, analysis: &Analysis, colour: Colour) {
-    if analysis.checks.is_empty() {
-        return;
-    }
-    put(text, &format!("\n{}", colour.heading("Can the figures be trusted?")));
-    for check in &analysis.checks {
-        let tag = match check.holds {
-            Some(true) => colour.paint("32", "yes"),
-            Some(false) => colour.paint("33", "no "),
-            None => "?  ".to_owned(),
-        };
-        put(text, &format!("  {tag}  {}: {}", check.name.replace('-', " "), check.verdict));
-    }
-}
-
-/// Most failed trials whose last lines are shown.
-const MOST_FAILURES: usize = 3;
-
-fn put_failures(text: &mut String, input: &ReportInput<'_>, colour: Colour) {
-    let failed: Vec<_> =
-        input.trials.iter().filter(|trial| trial.state == TrialState::Failed).collect();
-    if failed.is_empty() {
-        return;
-    }
-    put(text, &format!("\n{}", colour.heading("Failed trials")));
-    for trial in failed.iter().take(MOST_FAILURES) {
-        let reason = trial.reason.as_deref().unwrap_or("no reason kept");
-        put(text, &format!("  trial {} ({}):", trial.number, trial.configuration));
-        for line in reason.lines() {
-            put(text, &format!("    {line}"));
-        }
-    }
-    if failed.len() > MOST_FAILURES {
-        put(text, &format!("  and {} more", failed.len() - MOST_FAILURES));
-    }
-}
+pub use catalogue::{catalogue_entry_text, catalogue_text};
+pub use colour::Colour;
+pub use comparison::comparison_text;
+pub use confounding::confounding_text;
+pub use correlations::correlations_text;
+pub use design::{decimal_rows_text, fraction_text, rows_text, screening_text, space_filling_text};
+pub use queue::{percent_of, priority_text, queue_text, servers_text};
+pub use scaling::{overhead_text, scaling_text};
+pub use surface::surface_text;
+pub use test_fields::test_fields_text;
+pub use text_table::TextTable;
+pub use unit::Unit;
+pub use verdict::{analysis_text, findings_text, verdict};
+pub use visible::{visible, visible_bytes};

@@ -1,9 +1,40 @@
 //! The verb `analyze`: what the measurements say.
 
-use trainwright_analysis::{Analysis, StudyOptions, analyze_study};
+use std::fs::File;
+use std::path::Path;
+
+use trainwright_analysis::{
+    Analysis, Formula, StudyOptions, TableOptions, TermOrder, analyze_csv, analyze_study,
+};
 use trainwright_study::Study;
 
 use crate::{Error, Results};
+
+/// Fits an equation to a table of results.
+///
+/// # Errors
+/// The file cannot be read, the equation does not read, or the table does not support it.
+pub fn analyze_table(request: &TableRequest<'_>) -> Result<Analysis, Error> {
+    let path = request.data;
+    let file = File::open(path).map_err(|source| Error::Input { path: path.to_owned(), source })?;
+    let formula = Formula::parse(request.formula, request.order)?;
+    Ok(analyze_csv(file, request.categorical, &formula, &request.options)?)
+}
+
+/// A table and the equation to fit to it.
+#[derive(Debug, Clone)]
+pub struct TableRequest<'a> {
+    /// CSV file with a header.
+    pub data: &'a Path,
+    /// Numeric columns to treat as categories.
+    pub categorical: &'a [String],
+    /// Equation such as `cost ~ lr*batch`.
+    pub formula: &'a str,
+    /// Order in which its products expand.
+    pub order: TermOrder,
+    /// How it is fitted.
+    pub options: TableOptions,
+}
 
 /// Fits the study's equation to its finished trials and words the findings.
 ///

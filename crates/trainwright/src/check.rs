@@ -15,10 +15,14 @@ use crate::{Error, Place, Results};
 /// What a study will do.
 #[derive(Debug, Serialize)]
 pub struct Preview {
+    /// The study's name.
+    pub study: String,
     /// The design, with its aliases.
     pub design: Design,
     /// What the rows cannot tell apart; nothing where there are too many effects to compare.
     pub confounding: Option<Confounding>,
+    /// Trials of each row.
+    pub replications: u32,
     /// Trials in run order.
     pub trials: Vec<PlannedTrial>,
     /// Trials thrown away at the start.
@@ -33,6 +37,11 @@ pub struct Preview {
     pub hours: Option<Hours>,
     /// Price of those hours, where the study names one.
     pub price: Option<f64>,
+    /// What is worth knowing about the design.
+    pub notes: Vec<String>,
+    /// Whether there is something to run; results may come from elsewhere.
+    #[serde(skip)]
+    pub runs: bool,
 }
 
 /// An estimate of the time that a study takes.
@@ -77,8 +86,22 @@ pub fn check(study: &Study, store: Option<&Path>, program: &Path) -> Result<Prev
     let price = hours.and_then(|estimate| Some(estimate.hours * study.budget.price_per_hour?));
     let confounding = Confounding::of(study, &design);
     let warmup = study.run.warmup;
-    let changes = changes(study, &design, store)?;
-    Ok(Preview { changes, design, confounding, trials, warmup, first_command, power, hours, price })
+    let notes = design.notes().iter().map(ToString::to_string).collect();
+    Ok(Preview {
+        study: study.name.clone(),
+        changes: changes(study, &design, store)?,
+        design,
+        confounding,
+        replications: study.design.replications,
+        trials,
+        warmup,
+        first_command,
+        power,
+        hours,
+        price,
+        notes,
+        runs: study.task.is_some(),
+    })
 }
 
 /// What has changed since trials were planned; nothing where none are.

@@ -3,13 +3,29 @@
 mod into_bucket;
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use serde::Serialize;
 use trainwright_records::prepare::{PrepareOptions, PrepareProgress, Prepared, prepare};
 use trainwright_records::sources::Source;
 use trainwright_records::{FileVerdict, Inspection, bucket_of, cache_folder, is_remote};
 
 use crate::Error;
 use into_bucket::prepare_into;
+
+/// The shards that were made.
+#[derive(Debug, Serialize)]
+pub struct PrepareReply {
+    /// What they hold.
+    #[serde(flatten)]
+    pub prepared: Prepared,
+    /// The folder they are in.
+    pub out: PathBuf,
+    /// Shards of an earlier run that had been changed since, and were made again.
+    pub remade: Vec<String>,
+    /// How long it took.
+    pub seconds: f64,
+}
 
 /// Turns pictures or a table into shards of records, or goes on where an earlier run ended. The
 /// folder may be in an object store; then the shards are made in the cache folder and copied.
@@ -21,12 +37,16 @@ pub fn prepare_data(
     out: &Path,
     options: &PrepareOptions,
     progress: &mut dyn FnMut(PrepareProgress),
-) -> Result<Prepared, Error> {
-    if is_remote(out) {
+) -> Result<PrepareReply, Error> {
+    let begun = Instant::now();
+    let prepared = if is_remote(out) {
         let (bucket, work) = (bucket_of(out)?, work_folder(out)?);
-        return prepare_into(&*bucket, (source, out), &work, options, progress);
-    }
-    Ok(prepare(Source::open(source)?, out, options, progress)?)
+        prepare_into(&*bucket, (source, out), &work, options, progress)?
+    } else {
+        prepare(Source::open(source)?, out, options, progress)?
+    };
+    let (out, remade) = (out.to_owned(), prepared.remade.clone());
+    Ok(PrepareReply { prepared, out, remade, seconds: begun.elapsed().as_secs_f64() })
 }
 
 /// The folder in which a set for an object store is made: one for each address.
@@ -39,31 +59,48 @@ fn work_folder(out: &Path) -> Result<PathBuf, Error> {
     Ok(cache_folder()?.join("preparing").join(name))
 }
 
+/// What is wrong with record files.
+#[derive(Debug, Clone, Serialize)]
+pub struct VerifyReply {
+    /// How many files are damaged.
+    pub damaged_files: usize,
+    /// Every file.
+    pub files: Vec<FileVerdict>,
+}
+
+/// What record files hold.
+#[derive(Debug, Clone, Serialize)]
+pub struct InspectReply {
+    /// Every file.
+    pub files: Vec<Inspection>,
+}
+
 /// Reads record files whole and lists every damage.
 ///
 /// # Errors
 /// A file cannot be read, or a pattern matches none.
-pub fn verify_data(patterns: &[String]) -> Result<Vec<FileVerdict>, Error> {
-    let mut verdicts = Vec::new();
-    for path in files(patterns)? {
-        verdicts.push(trainwright_records::verify(&path)?);
+pub fn verify_data(patterns: &[String]) -> Result<VerifyReply, Error> {
+    let mut files = Vec::new();
+    for path in record_files(patterns)? {
+        files.push(trainwright_records::verify(&path)?);
     }
-    Ok(verdicts)
+    let damaged_files = files.iter().filter(|verdict| !verdict.damages.is_empty()).count();
+    Ok(VerifyReply { damaged_files, files })
 }
 
 /// Tells what record files hold, with the first `show` examples of each.
 ///
 /// # Errors
 /// A file cannot be read or is damaged, or a pattern matches none.
-pub fn inspect_data(patterns: &[String], show: usize) -> Result<Vec<Inspection>, Error> {
-    let mut inspections = Vec::new();
-    for path in files(patterns)? {
-        inspections.push(trainwright_records::inspect(&path, show)?);
+pub fn inspect_data(patterns: &[String], show: usize) -> Result<InspectReply, Error> {
+    let mut files = Vec::new();
+    for path in record_files(patterns)? {
+        files.push(trainwright_records::inspect(&path, show)?);
     }
-    Ok(inspections)
+    Ok(InspectReply { files })
 }
 
-fn files(patterns: &[String]) -> Result<Vec<PathBuf>, Error> {
+fn record_files(patterns: &[String]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for pattern in patterns {
         files.extend(trainwright_records::shard_paths_of_parts(pattern)?);

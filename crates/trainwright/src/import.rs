@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
+use serde::Serialize;
 use trainwright_design::Design;
 use trainwright_store::{Durability, ImportedTrial, StoredTrial};
 use trainwright_study::{
@@ -16,18 +17,39 @@ use crate::planned::{Planned, design_of, planned};
 use crate::{Error, Place};
 
 /// What an import kept and what it could not place.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq, Serialize)]
 pub struct Imported {
     /// Results kept.
     pub kept: usize,
     /// Lines without a value for the response, which were left out.
+    #[serde(rename = "lines_without_response")]
     pub without_response: Vec<u64>,
     /// Results whose configuration is no row of the design.
     pub outside_design: Vec<Configuration>,
     /// Rows of the design without any result, with their configurations.
-    pub missing_rows: Vec<(u32, Configuration)>,
-    /// Rows with fewer results than planned: row, results, planned.
-    pub short_rows: Vec<(u32, u32, u32)>,
+    pub missing_rows: Vec<MissingRow>,
+    /// Rows with fewer results than planned.
+    pub short_rows: Vec<ShortRow>,
+}
+
+/// A row of the design without any result.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct MissingRow {
+    /// Its number.
+    pub row: u32,
+    /// What it would have run with.
+    pub configuration: Configuration,
+}
+
+/// A row of the design with fewer results than planned.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct ShortRow {
+    /// Its number.
+    pub row: u32,
+    /// Results it has.
+    pub results: u32,
+    /// Results that the study plans for it.
+    pub planned: u32,
 }
 
 /// Keeps the results in a CSV file as trials of a study.
@@ -238,8 +260,13 @@ fn place_lines(
     imported.kept = found.len();
     for (row, configuration) in (1..).zip(design.rows()) {
         match counts.get(&row) {
-            None => imported.missing_rows.push((row, configuration.clone())),
-            Some(&count) if count < most => imported.short_rows.push((row, count, most)),
+            None => {
+                let configuration = configuration.clone();
+                imported.missing_rows.push(MissingRow { row, configuration });
+            }
+            Some(&results) if results < most => {
+                imported.short_rows.push(ShortRow { row, results, planned: most });
+            }
             Some(_) => {}
         }
     }

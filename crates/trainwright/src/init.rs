@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use trainwright_study::{Level, is_identifier};
 
 use crate::Error;
@@ -17,7 +18,7 @@ const STARTER: &str = include_str!("../assets/starter.toml");
 ///
 /// # Errors
 /// The file exists already or cannot be written.
-pub fn init(path: &Path) -> Result<(), Error> {
+pub fn init(path: &Path) -> Result<InitReply, Error> {
     write_new(path, STARTER)
 }
 
@@ -26,7 +27,7 @@ pub fn init(path: &Path) -> Result<(), Error> {
 ///
 /// # Errors
 /// The table does not read or has no such columns, or the study file exists already.
-pub fn init_from_csv(path: &Path, table: &Path) -> Result<(), Error> {
+pub fn init_from_csv(path: &Path, table: &Path) -> Result<InitReply, Error> {
     let text = std::fs::read_to_string(table)
         .map_err(|source| Error::Input { path: table.to_owned(), source })?;
     let refused = |message: String| Error::Import { file: table.to_owned(), message };
@@ -34,13 +35,21 @@ pub fn init_from_csv(path: &Path, table: &Path) -> Result<(), Error> {
     write_new(path, &study_text(&columns, path, table).map_err(refused)?)
 }
 
-fn write_new(path: &Path, text: &str) -> Result<(), Error> {
+/// The study file that was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InitReply {
+    /// Its path.
+    pub study: PathBuf,
+}
+
+fn write_new(path: &Path, text: &str) -> Result<InitReply, Error> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists => Error::Exists { path: path.to_owned() },
         _ => Error::Folder { path: path.to_owned(), source },
-    })
+    })?;
+    Ok(InitReply { study: path.to_owned() })
 }
 
 /// Most values that a column may have and still be a factor.

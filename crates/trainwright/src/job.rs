@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde::Serialize;
 use trainwright_study::JobSpec;
 use trainwright_train::{Flow, TrainEvent, TrainOutcome, train};
 
@@ -69,6 +69,28 @@ pub fn job(
     }
 }
 
+/// A line of the metrics file after an epoch.
+#[derive(Serialize)]
+struct EpochLine {
+    step: u32,
+    accuracy: f64,
+    loss: f64,
+    train_accuracy: f64,
+    train_loss: f64,
+    epoch_s: f64,
+}
+
+/// A line of the metrics file at the end.
+#[derive(Serialize)]
+struct DoneLine {
+    train_time: f64,
+    examples_per_s: f64,
+}
+
+fn json_line(line: &impl Serialize) -> String {
+    serde_json::to_string(line).expect("numbers with names become JSON")
+}
+
 struct Lines {
     path: PathBuf,
     file: File,
@@ -83,20 +105,18 @@ impl Lines {
 
     fn tell(&mut self, event: &TrainEvent) -> Result<(), Error> {
         let line = match event {
-            TrainEvent::Epoch(epoch) => json!({
-                "step": epoch.epoch,
-                "accuracy": epoch.test_accuracy,
-                "loss": epoch.test_loss,
-                "train_accuracy": epoch.train_accuracy,
-                "train_loss": epoch.train_loss,
-                "epoch_s": epoch.seconds,
-            })
-            .to_string(),
-            TrainEvent::Done(done) => json!({
-                "train_time": done.time_s,
-                "examples_per_s": done.examples_per_s,
-            })
-            .to_string(),
+            TrainEvent::Epoch(epoch) => json_line(&EpochLine {
+                step: epoch.epoch,
+                accuracy: epoch.test_accuracy,
+                loss: epoch.test_loss,
+                train_accuracy: epoch.train_accuracy,
+                train_loss: epoch.train_loss,
+                epoch_s: epoch.seconds,
+            }),
+            TrainEvent::Done(done) => json_line(&DoneLine {
+                train_time: done.time_s,
+                examples_per_s: done.examples_per_s,
+            }),
             // JSON has no NaN; the spelling is the one that Python writes and readers know.
             TrainEvent::Diverged(at) => format!(
                 "{{\"step\":{}, \"accuracy\":NaN, \"loss\":NaN, \"train_accuracy\":NaN, \

@@ -39,7 +39,7 @@ pub struct OptimalRows {
 ///
 /// # Errors
 /// Terms that do not read, too few rows for them, too many combinations.
-pub fn optimal_rows(
+pub(crate) fn optimal_rows(
     factors: &[(String, Vec<Level>)],
     request: &OptimalRequest,
 ) -> Result<OptimalRows, Error> {
@@ -50,7 +50,7 @@ pub fn optimal_rows(
 ///
 /// # Errors
 /// A table that does not read, or a column of one value; as for [`optimal_rows`].
-pub fn augmented_rows(
+pub(crate) fn augmented_rows(
     file: &Path,
     columns: &[String],
     request: &OptimalRequest,

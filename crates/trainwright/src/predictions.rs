@@ -1,13 +1,41 @@
-//! Predictions of a trained network as one HTML file.
+//! The verb `predict`: what a trained network takes examples for.
 
 use trainwright_report::PredictionsPage;
-use trainwright_train::Predictions;
+use trainwright_train::{PredictRequest, Predicted, Predictions};
+
+use crate::Error;
+use crate::terminal::predictions_summary;
 
 /// Mistakes that the page lists.
 const MISTAKES: usize = 30;
 
-/// The page of predictions; `words` is the result in words.
-pub fn predictions_page(predictions: &Predictions, words: &str, written_at: &str) -> String {
+/// Applies a trained network to data.
+///
+/// # Errors
+/// The checkpoint or the data cannot be read, or do not fit together.
+pub fn predict(request: &PredictRequest) -> Result<Predictions, Error> {
+    Ok(trainwright_train::predict(request)?)
+}
+
+/// What each example was taken for, as a CSV text.
+pub fn predictions_csv(predictions: &Predictions) -> String {
+    let named = !predictions.names.is_empty();
+    let mut table =
+        format!("example,class,predicted,probability{}\n", if named { ",name" } else { "" });
+    for (index, example) in predictions.each.iter().enumerate() {
+        let class = example.class.map_or(String::new(), |class| class.to_string());
+        let Predicted { predicted, probability, .. } = example;
+        table += &format!("{index},{class},{predicted},{probability}");
+        if let Some(name) = predictions.names.get(index) {
+            table += &format!(",\"{}\"", name.replace('"', "\"\""));
+        }
+        table.push('\n');
+    }
+    table
+}
+
+/// The page of predictions.
+pub fn predictions_page(predictions: &Predictions, written_at: &str) -> String {
     let name = |class: usize| {
         let score = predictions.classes.get(class);
         score.and_then(|score| score.name.clone()).unwrap_or_else(|| class.to_string())
@@ -15,7 +43,7 @@ pub fn predictions_page(predictions: &Predictions, words: &str, written_at: &str
     let classes = predictions.classes.iter().map(|score| {
         (name(score.class), [score.examples, score.taken], [score.accuracy, score.precision])
     });
-    let wrong = |(index, one): (usize, &trainwright_train::Predicted)| {
+    let wrong = |(index, one): (usize, &Predicted)| {
         let class = one.class.filter(|&class| class != one.predicted)?;
         let example = predictions.names.get(index).cloned().unwrap_or_else(|| index.to_string());
         Some((example, name(class as usize), name(one.predicted as usize), one.probability))
@@ -25,7 +53,7 @@ pub fn predictions_page(predictions: &Predictions, words: &str, written_at: &str
     mistakes.truncate(MISTAKES);
     trainwright_report::predictions_html(&PredictionsPage {
         data: &predictions.data,
-        words,
+        words: &predictions_summary(predictions),
         classes: classes.collect(),
         confusion: &predictions.confusion,
         mistakes,

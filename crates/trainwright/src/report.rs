@@ -1,7 +1,8 @@
 //! The verbs `report` and the verdict at the end of `run`: everything about a study, shown.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use trainwright_analysis::{Analysis, StudyOptions, Surface};
 use trainwright_report::{
     Colour, ReportInput, ReportTrial, SurfacePage, TableReport, surface_html, table_html,
@@ -9,10 +10,19 @@ use trainwright_report::{
 use trainwright_store::StoredTrial;
 use trainwright_study::{Series, Study};
 
-use crate::{Error, Results, analyze};
+use crate::{Error, Results, RunReply, analyze};
 
 /// Name and version of this program, as pages show them.
-const PROGRAM: &str = concat!("trainwright ", env!("CARGO_PKG_VERSION"));
+pub(crate) const PROGRAM: &str = concat!("trainwright ", env!("CARGO_PKG_VERSION"));
+
+/// The page that was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReportReply {
+    /// Its path.
+    pub report: PathBuf,
+    /// Its size.
+    pub bytes: usize,
+}
 
 /// The report of a study as HTML.
 ///
@@ -29,11 +39,22 @@ pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<Stri
     }
     let machines = results.machines()?;
     let input = ReportInput {
+        analysis: analysis.as_ref().ok(),
+        analysis_refused: analysis.as_ref().err().map(ToString::to_string),
         machines: &machines,
         written_at,
-        ..bare_input(study, results, &analysis, &trials)
+        ..bare_input(study, results, &trials)
     };
     Ok(trainwright_report::html(&input))
+}
+
+/// Writes a page or table whole, or leaves what was there before: a full disk costs no old report.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_file(path: &Path, content: &[u8]) -> Result<(), Error> {
+    trainwright_records::write_whole(path, |file| file.write_all(content))
+        .map_err(|source| Error::Folder { path: path.to_owned(), source })
 }
 
 /// The analysis of a table as HTML.
@@ -49,28 +70,27 @@ pub fn surface_report(file: &Path, surface: &Surface, written_at: &str) -> Strin
 }
 
 /// What a study found, as text for a terminal.
-pub fn verdict(
-    study: &Study,
-    results: &Results,
-    analysis: &Result<Analysis, Error>,
-    colour: Colour,
-) -> String {
+pub fn verdict(study: &Study, results: &Results, reply: &RunReply, colour: Colour) -> String {
     let trials: Vec<ReportTrial> =
         results.trials.iter().map(|trial| shown(trial, Vec::new())).collect();
-    trainwright_report::verdict(&bare_input(study, results, analysis, &trials), colour)
+    let input = ReportInput {
+        analysis: reply.analysis.as_ref(),
+        analysis_refused: reply.analysis_refused.clone(),
+        ..bare_input(study, results, &trials)
+    };
+    trainwright_report::verdict(&input, colour)
 }
 
 fn bare_input<'a>(
     study: &'a Study,
     results: &'a Results,
-    analysis: &'a Result<Analysis, Error>,
     trials: &'a [ReportTrial],
 ) -> ReportInput<'a> {
     ReportInput {
         study,
         design: &results.design,
-        analysis: analysis.as_ref().ok(),
-        analysis_refused: analysis.as_ref().err().map(ToString::to_string),
+        analysis: None,
+        analysis_refused: None,
         trials,
         machines: &[],
         program: PROGRAM,

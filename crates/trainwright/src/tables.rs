@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::path::Path;
 
+use serde::Serialize;
 use trainwright_analysis::{
     AnalysisError, CompareOptions, Comparison, Correlations, Overhead, OverheadOptions, Scaling,
     ScalingOptions, Surface, SurfaceOptions, Table, compare_study, compare_table,
@@ -13,15 +14,23 @@ use trainwright_study::Study;
 
 use crate::{Error, Results};
 
+/// Levels compared with their baselines.
+#[derive(Debug, Clone, Serialize)]
+pub struct CompareReply {
+    /// One entry a factor.
+    pub comparisons: Vec<Comparison>,
+}
+
 /// Compares the levels of a column with a baseline.
 ///
 /// # Errors
 /// The file cannot be read, or its columns cannot be compared.
-pub fn compare(data: &Path, options: &CompareOptions) -> Result<Comparison, Error> {
+pub fn compare(data: &Path, options: &CompareOptions) -> Result<CompareReply, Error> {
     // As text, levels keep the names they have in the file.
     let texts: Vec<String> =
         [Some(&options.by), options.paired.as_ref()].into_iter().flatten().cloned().collect();
-    of_table(data, &texts, |table| compare_table(table, options))
+    let found = of_table(data, &texts, |table| compare_table(table, options))?;
+    Ok(CompareReply { comparisons: vec![found] })
 }
 
 /// Compares the levels of a study's factors with their baselines.
@@ -34,8 +43,9 @@ pub fn compare_trials(
     by: Option<&str>,
     column: Option<&str>,
     baseline: Option<&str>,
-) -> Result<Vec<Comparison>, Error> {
-    Ok(compare_study(study, &results.observations(), by, column, baseline)?)
+) -> Result<CompareReply, Error> {
+    let comparisons = compare_study(study, &results.observations(), by, column, baseline)?;
+    Ok(CompareReply { comparisons })
 }
 
 /// Fits the laws of scaling to a table of times.

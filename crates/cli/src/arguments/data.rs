@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use trainwright_records::ReadSource;
-use trainwright_records::bucket::{Bandwidth, parse_latency};
-use trainwright_records::pictures::PixelLimit;
+use trainwright::records::{Bandwidth, PixelLimit, ReadSource, parse_latency};
 
 #[derive(Debug, Args)]
 pub(crate) struct PrepareArguments {

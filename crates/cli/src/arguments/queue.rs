@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use trainwright_queueing::Statistic;
+use trainwright::queueing::Statistic;
 
 use crate::quantities::{Rate, Span};
 
@@ -58,8 +58,8 @@ pub(crate) enum QueueVerb {
     Simulate(SimulateArguments),
     /// Say from measured service times which queue they make.
     #[command(after_help = "Examples:\n  \
-        trainwright queue fit --data runs.csv --column time_s --unit s\n  \
-        trainwright queue fit --data runs.csv --column time_s --unit s --where nodes=4 --arrival 40/h\n  \
+        trainwright queue fit --data runs.csv --column time --unit s\n  \
+        trainwright queue fit --data runs.csv --column time --unit s --where nodes=4 --arrival 40/h\n  \
         trainwright queue fit --study study.toml --metric time")]
     #[command(allow_negative_numbers = true)]
     Fit(FitArguments),

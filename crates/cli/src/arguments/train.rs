@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use trainwright_records::pictures::PixelLimit;
-use trainwright_train::CheckpointEvery;
+use trainwright::records::PixelLimit;
+use trainwright::training::CheckpointEvery;
 
 #[derive(Debug, Args)]
 pub(crate) struct TrainArguments {

@@ -1,58 +1,196 @@
-//! `trainwright design`.
+//! `trainwright design`: arguments as questions about designs.
 
-mod optimal;
-mod response_surface;
-mod space_filling;
-mod two_level;
+use trainwright::{
+    Alpha, CentrePoints, DesignRequest, Error, FractionBy, FractionRequest, OptimalRequest, Spread,
+    Star, terminal,
+};
+use trainwright_study::BlockSpec;
 
-use serde_json::json;
-use trainwright::Error;
-use trainwright_design::{DesignError, full_factorial};
-
-use crate::arguments::{DesignArguments, DesignKindArgument};
-use crate::output::{plain_table, print, print_json};
+use crate::arguments::{AlphaArgument, DesignArguments, DesignKindArgument, FaceArgument};
+use crate::output::{show, tell};
 
 pub(crate) fn design(arguments: &DesignArguments) -> anyhow::Result<u8> {
-    match arguments.kind {
-        DesignKindArgument::Full => full(arguments)?,
-        DesignKindArgument::Fractional => two_level::fractional(arguments)?,
-        DesignKindArgument::PlackettBurman => two_level::plackett_burman(arguments)?,
-        DesignKindArgument::CentralComposite => response_surface::central_composite(arguments)?,
-        DesignKindArgument::BoxBehnken => response_surface::box_behnken(arguments)?,
-        DesignKindArgument::LatinHypercube => space_filling::latin_hypercube(arguments)?,
-        DesignKindArgument::Sobol => space_filling::sobol(arguments)?,
-        DesignKindArgument::Foldover => two_level::foldover(arguments)?,
-        DesignKindArgument::Mixed => optimal::mixed(arguments)?,
-        DesignKindArgument::DOptimal => optimal::d_optimal(arguments)?,
-        DesignKindArgument::Augment => optimal::augment(arguments)?,
-    }
+    let (kind, allowed) = options_of(arguments.kind);
+    allow_only(arguments, kind, allowed)?;
+    let reply = trainwright::design(&request(arguments)?)?;
+    show("design", arguments.json, &reply, terminal::design)?;
     Ok(0)
 }
 
-fn full(arguments: &DesignArguments) -> anyhow::Result<()> {
-    allow_only(arguments, "full", &["--factors", "--levels", "--blocks", "--block-generators"])?;
-    let two_level = arguments.levels.is_empty();
-    if two_level::block_spec(arguments).is_some() {
-        return two_level::full_in_blocks(arguments);
+/// The name of a kind in a sentence, and the options that it takes.
+fn options_of(kind: DesignKindArgument) -> (&'static str, &'static [&'static str]) {
+    use DesignKindArgument as Kind;
+    match kind {
+        Kind::Full => ("full", &["--factors", "--levels", "--blocks", "--block-generators"]),
+        Kind::Fractional => (
+            "fractional",
+            &["--factors", "--runs", "--generators", "--blocks", "--block-generators"],
+        ),
+        Kind::PlackettBurman => ("Plackett-Burman", &["--factors", "--runs"]),
+        Kind::CentralComposite => {
+            ("central composite", &["--factors", "--face", "--alpha", "--center"])
+        }
+        Kind::BoxBehnken => ("Box-Behnken", &["--factors", "--center"]),
+        Kind::LatinHypercube => {
+            ("Latin hypercube", &["--factors", "--runs", "--seed", "--maximin"])
+        }
+        Kind::Sobol => ("Sobol", &["--factors", "--runs"]),
+        Kind::Foldover => ("foldover", &["--factors", "--runs", "--generators", "--on"]),
+        Kind::Mixed => ("mixed", &["--levels", "--runs"]),
+        Kind::DOptimal => {
+            ("D-optimal", &["--factors", "--levels", "--runs", "--model", "--starts", "--seed"])
+        }
+        Kind::Augment => {
+            ("augmented", &["--data", "--columns", "--add", "--model", "--starts", "--seed"])
+        }
     }
-    let levels = match (arguments.factors, two_level) {
-        (Some(factors), true) => vec![2; factors],
-        (None, false) => arguments.levels.clone(),
-        _ => return Err(missing("either --factors 3 or --levels 2,2,3").into()),
+}
+
+fn request(arguments: &DesignArguments) -> Result<DesignRequest, Error> {
+    use DesignKindArgument as Kind;
+    Ok(match arguments.kind {
+        Kind::Full => full(arguments)?,
+        Kind::Fractional => DesignRequest::Fraction {
+            fraction: fraction(arguments)?,
+            blocks: block_spec(arguments),
+        },
+        Kind::PlackettBurman => {
+            DesignRequest::PlackettBurman { factors: factors(arguments)?, runs: runs(arguments)? }
+        }
+        Kind::CentralComposite => central_composite(arguments)?,
+        Kind::BoxBehnken => {
+            DesignRequest::BoxBehnken { factors: factors(arguments)?, centre: centre(arguments)? }
+        }
+        Kind::LatinHypercube => DesignRequest::LatinHypercube {
+            factors: factors(arguments)?,
+            runs: runs(arguments)?,
+            seed: arguments.seed.unwrap_or(0),
+            spread: if arguments.maximin { Spread::Maximin } else { Spread::Plain },
+        },
+        Kind::Sobol => sobol(arguments)?,
+        Kind::Foldover => {
+            DesignRequest::Foldover { fraction: fraction(arguments)?, on: arguments.on }
+        }
+        Kind::Mixed => mixed(arguments)?,
+        Kind::DOptimal => d_optimal(arguments)?,
+        Kind::Augment => augment(arguments)?,
+    })
+}
+
+fn full(arguments: &DesignArguments) -> Result<DesignRequest, Error> {
+    if let Some(blocks) = block_spec(arguments) {
+        let fraction = FractionRequest { factors: factors(arguments)?, by: FractionBy::Whole };
+        return Ok(DesignRequest::Fraction { fraction, blocks: Some(blocks) });
+    }
+    match (arguments.factors, arguments.levels.as_slice()) {
+        (Some(factors), []) => Ok(DesignRequest::TwoLevelFull { factors }),
+        (None, levels @ [_, ..]) => Ok(DesignRequest::Full { levels: levels.to_vec() }),
+        _ => Err(missing("either --factors 3 or --levels 2,2,3")),
+    }
+}
+
+fn fraction(arguments: &DesignArguments) -> Result<FractionRequest, Error> {
+    let by = match (arguments.runs, arguments.generators.as_slice()) {
+        (Some(runs), []) => FractionBy::Runs(runs),
+        (None, words @ [_, ..]) => FractionBy::Generators(words.to_vec()),
+        _ => return Err(missing("either --runs 32 or --generators F=ABCDE")),
     };
-    if levels.contains(&0) {
-        return Err(Error::Request("every factor needs at least one level".into()).into());
+    Ok(FractionRequest { factors: factors(arguments)?, by })
+}
+
+/// The blocks that are asked for.
+fn block_spec(arguments: &DesignArguments) -> Option<BlockSpec> {
+    match (arguments.blocks, arguments.block_generators.as_slice()) {
+        (_, words @ [_, ..]) => Some(BlockSpec::Generators(words.to_vec())),
+        (Some(count), []) => Some(BlockSpec::Count(count)),
+        (None, []) => None,
     }
-    let rows = full_factorial(&levels).map_err(|error| refused(&error))?;
-    let letters: Vec<String> = letters(levels.len());
-    // Two levels are written as signs, more as numbers from 0.
-    let cell = |level: usize| if two_level { 2 * level as i64 - 1 } else { level as i64 };
-    let rows: Vec<Vec<i64>> =
-        rows.iter().map(|row| row.iter().map(|&level| cell(level)).collect()).collect();
-    if arguments.json {
-        print_json("design", &json!({ "factors": letters, "rows": rows }))
-    } else {
-        print(&table(&letters, &rows))
+}
+
+fn central_composite(arguments: &DesignArguments) -> Result<DesignRequest, Error> {
+    let alpha = match arguments.alpha {
+        None | Some(AlphaArgument::Rotatable) => Alpha::Rotatable,
+        Some(AlphaArgument::Orthogonal) => Alpha::Orthogonal,
+    };
+    let star = match arguments.face {
+        None | Some(FaceArgument::Circumscribed) => Star::Circumscribed(alpha),
+        Some(FaceArgument::Inscribed) => Star::Inscribed(alpha),
+        Some(FaceArgument::FaceCentred) => Star::FaceCentred,
+    };
+    if star == Star::FaceCentred && arguments.alpha.is_some() {
+        tell("note: the axial points of a face-centred design lie at 1 whatever --alpha says");
+    }
+    let centre = centre_points(&arguments.center, star)?;
+    Ok(DesignRequest::CentralComposite { factors: factors(arguments)?, star, centre })
+}
+
+/// A single number runs with the star: without blocks it is all the same where it runs.
+fn centre_points(numbers: &[usize], star: Star) -> Result<CentrePoints, Error> {
+    let in_blocks =
+        matches!(star, Star::Circumscribed(Alpha::Orthogonal) | Star::Inscribed(Alpha::Orthogonal));
+    match *numbers {
+        [] => Ok(CentrePoints { cube: 4, star: 4 }),
+        [_] if in_blocks => Err(missing(
+            "two numbers of centre points, with the cube and with the star, such as --center 4,4, \
+             because --alpha orthogonal depends on both",
+        )),
+        [star] => Ok(CentrePoints { cube: 0, star }),
+        [cube, star] => Ok(CentrePoints { cube, star }),
+        _ => {
+            Err(Error::Request(format!("--center takes one or two numbers, not {}", numbers.len())))
+        }
+    }
+}
+
+fn centre(arguments: &DesignArguments) -> Result<Option<usize>, Error> {
+    match *arguments.center {
+        [] => Ok(None),
+        [centre] => Ok(Some(centre)),
+        _ => Err(Error::Request("--center takes one number for a Box-Behnken design".to_owned())),
+    }
+}
+
+fn sobol(arguments: &DesignArguments) -> Result<DesignRequest, Error> {
+    let runs = runs(arguments)?;
+    let factors = factors(arguments)?;
+    if !runs.is_power_of_two() {
+        tell(&format!("note: {runs} is not a power of two, so the points are not quite balanced"));
+    }
+    Ok(DesignRequest::Sobol { factors, runs })
+}
+
+fn mixed(arguments: &DesignArguments) -> Result<DesignRequest, Error> {
+    if arguments.levels.is_empty() {
+        return Err(missing("--levels, such as --levels 2,3,3,3"));
+    }
+    let levels = arguments.levels.clone();
+    Ok(DesignRequest::OrthogonalArray { levels, runs: arguments.runs })
+}
+
+fn d_optimal(arguments: &DesignArguments) -> Result<DesignRequest, Error> {
+    let levels = match (arguments.factors, arguments.levels.as_slice()) {
+        (Some(factors), []) => vec![2; factors],
+        (None, levels @ [_, ..]) => levels.to_vec(),
+        _ => return Err(missing("either --factors 3 or --levels 2,3,3")),
+    };
+    let request = chosen_for(arguments, runs(arguments)?);
+    Ok(DesignRequest::DOptimal { levels, request })
+}
+
+fn augment(arguments: &DesignArguments) -> Result<DesignRequest, Error> {
+    let data = arguments.data.clone();
+    let data = data.ok_or_else(|| missing("--data, such as --data rows.csv"))?;
+    let add = arguments.add.ok_or_else(|| missing("--add, such as --add 4"))?;
+    let (columns, request) = (arguments.columns.clone(), chosen_for(arguments, add));
+    Ok(DesignRequest::Augment { data, columns, request })
+}
+
+fn chosen_for(arguments: &DesignArguments, runs: u32) -> OptimalRequest {
+    OptimalRequest {
+        model: arguments.model.clone().unwrap_or_else(|| "main + 2fi".to_owned()),
+        runs,
+        starts: arguments.starts.unwrap_or(10),
+        seed: arguments.seed.unwrap_or(0),
     }
 }
 
@@ -96,31 +234,4 @@ fn runs(arguments: &DesignArguments) -> Result<u32, Error> {
 
 fn missing(what: &str) -> Error {
     Error::Request(format!("this design needs {what}"))
-}
-
-fn refused(error: &DesignError) -> Error {
-    let help = error.help().map(|help| format!("; {help}")).unwrap_or_default();
-    Error::Request(format!("cannot build design: {error}{help}"))
-}
-
-/// A, B, C and so on without I, which stands for the identity.
-fn letters(count: usize) -> Vec<String> {
-    let single = ('A'..='Z').filter(|letter| *letter != 'I').map(String::from);
-    single.chain((1..).map(|number| format!("X{number}"))).take(count).collect()
-}
-
-fn table<T: ToString>(header: &[String], rows: &[Vec<T>]) -> String {
-    let mut table = plain_table();
-    table.set_header(std::iter::once("row").chain(header.iter().map(String::as_str)));
-    for (number, row) in (1..).zip(rows) {
-        let number: i32 = number;
-        table.add_row(std::iter::once(number.to_string()).chain(row.iter().map(T::to_string)));
-    }
-    format!("{table}\n")
-}
-
-/// A table of coordinates, which JSON gives in full.
-fn decimal_table(header: &[String], rows: &[Vec<f64>]) -> String {
-    let shown = |row: &Vec<f64>| row.iter().map(|value| format!("{value:.4}")).collect();
-    table(header, &rows.iter().map(shown).collect::<Vec<Vec<String>>>())
 }

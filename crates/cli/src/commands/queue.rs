@@ -1,22 +1,17 @@
 //! `trainwright queue`: `question.rs` turns arguments into questions, the other files print.
 
 mod fit;
-mod page;
 mod priority;
 mod question;
 mod simulate;
-mod words;
 
 use serde::Serialize;
-use trainwright::QueueReply;
-use trainwright_queueing::{QueueAnswer, QueueName};
+use trainwright::queueing::QueueName;
+use trainwright::terminal::{self, Unit, WithUnit};
 
-use super::report::write_page;
 use crate::arguments::{QuestionArguments, QueueVerb};
-use crate::output::{print, print_json};
-use crate::quantities::Unit;
-
-pub(crate) use words::findings_text;
+use crate::output::{show, stdout_colour};
+use crate::pages::{now, write_file};
 
 pub(crate) fn queue(verb: &QueueVerb) -> anyhow::Result<u8> {
     match verb {
@@ -32,30 +27,23 @@ pub(crate) fn queue(verb: &QueueVerb) -> anyhow::Result<u8> {
     }
 }
 
-/// What a verb prints as JSON: the answer and the unit of its times.
-#[derive(Serialize)]
-struct WithUnit<'a, A> {
-    unit: Option<&'static str>,
-    #[serde(flatten)]
-    answer: &'a A,
-}
-
-fn print_with_unit(unit: Unit, answer: &impl Serialize) -> anyhow::Result<()> {
-    print_json("queue", &WithUnit { unit: unit.word(), answer })
+/// Shows an answer whose times have a unit.
+fn show_in<A: Serialize>(
+    unit: Unit,
+    json: bool,
+    answer: &A,
+    words: impl FnOnce(&A) -> String,
+) -> anyhow::Result<()> {
+    show("queue", json, &WithUnit::new(unit, answer), |_| words(answer))
 }
 
 fn closed(name: QueueName, arguments: &QuestionArguments) -> anyhow::Result<u8> {
     let (draft, unit) = question::queue_draft(name, arguments)?;
-    let reply: QueueReply<QueueAnswer> =
-        trainwright::queue(&draft).map_err(|error| words::in_unit(error, unit))?;
+    let reply = trainwright::queue(&draft).map_err(|error| terminal::in_unit(error, unit))?;
     if let Some(path) = &arguments.report {
         let target = draft.target.as_ref();
-        write_page(path, &page::queue_page(&reply, target, unit))?;
+        write_file(path, trainwright::queue_page(&reply, target, unit, &now()))?;
     }
-    if arguments.json {
-        print_with_unit(unit, &reply)?
-    } else {
-        print(&(words::queue_text(&reply.answer, unit) + &findings_text(&reply.findings)))?
-    }
+    show_in(unit, arguments.json, &reply, |reply| terminal::queue(reply, unit, stdout_colour()))?;
     Ok(0)
 }

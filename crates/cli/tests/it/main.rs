@@ -1,34 +1,15 @@
-//! User journeys through the real program.
+//! User journeys through the real program; `lab/` is what all of them use.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
 
-mod architecture;
-mod bad_tables;
-mod boards;
-mod changed_rules;
-mod changes;
-mod checkpoints;
 mod commands;
-mod crashes;
+mod contracts;
 mod data;
 mod designs;
-mod disk;
-mod examples;
-mod learning;
-mod loads;
-mod metrics;
-mod networks;
-mod outcomes;
-mod predictions;
-mod program;
-mod questions;
-mod queue_fits;
+mod lab;
 mod queues;
-mod regressions;
-mod speedtest;
-mod split_plots;
-mod statistics;
-mod stopping;
-mod study_designs;
+mod studies;
 mod tables;
 mod training;
+
+pub(crate) use lab::{event_files, pictures, program, record_files};

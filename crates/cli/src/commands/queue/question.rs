@@ -1,13 +1,14 @@
 //! Arguments as questions about queues.
 
 use trainwright::Error;
-use trainwright_queueing::{
+use trainwright::queueing::{
     ClassTarget, Discipline, Measure, PriorityDraft, QueueDraft, QueueName, QueueingError,
     Statistic, Target,
 };
+use trainwright::terminal::Unit;
 
 use crate::arguments::QuestionArguments;
-use crate::quantities::{Unit, Units};
+use crate::quantities::Units;
 
 /// Rates and target of a question, in one unit.
 struct Numbers {

@@ -1,0 +1,93 @@
+//! `trainwright data prepare`, `verify` and `inspect`.
+
+use std::io::IsTerminal;
+use std::num::NonZero;
+use std::time::{Duration, Instant};
+
+use trainwright::records::{
+    Framing, OnCorrupt, PartShares, PixelLimit, PrepareOptions, PrepareProgress, Storage,
+};
+use trainwright::{Error, terminal};
+
+use crate::arguments::{InspectArguments, PrepareArguments, VerifyArguments};
+use crate::output::{show, tell};
+
+pub(crate) fn prepare(arguments: &PrepareArguments) -> anyhow::Result<u8> {
+    let options = options(arguments)?;
+    let mut progress = Counting::new();
+    let reply =
+        trainwright::prepare_data(&arguments.source, &arguments.out, &options, &mut |at| {
+            progress.hear(at)
+        })?;
+    for shard in &reply.remade {
+        tell(&format!("made again, because it was changed since it was written: {shard}"));
+    }
+    for item in &reply.prepared.corrupt {
+        tell(&format!("left out: {item}"));
+    }
+    show("data-prepare", arguments.json, &reply, terminal::prepared)?;
+    Ok(0)
+}
+
+fn options(arguments: &PrepareArguments) -> Result<PrepareOptions, Error> {
+    let split = match arguments.split.as_deref() {
+        Some(&[train, validation, test]) => Some(PartShares::new([train, validation, test])?),
+        Some(shares) => {
+            let message =
+                format!("--split needs three shares, such as 0.8,0.1,0.1, not {shares:?}");
+            return Err(Error::Request(message));
+        }
+        None => None,
+    };
+    let processors = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    Ok(PrepareOptions {
+        size: arguments.size,
+        framing: if arguments.fit { Framing::Fit } else { Framing::Crop },
+        storage: if arguments.pixels { Storage::Pixels } else { Storage::Jpeg(arguments.quality) },
+        shards: arguments.shards,
+        seed: arguments.seed,
+        split,
+        threads: arguments.threads.unwrap_or_else(processors),
+        corrupt: if arguments.skip_corrupt { OnCorrupt::Skip } else { OnCorrupt::Refuse },
+        max_pixels: arguments.max_pixels.map_or_else(PixelLimit::from_environment, Ok)?,
+    })
+}
+
+pub(crate) fn verify(arguments: &VerifyArguments) -> anyhow::Result<u8> {
+    let reply = trainwright::verify_data(&arguments.files)?;
+    show("data-verify", arguments.json, &reply, terminal::verified)?;
+    Ok(u8::from(reply.damaged_files > 0))
+}
+
+pub(crate) fn inspect(arguments: &InspectArguments) -> anyhow::Result<u8> {
+    let reply = trainwright::inspect_data(&arguments.files, arguments.show)?;
+    show("data-inspect", arguments.json, &reply, terminal::inspected)?;
+    Ok(0)
+}
+
+/// Says how far it is: twice a second on a terminal, every ten seconds elsewhere.
+struct Counting {
+    begun: Instant,
+    last: Instant,
+    done_before: Option<usize>,
+}
+
+impl Counting {
+    fn new() -> Self {
+        Self { begun: Instant::now(), last: Instant::now(), done_before: None }
+    }
+
+    fn hear(&mut self, at: PrepareProgress) {
+        let before = *self.done_before.get_or_insert(at.done);
+        let pause = if std::io::stderr().is_terminal() { 500 } else { 10_000 };
+        let due = self.last.elapsed() >= Duration::from_millis(pause);
+        if !due && at.done < at.total {
+            return;
+        }
+        self.last = Instant::now();
+        let speed = (at.done - before) as f64 / self.begun.elapsed().as_secs_f64();
+        let corrupt =
+            if at.corrupt > 0 { format!(", {} corrupt", at.corrupt) } else { String::new() };
+        tell(&format!("{} of {} items{corrupt}, {speed:.0} a second", at.done, at.total));
+    }
+}

@@ -1,0 +1,47 @@
+//! `trainwright export`.
+
+use trainwright::{Error, Results};
+use trainwright_study::Study;
+
+use crate::arguments::{ExportArguments, ExportFormat};
+use crate::commands::load;
+use crate::output::print;
+use crate::pages::write_file;
+
+pub(crate) fn export(arguments: &ExportArguments) -> anyhow::Result<u8> {
+    if arguments.spreadsheet_safe && arguments.format != ExportFormat::Csv {
+        let message = "--spreadsheet-safe is about CSV tables; leave it out";
+        return Err(Error::Request(message.to_owned()).into());
+    }
+    let study = load(&arguments.study)?;
+    let results = Results::read(&study, arguments.store.as_deref())?;
+    let mut bytes = Vec::new();
+    match arguments.format {
+        ExportFormat::Csv => trainwright::export_csv(&study, &results, &mut bytes)?,
+        ExportFormat::Json => {
+            let value = trainwright::export_json(&study, &results);
+            serde_json::to_writer_pretty(&mut bytes, &value)?;
+            bytes.push(b'\n');
+        }
+        ExportFormat::Parquet => parquet(&study, &results, &mut bytes)?,
+    }
+    if arguments.spreadsheet_safe {
+        bytes = trainwright::safe_for_spreadsheets(&bytes)?;
+    }
+    match &arguments.output {
+        None => print(&bytes)?,
+        Some(path) => write_file(path, &bytes)?,
+    }
+    Ok(0)
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(study: &Study, results: &Results, output: &mut Vec<u8>) -> Result<(), Error> {
+    trainwright::export_parquet(study, results, output)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &Study, _: &Results, _: &mut Vec<u8>) -> Result<(), Error> {
+    let message = "this program was built without Parquet; build it with `--features parquet`";
+    Err(Error::Request(message.to_owned()))
+}

@@ -1,0 +1,23 @@
+//! `trainwright stats`.
+
+use trainwright::{TestRequest, terminal, test_statistics};
+
+use crate::arguments::StatsArguments;
+use crate::output::show;
+
+pub(crate) fn stats(arguments: &StatsArguments) -> anyhow::Result<u8> {
+    let result = test_statistics(&TestRequest {
+        test: arguments.test,
+        data: &arguments.data,
+        column: arguments.column.as_deref(),
+        by: arguments.by.as_deref(),
+        with: arguments.with.as_deref(),
+        formula: arguments.formula.as_deref(),
+        method: arguments.method,
+        statistic: arguments.statistic.map(Into::into),
+        ratio: arguments.ratio,
+        seed: arguments.seed,
+    })?;
+    show("stats", arguments.json, &result.fields, |_| terminal::test_result(&result))?;
+    Ok(0)
+}

@@ -1,0 +1,133 @@
+//! `trainwright train` and `trainwright job`.
+
+mod live;
+
+use std::env;
+use std::path::PathBuf;
+
+use trainwright::training::{
+    CheckpointOptions, CheckpointStart, Flow, TrainEvent, TrainOptions, TrainOutcome,
+};
+use trainwright::{Error, JobChannels, terminal};
+use trainwright_study::{Configuration, JobSpec, JobTemplate, Level};
+
+use crate::arguments::{JobArguments, TrainArguments};
+use crate::commands::training::damaged_checkpoints::tell_damaged;
+use crate::interrupt::Interrupt;
+use crate::output::print;
+use live::Live;
+
+pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
+    let spec = job_spec(arguments)?;
+    let interrupt = Interrupt::listen()?;
+    let live = Live::new(arguments.json);
+    let outcome = trainwright::train(&spec, &options(arguments), &mut |event| {
+        live.hear(event, || {
+            // A reader that went away is found out by the next event; training needs no answer.
+            let _ = tell(event, arguments.json);
+        });
+        match interrupt.wish() {
+            trainwright::Wish::GoOn => Flow::Continue,
+            _ => Flow::Stop,
+        }
+    });
+    end(&outcome?)
+}
+
+pub(crate) fn job(arguments: &JobArguments) -> anyhow::Result<u8> {
+    let interrupt = Interrupt::listen()?;
+    let path = |name: &str| env::var_os(name).map(PathBuf::from);
+    let channels = JobChannels {
+        metrics: path("TRAINWRIGHT_METRICS"),
+        stop_file: path("TRAINWRIGHT_STOP_FILE"),
+        trial: env::var("TRAINWRIGHT_TRIAL").ok(),
+    };
+    let outcome =
+        trainwright::job(&arguments.spec, &channels, &|| interrupt.wish(), &mut |event| {
+            let _ = tell(event, false);
+        })?;
+    end(&outcome)
+}
+
+/// A diverged job is a result, not a failure; a stopped one has none.
+fn end(outcome: &TrainOutcome) -> anyhow::Result<u8> {
+    Ok(match outcome {
+        TrainOutcome::Done(_) | TrainOutcome::Diverged(_) => 0,
+        TrainOutcome::Stopped(_) => 130,
+    })
+}
+
+fn tell(event: &TrainEvent, json: bool) -> anyhow::Result<()> {
+    if let TrainEvent::DamagedCheckpoint(damaged) = event {
+        tell_damaged(damaged);
+    }
+    let line = match json {
+        true => Some(serde_json::to_string(event)?),
+        false => terminal::train_event(event),
+    };
+    line.map_or(Ok(()), |line| print(&format!("{line}\n")))
+}
+
+/// What is kept beside the result.
+fn options(arguments: &TrainArguments) -> TrainOptions {
+    let keeping = &arguments.keeping;
+    let start = if keeping.resume { CheckpointStart::Resume } else { CheckpointStart::Fresh };
+    TrainOptions {
+        checkpoint: keeping.checkpoint.as_ref().map(|folder| CheckpointOptions {
+            folder: folder.clone(),
+            every: keeping.checkpoint_every,
+            start,
+        }),
+        export: keeping.export.clone(),
+    }
+}
+
+fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
+    let text = |value: &str| Level::Text(value.to_owned());
+    let fields = [
+        ("network", text(&arguments.network)),
+        ("data", text(&arguments.data)),
+        ("hidden_layers", Level::Integer(arguments.hidden_layers)),
+        ("neurons", Level::Integer(arguments.neurons)),
+        ("lr", Level::Number(arguments.lr)),
+        ("batch", Level::Integer(arguments.batch)),
+        ("epochs", Level::Integer(arguments.epochs)),
+        ("optimizer", text(&arguments.optimizer)),
+        ("strategy", text(&arguments.strategy)),
+        ("replicas", Level::Integer(arguments.replicas)),
+        ("workers", Level::Integer(arguments.workers)),
+        ("threads", Level::Integer(arguments.threads)),
+    ];
+    let (learning, sparse) = (&arguments.learning, &arguments.sparse);
+    let number = |value: Option<f64>| value.map(Level::Number);
+    let integer = |value: Option<i64>| value.map(Level::Integer);
+    let optional = [
+        ("schedule", Some(text(&learning.schedule))),
+        ("warmup", number(learning.warmup)),
+        ("reference_batch", integer(learning.reference_batch)),
+        ("momentum", number(learning.momentum)),
+        ("weight_decay", number(learning.weight_decay)),
+        ("clip_norm", number(learning.clip_norm)),
+        ("label_smoothing", number(learning.label_smoothing)),
+        ("augment", learning.augment.as_deref().map(text)),
+        ("weights", learning.weights.as_deref().map(text)),
+        ("freeze", learning.freeze.as_deref().map(text)),
+        ("size", integer(arguments.size)),
+        ("early_stopping", integer(learning.early_stopping)),
+        ("time_limit_s", number(learning.time_limit)),
+        ("test_data", sparse.test_data.as_deref().map(text)),
+        ("hash_bits", integer(sparse.hash_bits)),
+        ("update", sparse.update.as_deref().map(text)),
+        ("l1", number(sparse.l1)),
+    ];
+    let given = optional.into_iter().filter_map(|(key, level)| Some((key, level?)));
+    let pairs = fields.into_iter().chain(given).map(|(key, level)| (key.to_owned(), level));
+    let pairs = pairs.collect();
+    let template = JobTemplate { fields: Configuration::new(pairs) };
+    let job = template.job(&Configuration::default(), arguments.seed).map_err(|error| {
+        let flag = error.key.trim_end_matches("_s").replace('_', "-");
+        Error::Request(format!("--{flag}: {}", error.message))
+    })?;
+    let tensorboard = arguments.keeping.tensorboard.clone();
+    Ok(JobSpec { data_dir: arguments.data_dir.clone(), tensorboard, ..job })
+}

@@ -1,0 +1,13 @@
+//! Studies, from the file to the report, through everything that can go wrong.
+
+mod changed_rules;
+mod changes;
+mod crashes;
+mod disk;
+mod examples;
+mod metrics;
+mod outcomes;
+mod split_plots;
+mod stopping;
+mod study_designs;
+mod terminals;

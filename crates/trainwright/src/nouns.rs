@@ -1,0 +1,41 @@
+//! Nouns of the crates below that requests and replies are made of, so that a front end needs no
+//! other crate than this one and `study`.
+
+/// How results are analysed and compared.
+pub mod analysis {
+    pub use trainwright_analysis::{
+        Analysis, AnovaType, Coding, CompareOptions, Contrasts, OverheadOptions, ScalingOptions,
+        StudyOptions, SurfaceOptions, TableOptions, TermOrder,
+    };
+}
+
+/// Questions about queues.
+pub mod queueing {
+    pub use trainwright_queueing::{
+        ClassTarget, Discipline, Measure, PriorityDraft, QueueDraft, QueueName, QueueingError,
+        Statistic, Target,
+    };
+}
+
+/// How pictures and tables become records, and how they are read.
+pub mod records {
+    pub use trainwright_records::bucket::{Bandwidth, parse_latency};
+    pub use trainwright_records::pictures::{Framing, PixelLimit};
+    pub use trainwright_records::prepare::{
+        OnCorrupt, PartShares, PrepareOptions, PrepareProgress, Storage,
+    };
+    pub use trainwright_records::{Limits, ReadSource};
+}
+
+/// Training jobs and what they tell.
+pub mod training {
+    pub use trainwright_train::{
+        CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint, Flow, PredictRequest, Predictions,
+        TrainEvent, TrainOptions, TrainOutcome,
+    };
+}
+
+/// How trials are kept, and what those that run last told.
+pub mod store {
+    pub use trainwright_store::{Durability, Progress};
+}

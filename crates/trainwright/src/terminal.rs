@@ -1,0 +1,101 @@
+//! What verbs answer, as text for a terminal, a page or a notebook: the words of `report`, and of
+//! the replies that are made here, one file an answer.
+
+mod check;
+mod data;
+mod design;
+mod import;
+mod load;
+mod metric_rules;
+mod network;
+mod predictions;
+mod queue_fit;
+mod queue_simulated;
+mod queue_units;
+mod speedtest;
+mod status;
+mod training;
+
+use trainwright_analysis::{Analysis, Comparison, Correlations, Overhead, Scaling, Surface};
+pub use trainwright_report::figure;
+use trainwright_report::terminal as words;
+pub use trainwright_report::terminal::{Colour, TextTable, Unit, visible, visible_bytes};
+
+use crate::{CompareReply, FindingsReply, QueueReply, TestResult};
+pub use check::check;
+pub use data::{inspected, prepared, verified};
+pub use design::design;
+pub use import::imported;
+pub(crate) use load::load_summary;
+pub use load::{load, load_event};
+pub use metric_rules::metric_rules;
+pub use network::network;
+pub use predictions::{predictions, predictions_summary};
+pub use queue_fit::queue_fit;
+pub use queue_simulated::{classes_simulated, queue_simulated};
+pub use queue_units::{WithUnit, in_unit};
+pub use speedtest::speedtest;
+pub use status::status;
+pub use training::train_event;
+
+/// What an analysis says by itself: tables first, then words.
+pub fn analysis(analysis: &Analysis, colour: Colour) -> String {
+    words::analysis_text(analysis, colour)
+}
+
+/// Levels compared with their baselines.
+pub fn compared(reply: &CompareReply, colour: Colour) -> String {
+    let text = |own: &Comparison| words::comparison_text(own, colour);
+    reply.comparisons.iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
+/// A response correlated with its parameters.
+pub fn correlations(found: &Correlations, colour: Colour) -> String {
+    words::correlations_text(found, colour)
+}
+
+/// All findings, or one explained.
+pub fn findings(reply: &FindingsReply) -> String {
+    match reply {
+        FindingsReply::All { groups } => words::catalogue_text(groups),
+        FindingsReply::One(entry) => words::catalogue_entry_text(entry),
+    }
+}
+
+/// What a step costs, and everything beside it.
+pub fn overhead(found: &Overhead, colour: Colour) -> String {
+    words::overhead_text(found, colour)
+}
+
+/// What is known about a queue with classes.
+pub fn priority_queue(
+    reply: &QueueReply<trainwright_queueing::PriorityAnswer>,
+    unit: Unit,
+    colour: Colour,
+) -> String {
+    words::priority_text(&reply.answer, unit) + &words::findings_text(&reply.findings, colour)
+}
+
+/// What is known about a queue.
+pub fn queue(
+    reply: &QueueReply<trainwright_queueing::QueueAnswer>,
+    unit: Unit,
+    colour: Colour,
+) -> String {
+    words::queue_text(&reply.answer, unit) + &words::findings_text(&reply.findings, colour)
+}
+
+/// How time falls with workers.
+pub fn scaling(found: &Scaling, colour: Colour) -> String {
+    words::scaling_text(found, colour)
+}
+
+/// A quadratic surface.
+pub fn surface(found: &Surface, colour: Colour) -> String {
+    words::surface_text(found, colour)
+}
+
+/// What a statistical test gave.
+pub fn test_result(result: &TestResult) -> String {
+    words::test_fields_text(&result.fields, &result.meaning)
+}

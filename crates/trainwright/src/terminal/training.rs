@@ -1,0 +1,76 @@
+//! Events of a training in words.
+
+use trainwright_train::{DivergedBy, Done, Ended, EpochEnd, TrainEvent};
+
+/// One event in one line; single steps are told nothing of.
+pub fn train_event(event: &TrainEvent) -> Option<String> {
+    Some(match event {
+        TrainEvent::Step(_) => return None,
+        TrainEvent::Epoch(epoch) => epoch_line(epoch),
+        TrainEvent::Done(done) => done_line(done),
+        TrainEvent::Diverged(at) => {
+            let what = match at.by {
+                DivergedBy::NotFinite => "is not finite",
+                DivergedBy::Exploded => "has exploded",
+            };
+            format!("diverged: the loss {what} at step {} with learning rate {}", at.step, at.lr)
+        }
+        TrainEvent::Stopped(at) => format!("stopped after {} steps", at.steps),
+    })
+}
+
+fn epoch_line(epoch: &EpochEnd) -> String {
+    let auc = epoch.test_auc.map(|auc| format!(", AUC {auc:.4}")).unwrap_or_default();
+    let noise = epoch.noise_scale.map(|scale| format!("; noise scale {scale:.0}"));
+    format!(
+        "epoch {}: train loss {:.4}, accuracy {:.4}; test loss {:.4}, accuracy \
+         {:.4}{auc}; {:.2} s; rate {:.3e}, batch {}{}",
+        epoch.epoch,
+        epoch.train_loss,
+        epoch.train_accuracy,
+        epoch.test_loss,
+        epoch.test_accuracy,
+        epoch.seconds,
+        epoch.lr,
+        epoch.batch,
+        noise.unwrap_or_default()
+    )
+}
+
+fn done_line(done: &Done) -> String {
+    let why = match done.ended {
+        Ended::Epochs => String::new(),
+        Ended::EarlyStopping => format!(" (stopped early after {} epochs)", done.epochs),
+        Ended::TimeLimit => format!(" (time was up in epoch {})", done.epochs),
+    };
+    let waited = done
+        .input_wait_share
+        .map(|share| format!("; waited for pictures {:.1} % of the time", 100.0 * share));
+    format!(
+        "done: test accuracy {:.4} after {} steps in {:.2} s, {:.0} examples/s{}{why}",
+        done.test_accuracy,
+        done.steps,
+        done.time_s,
+        done.examples_per_s,
+        waited.unwrap_or_default()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use trainwright_train::{Diverged, Stopped};
+
+    use super::*;
+
+    #[test]
+    fn an_end_without_a_result_says_how_far_it_came() {
+        let by = DivergedBy::NotFinite;
+        let diverged = Diverged { epoch: 1, step: 12, lr: 0.5, time_s: 1.0, by };
+        assert_eq!(
+            train_event(&TrainEvent::Diverged(diverged)).as_deref(),
+            Some("diverged: the loss is not finite at step 12 with learning rate 0.5")
+        );
+        let stopped = TrainEvent::Stopped(Stopped { epochs: 0, steps: 7, time_s: 1.0 });
+        assert_eq!(train_event(&stopped).as_deref(), Some("stopped after 7 steps"));
+    }
+}
