@@ -198,18 +198,6 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_is_shortened_while_it_is_read_is_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.csv");
-        std::fs::write(&path, format!("a,b\n{}", "1,2\n".repeat(10_000))).unwrap();
-        let table = CsvTable::open(&path).unwrap();
-        std::fs::File::options().write(true).open(&path).unwrap().set_len(8).unwrap();
-        assert!(table.encode(0, &mut Vec::new()).is_ok());
-        let message = table.encode(9_999, &mut Vec::new()).unwrap_err().to_string();
-        assert!(message.contains("t.csv: it was 40004 bytes long"), "{message}");
-    }
-
-    #[test]
     fn faults_are_told() {
         let fails = |text| table(text).err().unwrap().to_string();
         assert!(fails("a,a\n1,2\n").ends_with("column `a` appears twice"));

@@ -132,19 +132,6 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_shortened_while_it_is_read_is_an_error() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let text = "+1 1:0.5\n".repeat(10_000);
-        fs::write(file.path(), &text).unwrap();
-        let rows = LibsvmFile::open(file.path()).unwrap();
-        file.as_file().set_len(9).unwrap();
-        assert!(rows.row(0).is_ok());
-        let message = rows.row(9_999).unwrap_err().to_string();
-        let name = file.path().display();
-        assert!(message.starts_with(&format!("{name}: it was 90000 bytes long")), "{message}");
-    }
-
-    #[test]
     fn labels_that_are_no_whole_numbers_are_no_classes() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "0.5 1:1\n1 1:2\n").unwrap();
