@@ -73,12 +73,14 @@ impl Progress {
 
     fn no_metric(&mut self, trial: &PlannedTrial, missing: &[MissingMetric], try_with: &str) {
         let names: Vec<String> = missing.iter().map(|own| format!("`{}`", own.metric)).collect();
+        let rules: Vec<&str> = missing.iter().map(|own| own.explanation.as_str()).collect();
         self.say(&format!(
-            "stopped: trial {} ended without {}, and so would the others; try the rules on its \
+            "stopped: trial {} ended without {}, and so would the others\n{}\ntry the rules on its \
              output with\n  {try_with}\nthen correct the study and run again: the output is kept \
              and read again, nothing that ran has to run twice",
             trial.number,
-            names.join(", ")
+            names.join(", "),
+            rules.join("\n")
         ));
     }
 

@@ -9,8 +9,8 @@ mod data;
 mod data_prepare;
 mod data_speedtest;
 mod derived;
-mod driver;
 mod designs;
+mod driver;
 mod error;
 mod export;
 #[cfg(feature = "parquet")]
@@ -61,7 +61,6 @@ pub use designs::{
     design,
 };
 pub use error::Error;
-pub use trainwright_engine::MissingMetric;
 pub use export::{export_csv, export_json};
 #[cfg(feature = "parquet")]
 pub use export_parquet::export_parquet;
@@ -99,3 +98,4 @@ pub use test_statistics::{
     AdjustmentMethod, Location, StatsTest, TestRequest, TestResult, test_statistics,
 };
 pub use train::train;
+pub use trainwright_engine::MissingMetric;

@@ -3,10 +3,13 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
+use trainwright_probe::process_stat;
 
 use crate::Error;
 
@@ -30,13 +33,19 @@ impl Lock {
             .truncate(false)
             .open(&path)
             .map_err(unwritable)?;
-        match fcntl(&file, FcntlArg::F_OFD_SETLK(&whole_file())) {
-            Ok(_) => {}
-            Err(Errno::EAGAIN | Errno::EACCES) => {
-                let pid = read_pid(&mut file);
-                return Err(Error::AlreadyRunning { study: study.to_owned(), pid });
+        let begun = Instant::now();
+        loop {
+            match fcntl(&file, FcntlArg::F_OFD_SETLK(&whole_file())) {
+                Ok(_) => break,
+                Err(Errno::EAGAIN | Errno::EACCES) => {
+                    let pid = read_pid(&mut file).map_err(unwritable)?;
+                    if begun.elapsed() >= patience(pid) {
+                        return Err(Error::AlreadyRunning { study: study.to_owned(), pid });
+                    }
+                    thread::sleep(Duration::from_millis(5));
+                }
+                Err(error) => return Err(unwritable(io::Error::from(error))),
             }
-            Err(error) => return Err(unwritable(io::Error::from(error))),
         }
         let write_pid = |file: &mut File| {
             file.set_len(0)?;
@@ -53,7 +62,7 @@ impl Lock {
         let mut found = whole_file();
         fcntl(&file, FcntlArg::F_OFD_GETLK(&mut found)).ok()?;
         let free = i32::from(found.l_type) == libc::F_UNLCK;
-        if free { None } else { read_pid(&mut file) }
+        if free { None } else { read_pid(&mut file).ok().flatten() }
     }
 }
 
@@ -68,10 +77,20 @@ fn whole_file() -> libc::flock {
     }
 }
 
-fn read_pid(file: &mut File) -> Option<u32> {
+/// How long to wait for a lock that this process is said to hold.
+///
+/// A runner that was killed is not gone at once, and a trial that it was just starting has all its
+/// files until it becomes another program, so the lock outlives the runner by moments.
+fn patience(holder: Option<u32>) -> Duration {
+    let lives = holder.and_then(process_stat).is_some_and(|process| process.state != 'Z');
+    if lives { Duration::from_millis(300) } else { Duration::from_secs(5) }
+}
+
+fn read_pid(file: &mut File) -> io::Result<Option<u32>> {
     let mut text = String::new();
-    file.read_to_string(&mut text).ok()?;
-    text.trim().parse().ok()
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_string(&mut text)?;
+    Ok(text.trim().parse().ok())
 }
 
 #[cfg(test)]
@@ -93,6 +112,24 @@ mod tests {
             done.store(true, std::sync::atomic::Ordering::Relaxed);
             assert!(failed.is_none(), "{failed:?}");
         });
+    }
+
+    #[test]
+    fn a_lock_that_outlives_its_runner_for_a_moment_is_waited_for() {
+        use std::os::fd::OwnedFd;
+        use std::process::{Command, Stdio};
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Lock::take(folder.path(), "demo").unwrap();
+        // What a trial has between fork and exec: the runner's open file, here as standard input.
+        let inherited = OwnedFd::from(lock._file.try_clone().unwrap());
+        let mut child =
+            Command::new("sleep").arg("0.5").stdin(Stdio::from(inherited)).spawn().unwrap();
+        let mut ended = Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        std::fs::write(folder.path().join("lock"), format!("{}\n", ended.id())).unwrap();
+        drop(lock);
+        assert!(Lock::take(folder.path(), "demo").is_ok());
+        child.wait().unwrap();
     }
 
     #[test]

@@ -30,8 +30,8 @@ pub mod records {
 /// Training jobs and what they tell.
 pub mod training {
     pub use trainwright_train::{
-        CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint, Flow, PredictRequest, Predictions,
-        TrainEvent, TrainOptions, TrainOutcome,
+        CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint, Flow,
+        PredictRequest, Predictions, TrainEvent, TrainOptions, TrainOutcome,
     };
 }
 

@@ -47,11 +47,13 @@ impl<'a> StudyKeeper<'a> {
         on_event: &'a mut dyn FnMut(RunEvent<'_>),
     ) -> Result<Self, Error> {
         let machine = store.keep_machine(&machine(study.folder()))?;
+        // Without the values of variables that are not to be kept.
+        let mut basis = serde_json::to_value(study.basis()).expect("plain data becomes JSON");
         let circumstances = store.keep_circumstances(&Circumstances {
             engine: engine.name().to_owned(),
             slots: engine.slots(),
             rules: rules(study),
-            task: serde_json::to_value(&study.task).expect("plain data becomes JSON"),
+            task: basis["task"].take(),
         })?;
         Ok(Self {
             study: Arc::new(study.clone()),

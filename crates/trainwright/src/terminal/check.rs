@@ -25,9 +25,6 @@ pub fn check(preview: &Preview) -> String {
     for change in &preview.changes {
         put(format!("since its trials were planned, {}: {}", change.words, change.meaning.words()));
     }
-    for change in &preview.changes {
-        put(format!("since its trials were planned, {}: {}", change.words, change.meaning.words()));
-    }
     if preview.warmup > 0 {
         put(format!("{} warm-up trials come first and do not count", preview.warmup));
     }

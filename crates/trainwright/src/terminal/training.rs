@@ -5,7 +5,7 @@ use trainwright_train::{DivergedBy, Done, Ended, EpochEnd, TrainEvent};
 /// One event in one line; single steps are told nothing of.
 pub fn train_event(event: &TrainEvent) -> Option<String> {
     Some(match event {
-        TrainEvent::Step(_) => return None,
+        TrainEvent::Step(_) | TrainEvent::DamagedCheckpoint(_) => return None,
         TrainEvent::Epoch(epoch) => epoch_line(epoch),
         TrainEvent::Done(done) => done_line(done),
         TrainEvent::Diverged(at) => {

@@ -17,7 +17,7 @@ fn column(lab: &Lab, name: &str) -> Vec<f64> {
 }
 
 const SCRIPT: &str = "echo $TRAINWRIGHT_TRIAL >> ran; echo \"accuracy: 0.$x\"; \
-                      echo \"accuracy: 0.${x}5\"; echo \"score=$x\"";
+                      echo \"accuracy: 0.$x\"5; echo \"score=$x\"";
 
 #[test]
 fn a_changed_formula_takes_effect_at_once() {
