@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 pub use trainwright_design::{Alpha, CentrePoints, Spread, Star};
 use trainwright_design::{
-    Blocks, BoxBehnken, CentralComposite, DesignError, OrthogonalArray, PlackettBurman, Reversal,
-    SpaceFilling, TwoLevelFraction, full_factorial, latin_hypercube, sobol,
+    Blocks, BoxBehnken, CentralComposite, DesignError, MOST_CANDIDATES, OrthogonalArray,
+    PlackettBurman, Reversal, SpaceFilling, TwoLevelFraction, full_factorial, latin_hypercube,
+    sobol, two_level_factorial,
 };
 use trainwright_study::{BlockSpec, Level, Seed};
 
@@ -193,6 +194,7 @@ pub fn design(request: &DesignRequest) -> Result<DesignReply, Error> {
         }
         DesignRequest::OrthogonalArray { levels, runs } => array(levels, *runs)?,
         DesignRequest::DOptimal { levels, request } => {
+            check_candidates(levels)?;
             let names = letters(levels.len()).into_iter();
             let factors: Vec<_> = names.zip(levels.iter().map(|&own| evenly(own))).collect();
             DesignReply::Chosen(optimal_rows(&factors, request)?)
@@ -209,7 +211,7 @@ fn refused(error: &DesignError) -> Error {
 }
 
 fn two_level_full(factors: usize) -> Result<DesignReply, Error> {
-    let rows = full_factorial(&vec![2; factors]).map_err(|error| refused(&error))?;
+    let rows = two_level_factorial(factors).map_err(|error| refused(&error))?;
     let sign = |level: &usize| 2 * *level as i64 - 1;
     let rows = rows.iter().map(|row| row.iter().map(sign).collect()).collect();
     Ok(DesignReply::Levels { factors: letters(factors), rows })
@@ -268,6 +270,17 @@ fn points(rows: Vec<Vec<f64>>) -> Result<DesignReply, Error> {
         .map_err(|error| refused(&error))?;
     let factors = letters(rows.first().map_or(0, Vec::len));
     Ok(DesignReply::Points { factors, rows, space_filling: measured })
+}
+
+/// Refuses more combinations than rows are chosen from, before any level is made.
+fn check_candidates(levels: &[usize]) -> Result<(), Error> {
+    let most = MOST_CANDIDATES;
+    let combinations =
+        levels.iter().fold(1u128, |product, &count| product.saturating_mul(count as u128));
+    if combinations > most as u128 {
+        return Err(refused(&DesignError::TooManyCandidates { combinations, most }));
+    }
+    Ok(())
 }
 
 fn array(levels: &[usize], runs: Option<u32>) -> Result<DesignReply, Error> {

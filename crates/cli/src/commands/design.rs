@@ -169,7 +169,8 @@ fn mixed(arguments: &DesignArguments) -> Result<DesignRequest, Error> {
 
 fn d_optimal(arguments: &DesignArguments) -> Result<DesignRequest, Error> {
     let levels = match (arguments.factors, arguments.levels.as_slice()) {
-        (Some(factors), []) => vec![2; factors],
+        // Beyond 64 factors the combinations are refused, however many more there are.
+        (Some(factors), []) => vec![2; factors.min(64)],
         (None, levels @ [_, ..]) => levels.to_vec(),
         _ => return Err(missing("either --factors 3 or --levels 2,3,3")),
     };

@@ -1,7 +1,7 @@
 //! A study before a minute is spent, in words.
 
 use trainwright_analysis::PlannedPower;
-use trainwright_design::Design;
+use trainwright_design::{Design, Kind};
 use trainwright_report::terminal::{TextTable, confounding_text};
 
 use crate::{HoursFrom, Preview};
@@ -11,6 +11,13 @@ const MOST_ROWS: usize = 64;
 
 /// Everything about a study before a minute is spent.
 pub fn check(preview: &Preview) -> String {
+    if preview.design.kind() == Kind::Open {
+        return format!(
+            "{}: no [design], so no trials are planned: they come with `trainwright import`, or \
+             from a search\n",
+            preview.study
+        );
+    }
     let rows = preview.design.rows().len();
     let mut text = format!(
         "{}: {} trials = {rows} rows x {} replications",
@@ -35,7 +42,7 @@ pub fn check(preview: &Preview) -> String {
     if let Some(command) = &preview.first_command {
         put(format!("first command: {}", command.join(" ")));
     }
-    put(power(&preview.power));
+    put(power(preview.power.as_ref()));
     for note in &preview.notes {
         put(format!("note: {note}"));
     }
@@ -58,7 +65,10 @@ fn time(preview: &Preview) -> String {
     }
 }
 
-fn power(power: &PlannedPower) -> String {
+fn power(power: Option<&PlannedPower>) -> String {
+    let Some(power) = power else {
+        return "power: not worked out, the terms are too many".to_owned();
+    };
     let chance = 100.0 * power.power;
     match (power.smallest_effect, power.df_residual) {
         (Some(effect), df) => format!(
