@@ -7,8 +7,8 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use trainwright::RunEvent;
 use trainwright::terminal::{figure, visible};
-use trainwright::{MissingMetric, RunEvent};
 use trainwright_study::{Outcome, PlannedTrial, TrialRecord, TrialState};
 
 use crate::output::tell;
@@ -62,8 +62,10 @@ impl Progress {
                 self.progress(*number, *elapsed, latest);
             }
             RunEvent::Ended { trial, record, again } => self.ended(trial, record, *again),
-            RunEvent::NoMetric { trial, missing, try_with } => {
-                self.no_metric(trial, missing, try_with);
+            RunEvent::NoMetric { trial, missing, reason, try_with } => {
+                let names: Vec<String> =
+                    missing.iter().map(|own| format!("`{}`", own.metric)).collect();
+                self.no_metric(trial, &names.join(", "), reason, try_with);
             }
             RunEvent::StoreBusy => {
                 self.say("the store is busy: another program is writing it; waiting");
@@ -71,16 +73,13 @@ impl Progress {
         }
     }
 
-    fn no_metric(&mut self, trial: &PlannedTrial, missing: &[MissingMetric], try_with: &str) {
-        let names: Vec<String> = missing.iter().map(|own| format!("`{}`", own.metric)).collect();
-        let rules: Vec<&str> = missing.iter().map(|own| own.explanation.as_str()).collect();
+    fn no_metric(&mut self, trial: &PlannedTrial, names: &str, reason: &str, try_with: &str) {
         self.say(&format!(
-            "stopped: trial {} ended without {}, and so would the others\n{}\ntry the rules on its \
+            "stopped: trial {} ended without {names}, and so would the others\n{}\ntry the rules on its \
              output with\n  {try_with}\nthen correct the study and run again: the output is kept \
              and read again, nothing that ran has to run twice",
             trial.number,
-            names.join(", "),
-            rules.join("\n")
+            visible(reason)
         ));
     }
 

@@ -199,6 +199,12 @@ impl PrepareCommand {
         }
     }
 
+    /// What the study file says, before values are filled in.
+    pub fn source(&self) -> String {
+        let sources: Vec<&str> = self.templates().iter().map(Template::source).collect();
+        sources.join(" ")
+    }
+
     /// Its templates, in order.
     pub fn templates(&self) -> &[Template] {
         match self {

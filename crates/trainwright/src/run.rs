@@ -109,8 +109,10 @@ pub enum RunEvent<'a> {
     NoMetric {
         /// The trial.
         trial: &'a PlannedTrial,
-        /// What was not found, by which rule.
+        /// What was not found.
         missing: &'a [MissingMetric],
+        /// By which rule, what came near, and how the output ends.
+        reason: &'a str,
         /// The command that tries the rules on its output.
         try_with: String,
     },

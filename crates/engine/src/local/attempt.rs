@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::time::{Instant, SystemTime};
 
-use trainwright_study::{Outcome, TrialRecord};
+use trainwright_study::{Outcome, PrepareCommand, TrialRecord};
 
 use super::LocalPlace;
 use super::family::Family;
@@ -155,7 +155,9 @@ impl Attempt<'_> {
         let stop_file = folder.join(STOP_FILE);
         let ended = supervise(&process, started, self.limits(&stop_file), &mut |_| None);
         let failed = |reason: String| {
-            let reason = format!("the prepare command `{}` failed: {reason}", words.join(" "));
+            let command = self.order.study.run.prepare.as_ref().map(PrepareCommand::source);
+            let command = command.unwrap_or_default();
+            let reason = format!("the prepare command `{command}` failed: {reason}");
             let reason = with_output(reason, &last_lines(&path, 8));
             Some(Outcome::Failed { reason: printable(&reason).into_owned() })
         };

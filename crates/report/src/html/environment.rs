@@ -41,7 +41,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> String {
             escape(&words.join(" "))
         );
     }
-    let text = format!("<pre>{}</pre>", escape(&input.study.source.text));
+    let text = format!("<pre>{}</pre>", escape(&input.study.shown_source()));
     out + "<h3>Study file</h3>\n" + &folded("Show its text", &text)
 }
 

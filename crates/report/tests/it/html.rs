@@ -140,7 +140,7 @@ fn other_designs_render() {
 
 #[test]
 fn an_interaction_in_words_is_the_difference_of_cell_means() {
-    let simulated = Simulated::new(3, 10);
+    let simulated = Simulated::new(6, 10);
     let page = html(&simulated.input());
     let (_, rest) = page.split_once("lr changes cost by ").expect("the interaction stands out");
     let (sentence, _) = rest.split_once(',').unwrap();

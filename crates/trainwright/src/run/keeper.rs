@@ -195,7 +195,8 @@ impl Keeper for StudyKeeper<'_> {
         self.tell(RunEvent::Ended { trial, record: &whole, again: after == After::Again });
         if after == After::NoMore {
             let try_with = self.try_with(trial);
-            self.tell(RunEvent::NoMetric { trial, missing, try_with });
+            let reason = record.outcome.reason().unwrap_or_default();
+            self.tell(RunEvent::NoMetric { trial, missing, reason, try_with });
         }
         for trial in next {
             self.tell(RunEvent::Started { trial });
