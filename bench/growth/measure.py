@@ -54,7 +54,7 @@ CASES = [
     # name, verb, study, results, n
     ("check: levels of a factor", "check", levels, None, 30_000),
     ("check: rows of a range", "check", range_rows, None, 16_000),
-    ("check: one-factor factors", "check", one_factor, None, 50),
+    ("check: one-factor factors", "check", one_factor, None, 200),
     ("import: lines and rows of a full design", "import", levels, level_results, 10_000),
     ("import: lines without a design", "import", open_range, range_results, 10_000),
 ]

@@ -147,8 +147,8 @@ fn sizes_beyond_the_limits_are_refused_with_both() {
         check_refused(&format!("central-composite --factors {factors}"), &[factors]);
         check_refused(&format!("box-behnken --factors {factors}"), &[factors]);
         check_refused(&format!("full --factors {factors} --blocks 2"), &[factors]);
-        check_refused(&format!("full --levels 2,{factors}000"), &[]);
-        check_refused(&format!("mixed --levels 2,{factors}"), &["orthogonal array"]);
+        check_refused(&format!("full --levels 2,{factors}000000"), &[]);
+        check_refused(&format!("mixed --levels 3,{factors}"), &["orthogonal array"]);
         check_refused(&format!("box-behnken --factors 3 --center {factors}000000"), &[]);
     }
     let most = "18446744073709551615";
