@@ -21,8 +21,9 @@ pub fn init(path: &Path) -> Result<(), Error> {
     write_new(path, STARTER)
 }
 
-/// Writes a study file for a table of results: columns with few values become factors, the other
-/// numeric columns metrics.
+/// Writes a study file for a table of results: columns with few values, some of them repeated,
+/// become factors, the other numeric columns metrics. In a short table that has no such columns
+/// the last numeric one is the metric and the others are factors.
 ///
 /// # Errors
 /// The table does not read or has no such columns, or the study file exists already.
@@ -56,53 +57,98 @@ struct Columns {
     replications: usize,
 }
 
+/// A column that may become a factor or a metric.
+struct Candidate {
+    index: usize,
+    name: String,
+    /// Distinct values; one more than a factor may have where there are more.
+    levels: Vec<Level>,
+    numeric: bool,
+    role: Role,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Factor,
+    Metric,
+    /// A text for every row: a factor only where nothing else is.
+    Label,
+}
+
 fn read_columns(text: &str) -> Result<Columns, String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let names: Vec<String> = reader
-        .headers()
-        .map_err(|error| error.to_string())?
-        .iter()
-        .map(|name| name.trim().to_owned())
-        .collect();
+    let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let records: Vec<csv::StringRecord> =
         reader.records().collect::<Result<_, _>>().map_err(|error| error.to_string())?;
-    let mut columns = Columns { factors: Vec::new(), metrics: Vec::new(), replications: 1 };
-    let mut factor_columns = Vec::new();
-    for (index, name) in names.iter().enumerate() {
-        if COUNTERS.contains(&name.as_str()) {
-            continue;
-        }
-        let mut levels: Vec<Level> = Vec::new();
-        for cell in records.iter().map(|record| record[index].trim()).filter(|c| !c.is_empty()) {
-            let level = Level::parse(cell);
-            if levels.len() <= MOST_LEVELS && !levels.iter().any(|own| own.same_as(&level)) {
-                levels.push(level);
-            }
-        }
-        let numeric = levels.iter().all(|level| level.number().is_some());
-        if numeric {
-            levels.sort_by(|a, b| {
-                a.number().partial_cmp(&b.number()).unwrap_or(std::cmp::Ordering::Equal)
-            });
-        }
-        if (2..=MOST_LEVELS).contains(&levels.len()) && records.len() > levels.len() {
-            columns.factors.push((name.clone(), levels));
-            factor_columns.push(index);
-        } else if numeric && levels.len() > MOST_LEVELS {
-            columns.metrics.push(name.clone());
-        }
-    }
+    let names = header.iter().map(str::trim).enumerate();
+    let mut found: Vec<Candidate> = names
+        .filter(|(_, name)| !COUNTERS.contains(name))
+        .filter_map(|(index, name)| candidate(index, name, &records))
+        .collect();
+    settle_roles(&mut found);
+    let all = |role: Role| found.iter().filter(move |own| own.role == role);
     let mut cells: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
     for record in &records {
-        *cells.entry(factor_columns.iter().map(|&c| record[c].trim()).collect()).or_default() += 1;
+        let cell = all(Role::Factor).map(|own| record[own.index].trim()).collect();
+        *cells.entry(cell).or_default() += 1;
     }
-    columns.replications = cells.values().copied().max().unwrap_or(1);
+    let columns = Columns {
+        factors: all(Role::Factor).map(|own| (own.name.clone(), own.levels.clone())).collect(),
+        metrics: all(Role::Metric).map(|own| own.name.clone()).collect(),
+        replications: cells.values().copied().max().unwrap_or(1),
+    };
     if columns.factors.is_empty() || columns.metrics.is_empty() {
         return Err(format!(
-            "no factors (columns of 2 to {MOST_LEVELS} values) or no metrics (numeric columns of more) found"
+            "it needs a factor (a column of 2 to {MOST_LEVELS} values) and a metric (a numeric column)"
         ));
     }
     Ok(columns)
+}
+
+/// What a column may be; nothing for a constant one, and for texts without end.
+fn candidate(index: usize, name: &str, records: &[csv::StringRecord]) -> Option<Candidate> {
+    let mut levels: Vec<Level> = Vec::new();
+    for cell in records.iter().map(|record| record[index].trim()).filter(|c| !c.is_empty()) {
+        let level = Level::parse(cell);
+        if levels.len() <= MOST_LEVELS && !levels.iter().any(|own| own.same_as(&level)) {
+            levels.push(level);
+        }
+    }
+    let numeric = levels.iter().all(|level| level.number().is_some());
+    if numeric {
+        levels.sort_by(|a, b| {
+            a.number().partial_cmp(&b.number()).unwrap_or(std::cmp::Ordering::Equal)
+        });
+    }
+    let repeats = levels.len() < records.len();
+    let role = match (levels.len(), numeric) {
+        (0 | 1, _) => return None,
+        (values, numeric) if values > MOST_LEVELS => numeric.then_some(Role::Metric)?,
+        _ if repeats => Role::Factor,
+        (_, true) => Role::Metric,
+        (_, false) => Role::Label,
+    };
+    Some(Candidate { index, name: name.to_owned(), levels, numeric, role })
+}
+
+/// Short tables leave open what is what: results stand last, as people write tables.
+fn settle_roles(found: &mut [Candidate]) {
+    let count = |found: &[Candidate], role| found.iter().filter(|own| own.role == role).count();
+    if count(found, Role::Metric) == 0
+        && count(found, Role::Factor) > 1
+        && let Some(last) = found.iter_mut().rev().find(|own| own.numeric)
+    {
+        last.role = Role::Metric;
+    }
+    if count(found, Role::Factor) == 0 {
+        let labels = found.iter_mut().filter(|own| own.role == Role::Label);
+        labels.for_each(|own| own.role = Role::Factor);
+    }
+    let last = found.iter().rposition(|own| own.role == Role::Metric).unwrap_or(0);
+    if count(found, Role::Factor) == 0 {
+        let short = |own: &&mut Candidate| own.levels.len() <= MOST_LEVELS;
+        found[..last].iter_mut().filter(short).for_each(|own| own.role = Role::Factor);
+    }
 }
 
 fn study_text(columns: &Columns, path: &Path, table: &Path) -> Result<String, String> {

@@ -55,6 +55,39 @@ fn a_table_gets_a_page_with_its_plots() {
     lab.expect(3, &[&words[..6], &["no/such/page.html"]].concat()).says(&["no/such/page.html"]);
 }
 
+/// A study is made of the table, takes it, and has these factors.
+#[track_caller]
+fn check_short(csv: &str, factors: &[&str]) {
+    let lab = Lab::new();
+    lab.write("t.csv", csv);
+    lab.expect(0, &["init", "study.toml", "--from", "t.csv"]);
+    let kept = lab.json(&["import", "t.csv", "--study", "study.toml", "--json"]);
+    assert_eq!(kept["kept"], csv.lines().count() - 1, "{csv}");
+    assert!(kept["outside_design"].as_array().unwrap().is_empty(), "{csv}");
+    let check = lab.json(&["check", "study.toml", "--json"]);
+    assert_eq!(check["design"]["factors"], serde_json::json!(factors), "{csv}");
+}
+
+#[test]
+fn a_short_table_becomes_a_study_too() {
+    check_short("a,b,y\n1,x,3.5\n2,x,4.5\n1,z,5.5\n2,z,6.5\n", &["a", "b"]);
+    check_short("lr,y\n0.1,3\n0.01,4\n0.001,5\n", &["lr"]);
+    check_short("optimizer,seconds\nsgd,3\nadam,4\n", &["optimizer"]);
+    check_short("a,y\n1,0.9\n2,0.9\n1,0.8\n2,0.7\n", &["a"]);
+    let eight: String =
+        (0..8).map(|i| format!("{},{},{},{}\n", i & 1, i >> 1 & 1, i >> 2, 10 * i + 3)).collect();
+    check_short(&format!("a,b,c,y\n{eight}"), &["a", "b", "c"]);
+}
+
+#[test]
+fn a_table_without_a_metric_is_refused() {
+    let lab = Lab::new();
+    for csv in ["a\n1\n2\n", "a,b\nx,y\nz,y\n", "a,b\n"] {
+        lab.write("t.csv", csv);
+        lab.expect(2, &["init", "study.toml", "--from", "t.csv"]).says(&["t.csv", "metric"]);
+    }
+}
+
 #[test]
 fn init_never_overwrites() {
     let lab = Lab::new();
