@@ -170,12 +170,14 @@ pub(crate) fn variables(
     design: &Design,
     finished: &[&Observation],
 ) -> Result<Vec<Variable>, AnalysisError> {
-    let of_factor = |factor: &Factor| {
-        let observed: Vec<_> =
-            finished.iter().map(|o| (o.trial, o.configuration.get(&factor.name))).collect();
+    let of_factor = |(place, factor): (usize, &Factor)| {
+        let observed: Vec<_> = finished
+            .iter()
+            .map(|o| (o.trial, o.configuration.get_at(place, &factor.name)))
+            .collect();
         Variable::from_factor(factor, &design.further_levels(factor), &observed)
     };
-    study.factors.iter().map(of_factor).collect()
+    study.factors.iter().enumerate().map(of_factor).collect()
 }
 
 /// Terms as positions among the variables, to which the squares that they name are added.

@@ -9,6 +9,7 @@ use crate::analyze_study::{add_blocks, blocks, place_terms, variables};
 use crate::error::AnalysisError;
 use crate::formula::Formula;
 use crate::model_matrix::{Coding, Contrasts, Equation, ModelMatrix, Scheme};
+use crate::variable::Variable;
 
 /// The probability with which people usually want to find an effect.
 const WANTED: f64 = 0.8;
@@ -40,11 +41,18 @@ pub struct TermPower {
     pub smallest_effect: Option<f64>,
 }
 
-/// Works out the power of a study if all its trials finish.
+/// Multiplications up to which the power is quick to work out.
+const MOST_WORK: u128 = 1_000_000_000;
+
+/// Works out the power of a study if all its trials finish; nothing where none are planned, or
+/// where the terms have too many columns over the rows to be compared.
 ///
 /// # Errors
 /// Terms that do not read or name no factor.
-pub fn planned_power(study: &Study, design: &Design) -> Result<PlannedPower, AnalysisError> {
+pub fn planned_power(
+    study: &Study,
+    design: &Design,
+) -> Result<Option<PlannedPower>, AnalysisError> {
     let spec = &study.analysis;
     let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
     let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
@@ -58,6 +66,9 @@ pub fn planned_power(study: &Study, design: &Design) -> Result<PlannedPower, Ana
     let mut variables = variables(study, design, &planned)?;
     variables.extend(blocks(&planned));
     let mut terms = place_terms(&formula, &mut variables, &spec.terms)?;
+    if planned.is_empty() || work(&variables, &terms, n) > MOST_WORK {
+        return Ok(None);
+    }
     let mut term_names = formula.term_names();
     add_blocks(&variables, &mut terms, &mut term_names);
     let equation = Equation { terms: &terms, intercept: formula.intercept };
@@ -89,5 +100,16 @@ pub fn planned_power(study: &Study, design: &Design) -> Result<PlannedPower, Ana
         .collect();
     let mains = terms.iter().filter(|own| study.factor(&own.term).is_some());
     let smallest_effect = mains.filter_map(|own| own.smallest_effect).max_by(f64::total_cmp);
-    Ok(PlannedPower { n, df_residual, smallest_effect, power: WANTED, terms })
+    Ok(Some(PlannedPower { n, df_residual, smallest_effect, power: WANTED, terms }))
+}
+
+/// Multiplications that it takes to find the independent columns of the terms over `n` rows.
+fn work(variables: &[Variable], terms: &[Vec<usize>], n: usize) -> u128 {
+    let of_variable = |&place: &usize| match &variables[place] {
+        own if own.coded.is_some() => 1,
+        own => own.levels.len() as u128,
+    };
+    let of_term = |term: &Vec<usize>| term.iter().map(of_variable).fold(1, u128::saturating_mul);
+    let columns = terms.iter().map(of_term).fold(1, u128::saturating_add);
+    columns.saturating_mul(n as u128).saturating_mul(columns.min(n as u128))
 }

@@ -1,6 +1,6 @@
 //! A column of the right side of an equation: its levels, and its values raw and coded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use trainwright_stats::orthogonal_polynomials;
 use trainwright_study::{Domain, Factor, Level};
@@ -111,9 +111,10 @@ impl Variable {
             levels.insert(0, Level::Text("absent".to_owned()));
         }
         let mut codes = Vec::with_capacity(observed.len());
+        let places: HashMap<String, usize> = levels.iter().map(Level::identity).zip(0..).collect();
         for &(trial, level) in observed {
             let code = match level {
-                Some(level) => levels.iter().position(|l| l.same_as(level)),
+                Some(level) => places.get(&level.identity()).copied(),
                 None if conditional => Some(0),
                 None => {
                     let factor = factor.name.clone();
@@ -227,9 +228,9 @@ fn levels_of(factor: &Factor, further: &[Level], observed: &[(u32, Option<&Level
         levels = ran.chain(further.iter().cloned()).collect();
         levels.sort_by(|a, b| number(a).total_cmp(&number(b)));
         levels.dedup_by(|a, b| a.same_as(b));
-        let runs =
-            |level: &Level| observed.iter().any(|(_, own)| own.is_some_and(|o| o.same_as(level)));
-        levels.retain(runs);
+        let run: HashSet<String> =
+            observed.iter().filter_map(|(_, level)| *level).map(Level::identity).collect();
+        levels.retain(|level| run.contains(&level.identity()));
     } else {
         levels.extend(further.iter().cloned());
     }

@@ -7,8 +7,8 @@
 
 use serde::Serialize;
 
-use crate::design::MOST_ROWS;
 use crate::error::DesignError;
+use crate::size::check_centre_points;
 use crate::word::LETTERS;
 
 /// Blocks of three for six factors, counted from 0.
@@ -43,10 +43,7 @@ impl BoxBehnken {
         let blocks = blocks(factors)?;
         let mut rows: Vec<Vec<i8>> =
             blocks.iter().flat_map(|block| block_rows(factors, block)).collect();
-        let runs = rows.len().saturating_add(centre);
-        if runs > MOST_ROWS {
-            return Err(DesignError::TooManyRows { runs: runs as u64, most: MOST_ROWS });
-        }
+        check_centre_points(rows.len(), centre as u64)?;
         rows.extend(std::iter::repeat_n(vec![0; factors], centre));
         Ok(Self { factors: LETTERS[..factors].to_vec(), rows })
     }
@@ -185,6 +182,9 @@ mod tests {
                 format!("a Box-Behnken design has 3 to 7 factors, not {factors}")
             );
         }
-        assert!(matches!(BoxBehnken::new(3, usize::MAX), Err(DesignError::TooManyRows { .. })));
+        assert!(matches!(
+            BoxBehnken::new(3, usize::MAX),
+            Err(DesignError::TooManyCentrePoints { .. })
+        ));
     }
 }

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 
-use crate::design::MOST_ROWS;
 use crate::error::DesignError;
+use crate::size::check_centre_points;
 use crate::word::LETTERS;
 
 /// Factors at which the cube alone has half a million rows.
@@ -71,10 +71,7 @@ impl CentralComposite {
             return Err(DesignError::FactorsOutOfRange { design, factors, least, most });
         }
         let corners = 1usize << factors;
-        let runs = (corners + 2 * factors).saturating_add(centre.cube).saturating_add(centre.star);
-        if runs > MOST_ROWS {
-            return Err(DesignError::TooManyRows { runs: runs as u64, most: MOST_ROWS });
-        }
+        check_centre_points(corners + 2 * factors, centre.cube.saturating_add(centre.star) as u64)?;
         let (alpha, corner, axial) = match star {
             Star::Circumscribed(kind) => {
                 let alpha = distance(factors, kind, centre);
@@ -209,6 +206,6 @@ mod tests {
             "a central composite design has 2 to 19 factors, not 1"
         );
         assert!(matches!(refused(20, 0), DesignError::FactorsOutOfRange { .. }));
-        assert!(matches!(refused(2, usize::MAX), DesignError::TooManyRows { .. }));
+        assert!(matches!(refused(2, usize::MAX), DesignError::TooManyCentrePoints { .. }));
     }
 }

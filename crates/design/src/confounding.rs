@@ -43,14 +43,18 @@ pub struct EffectPair {
 }
 
 impl Confounding {
-    /// Compares the effects over the rows of a design; nothing where there are too many.
+    /// Compares the effects over the rows of a design; nothing where there are too many effects,
+    /// or no rows.
     pub fn of(study: &Study, design: &Design) -> Option<Self> {
         let coding = Coding::new(study);
         let mut effects = short_effects(study.factors.len());
         effects.extend(squares(study, design));
         let rows = design.rows();
-        let sizes = effects.iter().map(|effect| coding.values(effect, &rows[0]).len());
-        let columns: usize = sizes.sum();
+        if rows.is_empty() {
+            return None;
+        }
+        let sizes = effects.iter().map(|effect| coding.columns(effect));
+        let columns = sizes.fold(0, usize::saturating_add);
         if rows.len().saturating_mul(columns).saturating_mul(columns) > MOST_WORK {
             return None;
         }
@@ -94,7 +98,8 @@ fn squares(study: &Study, design: &Design) -> Vec<Effect> {
     let curved = |&index: &usize| {
         let factor = &study.factors[index];
         let mut seen: Vec<f64> = Vec::new();
-        let values = design.rows().iter().filter_map(|row| row.get(&factor.name)?.number());
+        let values =
+            design.rows().iter().filter_map(|row| row.get_at(index, &factor.name)?.number());
         for value in values {
             if !seen.contains(&value) {
                 seen.push(value);

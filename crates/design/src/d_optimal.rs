@@ -11,6 +11,7 @@ use serde::Serialize;
 use trainwright_study::Seed;
 
 use crate::error::DesignError;
+use crate::size::check_runs;
 
 /// Gain of an exchange below which the search stops.
 const LEAST_GAIN: f64 = 1e-9;
@@ -27,6 +28,13 @@ const MOST_WORK: u64 = 4_000_000;
 
 /// Passes over the rows after which a start is given up; few take more than ten.
 const MOST_PASSES: usize = 200;
+
+/// Multiplications of one pass of every start and kick together; a pass is repeated some twenty
+/// times, so that the search ends within minutes.
+const MOST_SEARCH: u128 = 10_000_000_000;
+
+/// What a pass counts at least.
+const LEAST_PASS: u128 = 1_000;
 
 /// What to choose from, and how.
 #[derive(Debug, Clone, Copy)]
@@ -88,9 +96,11 @@ pub fn d_optimal(exchange: &Exchange<'_>) -> Result<Chosen, DesignError> {
     if exchange.runs == 0 {
         return Err(DesignError::NoRuns { design: "D-optimal" });
     }
+    check_runs(exchange.runs as u64)?;
     if total < coefficients {
         return Err(DesignError::TooFewRunsForModel { runs: total, coefficients });
     }
+    check_work(exchange, coefficients)?;
     let mut ends: Vec<(f64, Vec<usize>)> = Vec::new();
     for start in 0..exchange.starts {
         let rows = improved(exchange, exchange.seed.derive(u64::from(start)));
@@ -109,6 +119,30 @@ pub fn d_optimal(exchange: &Exchange<'_>) -> Result<Chosen, DesignError> {
             starts: exchange.starts,
             starts_at_best: ends.iter().map(|own| u32::from(close(own.0))).sum(),
         },
+    })
+}
+
+/// Fails where the search would take longer than anyone waits.
+fn check_work(exchange: &Exchange<'_>, coefficients: usize) -> Result<(), DesignError> {
+    let (candidates, size) = (exchange.candidates.len() as u128, coefficients as u128);
+    let rows = (exchange.runs + exchange.fixed.len()) as u128;
+    let pass = candidates * exchange.runs as u128 * size
+        + (candidates + rows) * size * size
+        + size * size * size;
+    // A small pass costs more than its multiplications.
+    let start = pass.max(LEAST_PASS) * u128::from(1 + kicks(exchange));
+    let work = start * u128::from(exchange.starts);
+    if work <= MOST_SEARCH {
+        return Ok(());
+    }
+    Err(DesignError::SearchTooLong {
+        runs: exchange.runs,
+        candidates: exchange.candidates.len(),
+        coefficients,
+        starts: exchange.starts,
+        work,
+        most: MOST_SEARCH,
+        starts_allowed: MOST_SEARCH / start.max(1),
     })
 }
 
@@ -145,7 +179,8 @@ fn improved(exchange: &Exchange<'_>, seed: Seed) -> Vec<usize> {
 
 /// Kicks that a start gets: many for small searches, few for large ones.
 fn kicks(exchange: &Exchange<'_>) -> u64 {
-    let pass = exchange.candidates.len() * exchange.runs * exchange.candidates[0].len();
+    let width = exchange.candidates.first().map_or(0, Vec::len);
+    let pass = exchange.candidates.len().saturating_mul(exchange.runs).saturating_mul(width);
     (MOST_WORK / pass.max(1) as u64).min(MOST_KICKS)
 }
 

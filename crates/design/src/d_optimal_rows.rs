@@ -12,12 +12,16 @@ use crate::listed::Listed;
 use crate::model_terms::read_terms;
 use crate::note::DesignNote;
 use crate::rows::RowList;
+use crate::size::check_runs;
 
 /// Part of the study's randomness; the number never changes, so planned trials stay planned.
 const STARTS: u64 = 22;
 
 /// Candidates up to which the exchange is quick.
-const MOST_CANDIDATES: usize = 100_000;
+pub const MOST_CANDIDATES: usize = 100_000;
+
+/// Numbers in the model rows of all candidates.
+const MOST_NUMBERS: usize = 50_000_000;
 
 /// What a D-optimal design is to serve.
 pub(crate) struct Wanted<'a> {
@@ -30,6 +34,7 @@ pub(crate) struct Wanted<'a> {
 /// The D-optimal design that a study asks for.
 pub(crate) fn listed(study: &Study, wanted: &Wanted<'_>) -> Result<Listed, DesignError> {
     let model = wanted.model.unwrap_or(&study.analysis.terms);
+    check_candidates(study, wanted.candidates)?;
     let effects = read_terms(study, model)?;
     let (candidates, notes) = candidates(study, &effects, wanted.candidates)?;
     let chosen = choose(study, &effects, &candidates, &[], wanted)?;
@@ -52,11 +57,22 @@ pub fn augment(
         return Err(DesignError::NotDOptimal);
     };
     let model = model.as_deref().unwrap_or(&study.analysis.terms);
+    check_candidates(study, given)?;
     let effects = read_terms(study, model)?;
     let (candidates, _) = candidates(study, &effects, given)?;
     let wanted = Wanted { runs: *runs, model: Some(model), candidates: given, starts: *starts };
     let (rows, optimality) = choose(study, &effects, &candidates, existing, &wanted)?;
     Ok((rows.iter().map(|&row| candidates[row].clone()).collect(), optimality))
+}
+
+/// Fails on more combinations of levels than rows are chosen from, before any is made.
+fn check_candidates(study: &Study, given: &[Configuration]) -> Result<(), DesignError> {
+    let counts = study.factors.iter().map(|factor| factor.levels.len() as u128);
+    let combinations = counts.fold(1, u128::saturating_mul);
+    if given.is_empty() && combinations > MOST_CANDIDATES as u128 {
+        return Err(DesignError::TooManyCandidates { combinations, most: MOST_CANDIDATES });
+    }
+    Ok(())
 }
 
 fn choose(
@@ -66,7 +82,15 @@ fn choose(
     fixed: &[Configuration],
     wanted: &Wanted<'_>,
 ) -> Result<(Vec<usize>, Optimality), DesignError> {
+    check_runs(u64::from(wanted.runs))?;
     let coding = Coding::new(study);
+    let columns = effects.iter().map(|effect| coding.columns(effect));
+    let coefficients = columns.fold(1, usize::saturating_add);
+    let cells = candidates.len() as u128 * coefficients as u128;
+    if cells > MOST_NUMBERS as u128 {
+        let (candidates, most) = (candidates.len(), MOST_NUMBERS);
+        return Err(DesignError::ModelTooLarge { candidates, coefficients, cells, most });
+    }
     let rows = |own: &[Configuration]| -> Vec<Vec<f64>> {
         own.iter().map(|row| coding.model_row(effects, row)).collect()
     };

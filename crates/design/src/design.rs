@@ -1,6 +1,6 @@
 //! The planned list of configurations.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde::Serialize;
 use trainwright_study::{Change, Configuration, Domain, Factor, Level, Study};
@@ -13,10 +13,8 @@ use crate::misprint::{MOST_COLUMNS, check_table};
 use crate::note::DesignNote;
 use crate::plackett_burman::PartialAlias;
 use crate::run_order::hard_setting;
+use crate::size::check_trials;
 use crate::word::{LETTERS, position};
-
-/// Rows, and trials, that a design may have.
-pub const MOST_ROWS: usize = 1_000_000;
 
 /// The configurations of a study, in standard order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -91,7 +89,9 @@ impl Design {
         {
             notes.extend(check_table(coded)?.map(DesignNote::Misprint));
         }
-        notes.extend(split_plot(study, &rows));
+        if kind != Kind::Open {
+            notes.extend(split_plot(study, &rows));
+        }
         let factors = study.factors.iter().map(|factor| factor.name.clone()).collect();
         Ok(Self {
             kind,
@@ -161,14 +161,10 @@ impl Design {
 
     /// Levels of a factor that rows run without the study listing them, in the order of the rows.
     pub fn further_levels(&self, factor: &Factor) -> Vec<Level> {
-        let mut further: Vec<Level> = Vec::new();
-        let mut seen = BTreeSet::new();
-        for level in self.rows.iter().filter_map(|row| row.get(&factor.name)) {
-            if factor.level(level).is_none() && seen.insert(level.to_string()) {
-                further.push(level.clone());
-            }
-        }
-        further
+        let mut known: HashSet<String> = factor.levels.iter().map(Level::identity).collect();
+        let place = self.factors.iter().position(|own| *own == factor.name).unwrap_or(0);
+        let own = self.rows.iter().filter_map(|row| row.get_at(place, &factor.name));
+        own.filter(|level| known.insert(level.identity())).cloned().collect()
     }
 
     /// What the rows alone do not tell.
@@ -195,21 +191,14 @@ impl Design {
     }
 }
 
-fn check_trials(rows: usize, replications: u32) -> Result<(), DesignError> {
-    let trials = rows as u64 * u64::from(replications);
-    if trials > MOST_ROWS as u64 {
-        return Err(DesignError::TooManyTrials { rows, replications, trials, most: MOST_ROWS });
-    }
-    Ok(())
-}
-
 /// Rows as signs, where every factor has two levels and takes part in every row.
 pub(crate) fn code(study: &Study, rows: &[Configuration]) -> Option<Vec<Vec<i8>>> {
     let levels: Vec<_> =
         study.factors.iter().map(|factor| factor.low_and_high()).collect::<Option<_>>()?;
     let code_row = |row: &Configuration| {
-        let signs = study.factors.iter().zip(&levels).map(|(factor, (low, high))| {
-            let level = row.get(&factor.name)?;
+        let factors = study.factors.iter().enumerate();
+        let signs = factors.zip(&levels).map(|((place, factor), (low, high))| {
+            let level = row.get_at(place, &factor.name)?;
             match (level.same_as(low), level.same_as(high)) {
                 (true, _) => Some(-1),
                 (_, true) => Some(1),
@@ -237,11 +226,11 @@ fn is_zero(count: &u32) -> bool {
 
 fn levels_never_run(study: &Study, rows: &[Configuration]) -> Vec<DesignNote> {
     let mut notes = Vec::new();
-    for factor in study.factors.iter().filter(|factor| factor.domain == Domain::Levels) {
-        let runs = |level: &&_| {
-            rows.iter().any(|row| row.get(&factor.name).is_some_and(|own| own.same_as(level)))
-        };
-        for level in factor.levels.iter().filter(|level| !runs(level)) {
+    let factors = study.factors.iter().enumerate();
+    for (place, factor) in factors.filter(|(_, factor)| factor.domain == Domain::Levels) {
+        let levels = rows.iter().filter_map(|row| row.get_at(place, &factor.name));
+        let run: HashSet<String> = levels.map(Level::identity).collect();
+        for level in factor.levels.iter().filter(|level| !run.contains(&level.identity())) {
             let (factor, level) = (factor.name.clone(), level.clone());
             notes.push(DesignNote::LevelNeverRun { factor, level });
         }

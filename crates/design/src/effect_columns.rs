@@ -3,7 +3,9 @@
 //! Numbers run from -1 at a factor's lowest level to +1 at its highest, on the factor's scale; two
 //! texts are -1 and +1; more texts get columns that sum to zero over the levels.
 
-use trainwright_study::{Configuration, Factor, Level, Study};
+use std::collections::HashMap;
+
+use trainwright_study::{Configuration, Factor, Level, Scale, Study};
 
 /// A product of powers of factors: position in the study's list and power.
 pub(crate) type Effect = Vec<(usize, u32)>;
@@ -26,23 +28,33 @@ pub(crate) fn short_effects(factors: usize) -> Vec<Effect> {
 }
 
 /// How the factors of a study become numbers.
-pub(crate) struct Coding<'a> {
-    study: &'a Study,
+pub(crate) struct Coding {
+    factors: Vec<FactorCoding>,
 }
 
-impl<'a> Coding<'a> {
-    pub(crate) fn new(study: &'a Study) -> Self {
-        Self { study }
+/// What is known of a factor before any row is looked at.
+struct FactorCoding {
+    name: String,
+    scale: Scale,
+    /// Lowest and highest position on the scale; nothing for texts.
+    ends: Option<(f64, f64)>,
+    /// Places of the levels by identity.
+    places: HashMap<String, usize>,
+}
+
+impl Coding {
+    pub(crate) fn new(study: &Study) -> Self {
+        Self { factors: study.factors.iter().map(FactorCoding::of).collect() }
     }
 
     /// The values of an effect in a row; zeros where one of its factors is absent.
     pub(crate) fn values(&self, effect: &Effect, row: &Configuration) -> Vec<f64> {
         let mut product = vec![1.0];
         for &(index, power) in effect {
-            let factor = &self.study.factors[index];
-            let own = match row.get(&factor.name) {
-                Some(level) => coded(factor, level),
-                None => vec![0.0; columns(factor)],
+            let factor = &self.factors[index];
+            let own = match row.get_at(index, &factor.name) {
+                Some(level) => factor.coded(level),
+                None => vec![0.0; factor.columns()],
             };
             let powers: Vec<f64> =
                 own.iter().map(|value| value.powi(power.cast_signed())).collect();
@@ -59,25 +71,41 @@ impl<'a> Coding<'a> {
         let values = effects.iter().flat_map(|effect| self.values(effect, row));
         std::iter::once(1.0).chain(values).collect()
     }
-}
 
-/// Columns that a factor takes.
-fn columns(factor: &Factor) -> usize {
-    if factor.is_numeric() { 1 } else { factor.levels.len() - 1 }
-}
-
-fn coded(factor: &Factor, level: &Level) -> Vec<f64> {
-    if let (Some((low, high)), Some(value)) = (factor.ends(), level.number()) {
-        let place = |value: f64| factor.scale.position(value);
-        let number = |level: &Level| level.number().expect("the ends are numbers");
-        let (low, high) = (place(number(low)), place(number(high)));
-        return vec![(2.0 * place(value) - low - high) / (high - low)];
+    /// Columns that an effect takes.
+    pub(crate) fn columns(&self, effect: &Effect) -> usize {
+        let own = effect.iter().map(|&(index, _)| self.factors[index].columns());
+        own.fold(1, usize::saturating_mul)
     }
-    let code = factor.levels.iter().position(|own| own.same_as(level));
-    let last = factor.levels.len() - 1;
-    match (code, last) {
-        (Some(code), 1) => vec![if code == 0 { -1.0 } else { 1.0 }],
-        (Some(code), _) if code == last => vec![-1.0; last],
-        _ => (0..last).map(|own| if Some(own) == code { 1.0 } else { 0.0 }).collect(),
+}
+
+impl FactorCoding {
+    fn of(factor: &Factor) -> Self {
+        let number = |level: &Level| level.number().expect("the ends are numbers");
+        let place = |level: &Level| factor.scale.position(number(level));
+        Self {
+            name: factor.name.clone(),
+            scale: factor.scale,
+            ends: factor.ends().map(|(low, high)| (place(low), place(high))),
+            places: factor.levels.iter().map(Level::identity).zip(0..).collect(),
+        }
+    }
+
+    /// Columns that the factor takes.
+    fn columns(&self) -> usize {
+        if self.ends.is_some() { 1 } else { self.places.len() - 1 }
+    }
+
+    fn coded(&self, level: &Level) -> Vec<f64> {
+        if let (Some((low, high)), Some(value)) = (self.ends, level.number()) {
+            return vec![(2.0 * self.scale.position(value) - low - high) / (high - low)];
+        }
+        let code = self.places.get(&level.identity()).copied();
+        let last = self.places.len() - 1;
+        match (code, last) {
+            (Some(code), 1) => vec![if code == 0 { -1.0 } else { 1.0 }],
+            (Some(code), _) if code == last => vec![-1.0; last],
+            _ => (0..last).map(|own| if Some(own) == code { 1.0 } else { 0.0 }).collect(),
+        }
     }
 }

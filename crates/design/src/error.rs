@@ -13,6 +13,31 @@ pub enum DesignError {
     TooManyCombinations { combinations: u128, most: usize },
     #[error("{runs} runs are more than {most}")]
     TooManyRows { runs: u64, most: usize },
+    #[error("{centre} centre points beside {rows} rows are more than the {most} rows of a design")]
+    TooManyCentrePoints { centre: u64, rows: usize, most: usize },
+    #[error("{rows} rows of {factors} factors have {cells} cells, more than {most}")]
+    TooManyCells { rows: usize, factors: usize, cells: u128, most: usize },
+    #[error("the term `{term}` stands for {products} products, more than {most}")]
+    TooManyProducts { term: String, products: u128, most: usize },
+    #[error(
+        "{candidates} candidates for {coefficients} coefficients are {cells} numbers, more than \
+         {most}"
+    )]
+    ModelTooLarge { candidates: usize, coefficients: usize, cells: u128, most: usize },
+    #[error(
+        "choosing {runs} of {candidates} candidates for {coefficients} coefficients from {starts} \
+         starts takes {} multiplications for each pass, more than {}", rough(*work), rough(*most)
+    )]
+    SearchTooLong {
+        runs: usize,
+        candidates: usize,
+        coefficients: usize,
+        starts: u32,
+        work: u128,
+        most: u128,
+        /// The most starts that fit; none where a single one is too long.
+        starts_allowed: u128,
+    },
     #[error("the table has {rows} rows, more than {most}")]
     TableTooLong { rows: usize, most: usize },
     #[error("{rows} rows with {replications} replications make {trials} trials, more than {most}")]
@@ -45,7 +70,9 @@ pub enum DesignError {
     TooFewRunsForModel { runs: usize, coefficients: usize },
     #[error("the candidates cannot fix all {coefficients} coefficients of the model")]
     CandidatesTooPoor { coefficients: usize },
-    #[error("the levels have {combinations} combinations, more than {most} to choose from")]
+    #[error(
+        "the levels have {combinations} combinations or more, and {most} are the most to choose from"
+    )]
     TooManyCandidates { combinations: u128, most: usize },
     #[error("no orthogonal array of at most {most} runs has columns for {wanted}")]
     NoArray { wanted: String, most: usize },
@@ -156,6 +183,11 @@ impl DesignError {
             | Self::TooManyFactors { .. }
             | Self::FactorsOutOfRange { .. } => path(&["factors"]),
             Self::TooManyTrials { .. } => path(&["design", "replications"]),
+            Self::TooManyCentrePoints { .. } => path(&["design", "center_points"]),
+            Self::TooManyCells { .. } => path(&["factors"]),
+            Self::TooManyProducts { .. } | Self::ModelTooLarge { .. } => path(&["design", "model"]),
+            Self::SearchTooLong { starts_allowed: 0, .. } => path(&["design", "runs"]),
+            Self::SearchTooLong { .. } => path(&["design", "starts"]),
             Self::TooManyRows { .. }
             | Self::RunsNotPowerOfTwo { .. }
             | Self::TooFewRuns { .. }
@@ -217,6 +249,18 @@ impl DesignError {
             Self::TooManyRows { most, .. } => format!("use at most {} runs", 1usize << most.ilog2()),
             Self::TooManyTrials { rows, most, .. } => {
                 format!("use at most {} replications", most / rows)
+            }
+            Self::TooManyCentrePoints { rows, most, .. } => {
+                format!("use at most {} centre points", most.saturating_sub(*rows))
+            }
+            Self::TooManyCells { .. } => "use fewer factors or fewer rows".to_owned(),
+            Self::TooManyProducts { .. } => "write `main + 2fi`, or shorter products".to_owned(),
+            Self::ModelTooLarge { .. } => "use fewer levels or fewer terms".to_owned(),
+            Self::SearchTooLong { starts_allowed: 0, .. } => {
+                "use fewer runs, fewer levels or fewer terms".to_owned()
+            }
+            Self::SearchTooLong { starts_allowed, .. } => {
+                format!("use at most {starts_allowed} starts")
             }
             Self::NotTwoLevel { .. } => {
                 "give the factor two levels, or use type = \"full\"".to_owned()
@@ -289,6 +333,11 @@ impl DesignError {
             _ => return None,
         })
     }
+}
+
+/// A large number by its first digits: `4.3e12`.
+fn rough(number: u128) -> String {
+    format!("{:.1e}", number as f64)
 }
 
 /// Numbers as a sentence lists them: `8, 12 or 16`.

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::design::MOST_ROWS;
 use crate::error::DesignError;
 use crate::generator::{Definition, read_generators};
 use crate::minimum_aberration::{Proven, clear_pairs, least_aberration};
+use crate::size::MOST_ROWS;
 use crate::word::{LETTERS, Word};
 
 /// Generators a fraction may have: 2^16 words are still quick to list.

@@ -2,9 +2,9 @@
 
 use trainwright_study::Study;
 
-use crate::design::MOST_ROWS;
 use crate::error::DesignError;
 use crate::fraction::TwoLevelFraction;
+use crate::size::MOST_ROWS;
 
 /// What the study asks of the fraction.
 pub(crate) struct Request<'a> {

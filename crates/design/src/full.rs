@@ -2,10 +2,10 @@
 
 use trainwright_study::{Configuration, Study};
 
-use crate::design::MOST_ROWS;
 use crate::error::DesignError;
 use crate::note::DesignNote;
 use crate::rows::RowList;
+use crate::size::MOST_ROWS;
 
 /// All combinations in standard order: the first factor changes fastest.
 pub(crate) fn full(study: &Study) -> Result<(Vec<Configuration>, Vec<DesignNote>), DesignError> {
@@ -36,6 +36,19 @@ pub fn full_factorial(levels: &[usize]) -> Result<Vec<Vec<usize>>, DesignError> 
         return Err(DesignError::NoFactors);
     }
     Ok((0..combinations(levels)?).map(|number| combination(levels, number)).collect())
+}
+
+/// All combinations of this many two-level factors, as [`full_factorial`] lists them.
+///
+/// # Errors
+/// No factors, or more combinations than any design may have.
+pub fn two_level_factorial(factors: usize) -> Result<Vec<Vec<usize>>, DesignError> {
+    let exponent = u32::try_from(factors).unwrap_or(u32::MAX);
+    let combinations = 2u128.saturating_pow(exponent);
+    if combinations > MOST_ROWS as u128 {
+        return Err(DesignError::TooManyCombinations { combinations, most: MOST_ROWS });
+    }
+    full_factorial(&vec![2; factors])
 }
 
 fn combinations(levels: &[usize]) -> Result<usize, DesignError> {

@@ -6,8 +6,8 @@
 
 use trainwright_study::{Seed, Spread};
 
-use crate::design::MOST_ROWS;
 use crate::error::DesignError;
+use crate::size::{check_cells, check_runs};
 use crate::word::LETTERS;
 
 /// Runs up to which a swap is quick to judge.
@@ -67,9 +67,8 @@ fn check_size(factors: usize, runs: usize, spread: Spread) -> Result<(), DesignE
     if runs == 0 {
         return Err(DesignError::NoRuns { design });
     }
-    if runs > MOST_ROWS {
-        return Err(DesignError::TooManyRows { runs: runs as u64, most: MOST_ROWS });
-    }
+    check_runs(runs as u64)?;
+    check_cells(runs, factors)?;
     if spread == Spread::Maximin && runs > MOST_RUNS_TO_SPREAD {
         return Err(DesignError::TooManyRunsToSpread { runs, most: MOST_RUNS_TO_SPREAD });
     }
@@ -175,6 +174,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::size::MOST_ROWS;
     use crate::space_filling::SpaceFilling;
 
     fn strata(points: &[Vec<f64>], column: usize) -> Vec<usize> {

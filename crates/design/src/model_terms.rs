@@ -1,19 +1,22 @@
 //! Reads the terms that a D-optimal design serves, such as `main + 2fi` or `lr*batch + lr^2`.
 
+use std::collections::HashSet;
+
 use trainwright_study::Study;
 
 use crate::effect_columns::{Effect, short_effects};
 use crate::error::DesignError;
 
+/// Products that a crossing such as `a*b*c` may stand for.
+const MOST_PRODUCTS: usize = 1 << 16;
+
 /// The effects that a sum of terms names, each once, in order.
 pub(crate) fn read_terms(study: &Study, terms: &str) -> Result<Vec<Effect>, DesignError> {
     let mut effects: Vec<Effect> = Vec::new();
+    let mut known: HashSet<Effect> = HashSet::new();
     for term in terms.split('+').map(str::trim) {
-        for effect in read_term(study, terms, term)? {
-            if !effects.contains(&effect) {
-                effects.push(effect);
-            }
-        }
+        let read = read_term(study, terms, term)?;
+        effects.extend(read.into_iter().filter(|effect| known.insert(effect.clone())));
     }
     Ok(effects)
 }
@@ -27,6 +30,9 @@ fn read_term(study: &Study, terms: &str, term: &str) -> Result<Vec<Effect>, Desi
         let numeric = (0..factors).filter(|&index| study.factors[index].is_numeric());
         numeric.map(|index| vec![(index, 2)])
     };
+    if matches!(term, "2fi" | "quadratic") {
+        check_products(term, factors as u128 * (factors as u128 + 1) / 2)?;
+    }
     Ok(match term {
         "1" => Vec::new(),
         "main" => up_to(1).collect(),
@@ -39,7 +45,7 @@ fn read_term(study: &Study, terms: &str, term: &str) -> Result<Vec<Effect>, Desi
                 .split(['*', ':'])
                 .map(|part| power(study, terms, part))
                 .collect::<Result<_, _>>()?;
-            if crossed { crossing(&parts) } else { vec![sorted(parts)] }
+            if crossed { crossing(term, &parts)? } else { vec![sorted(parts)] }
         }
     })
 }
@@ -64,14 +70,25 @@ fn power(study: &Study, terms: &str, part: &str) -> Result<(usize, u32), DesignE
 }
 
 /// All products of some of the parts: `a*b` is a, b and a:b.
-fn crossing(parts: &[(usize, u32)]) -> Vec<Effect> {
+fn crossing(term: &str, parts: &[(usize, u32)]) -> Result<Vec<Effect>, DesignError> {
+    let products = 2u128.saturating_pow(u32::try_from(parts.len()).unwrap_or(u32::MAX)) - 1;
+    check_products(term, products)?;
     let subset = |chosen: u32| {
         let own = parts.iter().enumerate().filter(|(place, _)| chosen >> place & 1 == 1);
         sorted(own.map(|(_, part)| *part).collect())
     };
     let mut subsets: Vec<u32> = (1..1u32 << parts.len()).collect();
     subsets.sort_by_key(|chosen| chosen.count_ones());
-    subsets.into_iter().map(subset).collect()
+    Ok(subsets.into_iter().map(subset).collect())
+}
+
+/// Fails on more products than a term may stand for, before any is made.
+fn check_products(term: &str, products: u128) -> Result<(), DesignError> {
+    if products > MOST_PRODUCTS as u128 {
+        let (term, most) = (term.to_owned(), MOST_PRODUCTS);
+        return Err(DesignError::TooManyProducts { term, products, most });
+    }
+    Ok(())
 }
 
 fn sorted(mut effect: Effect) -> Effect {

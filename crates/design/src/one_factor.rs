@@ -6,6 +6,7 @@ use crate::condition::{active, violated};
 use crate::error::DesignError;
 use crate::note::DesignNote;
 use crate::rows::RowList;
+use crate::size::check_cells;
 
 /// The baseline, then every other level of each factor in turn.
 pub(crate) fn one_factor(
@@ -14,6 +15,8 @@ pub(crate) fn one_factor(
 ) -> Result<(Vec<Configuration>, Vec<DesignNote>), DesignError> {
     let start = baseline_levels(study, baseline)?;
     check_baseline(study, &combination(study, &start))?;
+    let others: usize = study.factors.iter().map(|factor| factor.levels.len() - 1).sum();
+    check_cells(1 + others, study.factors.len())?;
     let mut rows = RowList::new(study);
     rows.push(&combination(study, &start))?;
     for (index, factor) in study.factors.iter().enumerate() {

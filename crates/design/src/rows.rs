@@ -14,13 +14,10 @@ pub(crate) struct RowList<'a> {
     rows: Vec<Configuration>,
     /// Without conditional factors no two combinations make the same row.
     conditional: bool,
-    seen: HashSet<LevelNumbers>,
+    seen: HashSet<String>,
     merged: usize,
     dropped: Vec<Vec<Configuration>>,
 }
-
-/// Each factor's level by its place in the factor's list; nothing where the factor is absent.
-pub(crate) type LevelNumbers = Vec<Option<usize>>;
 
 impl<'a> RowList<'a> {
     pub(crate) fn new(study: &'a Study) -> Self {
@@ -32,7 +29,7 @@ impl<'a> RowList<'a> {
     /// Adds a combination of all factors.
     pub(crate) fn push(&mut self, combination: &Configuration) -> Result<(), DesignError> {
         let row = active(self.study, combination)?;
-        if self.conditional && !self.seen.insert(level_numbers(self.study, &row)) {
+        if self.conditional && !self.seen.insert(row.identity()) {
             self.merged += 1;
             return Ok(());
         }
@@ -62,16 +59,4 @@ impl<'a> RowList<'a> {
         }
         Ok((self.rows, notes))
     }
-}
-
-/// The places of a configuration's levels.
-pub(crate) fn level_numbers(study: &Study, configuration: &Configuration) -> LevelNumbers {
-    study
-        .factors
-        .iter()
-        .map(|factor| {
-            let level = configuration.get(&factor.name)?;
-            factor.levels.iter().position(|own| own.same_as(level))
-        })
-        .collect()
 }

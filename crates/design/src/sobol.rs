@@ -4,8 +4,8 @@
 //! the first is the origin. Leaving it out would break the balance of the first 2^m points (Owen,
 //! "On dropping the first Sobol' point", 2020).
 
-use crate::design::MOST_ROWS;
 use crate::error::DesignError;
+use crate::size::{check_cells, check_runs};
 
 /// Bits of a coordinate.
 const BITS: usize = 32;
@@ -65,9 +65,8 @@ pub fn sobol(factors: usize, runs: usize) -> Result<Vec<Vec<f64>>, DesignError> 
     if runs == 0 {
         return Err(DesignError::NoRuns { design });
     }
-    if runs > MOST_ROWS {
-        return Err(DesignError::TooManyRows { runs: runs as u64, most: MOST_ROWS });
-    }
+    check_runs(runs as u64)?;
+    check_cells(runs, factors)?;
     let directions: Vec<_> = (0..factors).map(directions).collect();
     let mut state = vec![0u32; factors];
     let mut points = Vec::with_capacity(runs);
@@ -107,6 +106,7 @@ fn directions(dimension: usize) -> [u32; BITS] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::size::MOST_ROWS;
 
     /// Numbers of points in the boxes of sides 2^-cuts.
     fn counts(points: &[Vec<f64>], cuts: &[u32]) -> Vec<usize> {

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use trainwright_study::{Configuration, Study};
 
 use crate::condition::{active, violated};
-use crate::design::MOST_ROWS;
 use crate::error::DesignError;
 use crate::note::DesignNote;
-use crate::rows::level_numbers;
+use crate::size::MOST_ROWS;
 
 /// The rows without absent factors, and a note for each that repeats another.
 pub(crate) fn table(
@@ -28,7 +27,7 @@ pub(crate) fn table(
     let mut notes = Vec::new();
     for (index, configuration) in rows.iter().enumerate() {
         let row = index + 1;
-        let of = *first.entry(level_numbers(study, configuration)).or_insert(row);
+        let of = *first.entry(configuration.identity()).or_insert(row);
         if of != row {
             notes.push(DesignNote::Repeated { row, of });
         }

@@ -14,6 +14,7 @@ use crate::generator::read_effect;
 use crate::listed::Listed;
 use crate::note::DesignNote;
 use crate::plackett_burman::{PlackettBurman, partial_aliases};
+use crate::size::check_centre_points;
 use crate::table::check_rows;
 
 /// The fraction or screening design that a study asks for.
@@ -61,6 +62,7 @@ fn screening(study: &Study, runs: Option<u32>) -> Result<Listed, DesignError> {
 /// A two-level design with the blocks and centre points of the study.
 pub(crate) fn with_additions(study: &Study, mut listed: Listed) -> Result<Listed, DesignError> {
     let additions = &study.design.additions;
+    check_centre_points(listed.rows.len(), u64::from(additions.centre_points))?;
     if let Some(spec) = &additions.blocks {
         two_levels(study, "a design in blocks")?;
         let signs = code(study, &listed.rows).expect("every row has one of two levels");

@@ -25,6 +25,15 @@ impl Configuration {
         self.0.iter().find(|(name, _)| name == factor).map(|(_, level)| level)
     }
 
+    /// The level of a factor that is the study's `place`-th from 0, which is quick where no factor
+    /// before it is absent.
+    pub fn get_at(&self, place: usize, factor: &str) -> Option<&Level> {
+        match self.0.get(place) {
+            Some((name, level)) if name == factor => Some(level),
+            _ => self.get(factor),
+        }
+    }
+
     /// Factors and levels in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Level)> {
         self.0.iter().map(|(name, level)| (name.as_str(), level))

@@ -24,8 +24,8 @@ pub struct Preview {
     pub warmup: u32,
     /// The command line of the first trial; nothing for results measured elsewhere.
     pub first_command: Option<Vec<String>>,
-    /// What it will be able to find.
-    pub power: PlannedPower,
+    /// What it will be able to find; nothing where there are too many terms to work it out.
+    pub power: Option<PlannedPower>,
     /// How long all trials take together, and why that is thought.
     pub hours: Option<Hours>,
     /// Price of those hours, where the study names one.
@@ -70,7 +70,7 @@ pub fn check(study: &Study, store: Option<&Path>, program: &Path) -> Result<Prev
         }
         _ => None,
     };
-    let hours = hours(study, store, trials.len());
+    let hours = if trials.is_empty() { None } else { hours(study, store, trials.len()) };
     let price = hours.and_then(|estimate| Some(estimate.hours * study.budget.price_per_hour?));
     let confounding = Confounding::of(study, &design);
     let warmup = study.run.warmup;

@@ -1,13 +1,14 @@
 //! The verb `import`: results measured elsewhere, checked against the design.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::path::Path;
 
-use trainwright_design::Design;
+use trainwright_design::{Design, Kind};
 use trainwright_store::{Durability, ImportedTrial, StoredTrial};
 use trainwright_study::{
-    Configuration, Level, Measurement, Metric, MetricSource, Study, TrialState, Value,
+    Configuration, Domain, Factor, Level, Measurement, Metric, MetricSource, Study, TrialState,
+    Value,
 };
 
 use crate::lock::Lock;
@@ -100,13 +101,13 @@ fn read_lines(
         .collect::<Result<Vec<_>, _>>()?;
     let metrics: Vec<Option<usize>> =
         study.metrics.iter().map(|metric| find(&metric.name)).collect();
-    let further: Vec<Vec<Level>> =
-        study.factors.iter().map(|factor| design.further_levels(factor)).collect();
+    let cells: Vec<Cells<'_>> =
+        study.factors.iter().map(|factor| Cells::of(factor, design)).collect();
     let mut lines = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
         let number = record.position().map_or(0, csv::Position::line);
-        let configuration = configuration(study, &further, &record, &factors)
+        let configuration = configuration(&cells, &record, &factors)
             .map_err(|message| format!("line {number}: {message}"))?;
         let measurements = measurements(study, &record, &metrics, &configuration)
             .map_err(|message| format!("line {number}: {message}"))?;
@@ -118,27 +119,51 @@ fn read_lines(
     Ok(lines)
 }
 
+/// What the cells of a factor's column may say.
+struct Cells<'a> {
+    factor: &'a Factor,
+    /// The factor's levels and those that only the design runs.
+    levels: Vec<Level>,
+    /// Places of the levels by identity.
+    places: HashMap<String, usize>,
+}
+
+impl<'a> Cells<'a> {
+    fn of(factor: &'a Factor, design: &Design) -> Self {
+        let mut levels = factor.levels.clone();
+        levels.extend(design.further_levels(factor));
+        let places = levels.iter().map(Level::identity).zip(0..).collect();
+        Self { factor, levels, places }
+    }
+
+    fn level(&self, cell: &str) -> Result<Level, String> {
+        let read = Level::parse(cell);
+        if let Some(&place) = self.places.get(&read.identity()) {
+            return Ok(self.levels[place].clone());
+        }
+        // The ends of a range are its only two levels, so that looking at them costs nothing.
+        let inside = (self.factor.domain == Domain::Range).then(|| self.factor.value(&read));
+        inside.flatten().ok_or_else(|| {
+            let levels: Vec<String> = self.levels.iter().map(Level::to_string).collect();
+            let name = &self.factor.name;
+            format!("`{cell}` is no level of `{name}`, which has {}", levels.join(", "))
+        })
+    }
+}
+
 /// The levels of a line; a design may run values that the study does not list.
 fn configuration(
-    study: &Study,
-    further: &[Vec<Level>],
+    cells: &[Cells<'_>],
     record: &csv::StringRecord,
     columns: &[usize],
 ) -> Result<Configuration, String> {
     let mut pairs = Vec::new();
-    for ((factor, further), &column) in study.factors.iter().zip(further).zip(columns) {
+    for (own, &column) in cells.iter().zip(columns) {
         let cell = &record[column];
-        if cell.trim().is_empty() && factor.when.is_some() {
+        if cell.trim().is_empty() && own.factor.when.is_some() {
             continue;
         }
-        let read = Level::parse(cell);
-        let own = further.iter().find(|own| own.same_as(&read)).cloned();
-        let level = own.or_else(|| factor.value(&read)).ok_or_else(|| {
-            let levels: Vec<String> =
-                factor.levels.iter().chain(further).map(Level::to_string).collect();
-            format!("`{cell}` is no level of `{}`, which has {}", factor.name, levels.join(", "))
-        })?;
-        pairs.push((factor.name.clone(), level));
+        pairs.push((own.factor.name.clone(), own.level(cell)?));
     }
     Ok(Configuration::new(pairs))
 }
@@ -221,52 +246,96 @@ fn place_lines(
     trials: &[StoredTrial],
     lines: Vec<Line>,
 ) -> Result<(Vec<ImportedTrial>, Imported), String> {
-    let planned: BTreeMap<(u32, u32), u32> = trials
-        .iter()
-        .filter_map(|trial| Some(((trial.row?, trial.replicate), trial.number)))
-        .collect();
-    let most = study.design.replications;
-    let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut places = Places::of(study, design, trials);
     let mut imported = Imported::default();
-    let mut found = Vec::new();
-    for line in lines {
-        let Some(measurements) = line.measurements else {
-            imported.without_response.push(line.number);
+    let mut found = Vec::with_capacity(lines.len());
+    for Line { number, configuration, measurements } in lines {
+        let Some(measurements) = measurements else {
+            imported.without_response.push(number);
             continue;
         };
-        let rows = (1..).zip(design.rows()).filter(|(_, row)| row.same_as(&line.configuration));
-        let rows: Vec<u32> = rows.map(|(row, _)| row).collect();
-        // A row listed twice takes its results one after the other.
-        let free = rows.iter().find(|row| counts.get(row).copied().unwrap_or(0) < most);
-        let (fills, replicate) = match (rows.first(), free) {
-            (Some(row), None) => {
-                return Err(format!(
-                    "line {}: row {row} ({}) has more than the {most} results that the study plans; raise `replications`",
-                    line.number, line.configuration
-                ));
-            }
-            (_, Some(row)) => {
-                let count = counts.entry(*row).or_default();
-                *count += 1;
-                (planned.get(&(*row, *count)).copied(), *count)
-            }
-            (None, None) => {
-                let same = imported.outside_design.iter();
-                let earlier = same.filter(|other| other.same_as(&line.configuration)).count();
-                imported.outside_design.push(line.configuration.clone());
-                (None, u32::try_from(earlier).unwrap_or(u32::MAX - 1) + 1)
-            }
-        };
-        let configuration = line.configuration;
+        let Spot { fills, replicate, in_design } = places.next(number, &configuration)?;
+        // Where there is no design, nothing can lie outside it.
+        if !in_design && design.kind() != Kind::Open {
+            imported.outside_design.push(configuration.clone());
+        }
         found.push(ImportedTrial { fills, configuration, replicate, measurements });
     }
     imported.kept = found.len();
     for (row, configuration) in (1..).zip(design.rows()) {
-        match counts.get(&row) {
+        match places.results.get(&row) {
             None => imported.missing_rows.push((row, configuration.clone())),
-            Some(&count) if count < most => imported.short_rows.push((row, count, most)),
+            Some(&count) if count < places.most => {
+                imported.short_rows.push((row, count, places.most));
+            }
             Some(_) => {}
         }
     }
     Ok((found, imported))
+}
+
+/// Where results go, by what ran.
+struct Places {
+    /// Planned trials by row and replicate.
+    planned: HashMap<(u32, u32), u32>,
+    of_configuration: HashMap<String, OfConfiguration>,
+    /// Results of each row so far.
+    results: HashMap<u32, u32>,
+    /// Results that a row may have.
+    most: u32,
+}
+
+/// The rows of a configuration, and how far they are filled.
+#[derive(Default)]
+struct OfConfiguration {
+    rows: Vec<u32>,
+    /// Rows that are full.
+    full: usize,
+    /// Results outside the design.
+    outside: u32,
+}
+
+/// The place of one result.
+struct Spot {
+    fills: Option<u32>,
+    replicate: u32,
+    in_design: bool,
+}
+
+impl Places {
+    fn of(study: &Study, design: &Design, trials: &[StoredTrial]) -> Self {
+        let cell = |trial: &StoredTrial| Some(((trial.row?, trial.replicate), trial.number));
+        let mut of_configuration: HashMap<String, OfConfiguration> = HashMap::new();
+        for (row, configuration) in (1..).zip(design.rows()) {
+            of_configuration.entry(configuration.identity()).or_default().rows.push(row);
+        }
+        Self {
+            planned: trials.iter().filter_map(cell).collect(),
+            of_configuration,
+            results: HashMap::new(),
+            most: study.design.replications,
+        }
+    }
+
+    /// A row listed twice takes its results one after the other.
+    fn next(&mut self, line: u64, configuration: &Configuration) -> Result<Spot, String> {
+        let own = self.of_configuration.entry(configuration.identity()).or_default();
+        let Some(first) = own.rows.first() else {
+            own.outside += 1;
+            return Ok(Spot { fills: None, replicate: own.outside, in_design: false });
+        };
+        let most = self.most;
+        let Some(&row) = own.rows.get(own.full) else {
+            return Err(format!(
+                "line {line}: row {first} ({configuration}) has more than the {most} results that the study plans; raise `replications`"
+            ));
+        };
+        let count = self.results.entry(row).or_default();
+        *count += 1;
+        if *count == most {
+            own.full += 1;
+        }
+        let fills = self.planned.get(&(row, *count)).copied();
+        Ok(Spot { fills, replicate: *count, in_design: true })
+    }
 }

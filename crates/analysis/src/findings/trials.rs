@@ -1,6 +1,6 @@
 //! What only a study knows: planned rows, lost trials, slots and the printed table.
 
-use trainwright_design::{Design, DesignNote, Misprint};
+use trainwright_design::{Design, DesignNote, Kind, Misprint};
 use trainwright_study::{Level, Observation, Study, TrialState};
 
 use super::{serious, warning};
@@ -75,6 +75,9 @@ fn missing_rows(design: &Design, observations: &[Observation]) -> Option<Finding
 }
 
 fn outside_the_design(design: &Design, observations: &[Observation]) -> Option<Finding> {
+    if design.kind() == Kind::Open {
+        return None;
+    }
     let strays: Vec<String> = observations
         .iter()
         .filter(|o| o.state == TrialState::Finished && row_of(design, o).is_none())

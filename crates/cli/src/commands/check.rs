@@ -8,7 +8,7 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use trainwright::{HoursFrom, Preview};
 use trainwright_analysis::PlannedPower;
-use trainwright_design::Design;
+use trainwright_design::{Design, Kind};
 use trainwright_study::Study;
 
 use super::load;
@@ -47,6 +47,13 @@ fn as_json(study: &Study, preview: &Preview) -> Value {
 const MOST_ROWS: usize = 64;
 
 fn as_text(study: &Study, preview: &Preview) -> String {
+    if preview.design.kind() == Kind::Open {
+        return format!(
+            "{}: no [design], so no trials are planned: they come with `trainwright import`, or \
+             from a search\n",
+            study.name
+        );
+    }
     let rows = preview.design.rows().len();
     let mut text = format!(
         "{}: {} trials = {rows} rows x {} replications",
@@ -80,7 +87,7 @@ fn as_text(study: &Study, preview: &Preview) -> String {
     if let Some(command) = &preview.first_command {
         put(format!("first command: {}", command.join(" ")));
     }
-    put(power(&preview.power));
+    put(power(preview.power.as_ref()));
     for note in preview.design.notes() {
         put(format!("note: {note}"));
     }
@@ -89,7 +96,10 @@ fn as_text(study: &Study, preview: &Preview) -> String {
     text
 }
 
-fn power(power: &PlannedPower) -> String {
+fn power(power: Option<&PlannedPower>) -> String {
+    let Some(power) = power else {
+        return "power: not worked out, the terms are too many".to_owned();
+    };
     let chance = 100.0 * power.power;
     match (power.smallest_effect, power.df_residual) {
         (Some(effect), df) => format!(

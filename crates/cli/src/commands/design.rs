@@ -7,7 +7,7 @@ mod two_level;
 
 use serde_json::json;
 use trainwright::Error;
-use trainwright_design::{DesignError, full_factorial};
+use trainwright_design::{DesignError, full_factorial, two_level_factorial};
 
 use crate::arguments::{DesignArguments, DesignKindArgument};
 use crate::output::{plain_table, print, print_json};
@@ -35,16 +35,16 @@ fn full(arguments: &DesignArguments) -> anyhow::Result<()> {
     if two_level::block_spec(arguments).is_some() {
         return two_level::full_in_blocks(arguments);
     }
-    let levels = match (arguments.factors, two_level) {
-        (Some(factors), true) => vec![2; factors],
-        (None, false) => arguments.levels.clone(),
-        _ => return Err(missing("either --factors 3 or --levels 2,2,3").into()),
-    };
-    if levels.contains(&0) {
+    if arguments.levels.contains(&0) {
         return Err(Error::Request("every factor needs at least one level".into()).into());
     }
-    let rows = full_factorial(&levels).map_err(|error| refused(&error))?;
-    let letters: Vec<String> = letters(levels.len());
+    let rows = match (arguments.factors, two_level) {
+        (Some(factors), true) => two_level_factorial(factors),
+        (None, false) => full_factorial(&arguments.levels),
+        _ => return Err(missing("either --factors 3 or --levels 2,2,3").into()),
+    };
+    let rows = rows.map_err(|error| refused(&error))?;
+    let letters: Vec<String> = letters(rows[0].len());
     // Two levels are written as signs, more as numbers from 0.
     let cell = |level: usize| if two_level { 2 * level as i64 - 1 } else { level as i64 };
     let rows: Vec<Vec<i64>> =

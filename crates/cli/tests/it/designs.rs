@@ -137,6 +137,40 @@ fn options_of_other_kinds_are_refused() {
 }
 
 #[test]
+fn sizes_beyond_the_limits_are_refused_with_both() {
+    for factors in ["64", "4294967296", "18446744073709551615"] {
+        check_refused(&format!("full --factors {factors}"), &["combinations", "1000000"]);
+        check_refused(&format!("d-optimal --factors {factors} --runs 8"), &["100000"]);
+        for kind in ["fractional", "plackett-burman", "latin-hypercube", "sobol"] {
+            check_refused(&format!("{kind} --factors {factors} --runs 8"), &[factors]);
+        }
+        check_refused(&format!("central-composite --factors {factors}"), &[factors]);
+        check_refused(&format!("box-behnken --factors {factors}"), &[factors]);
+        check_refused(&format!("full --factors {factors} --blocks 2"), &[factors]);
+        check_refused(&format!("full --levels 2,{factors}000000"), &[]);
+        check_refused(&format!("mixed --levels 3,{factors}"), &["orthogonal array"]);
+        check_refused(&format!("box-behnken --factors 3 --center {factors}000000"), &[]);
+    }
+    let most = "18446744073709551615";
+    for center in [most.to_owned(), format!("{most},{most}")] {
+        check_refused(&format!("central-composite --factors 3 --center {center}"), &["1000000"]);
+    }
+    check_refused(&format!("full --levels {most},{most}"), &["combinations"]);
+    check_refused(&format!("d-optimal --levels 2,{most} --runs 8"), &["100000"]);
+    check_refused("d-optimal --factors 3 --runs 4294967295", &["4294967295", "1000000"]);
+    check_refused(
+        "d-optimal --factors 3 --runs 8 --starts 4294967295",
+        &["4294967295 starts", "use at most"],
+    );
+    check_refused("d-optimal --factors 16 --runs 900000 --model main", &["fewer runs"]);
+    for kind in ["latin-hypercube", "sobol"] {
+        check_refused(&format!("{kind} --factors 3 --runs 4294967295"), &["1000000"]);
+    }
+    check_refused("fractional --factors 6 --runs 4294967295", &["4294967295"]);
+    check_refused("full --factors 3 --blocks 2147483648", &["2147483648"]);
+}
+
+#[test]
 fn every_kind_prints_a_table() {
     let cases = [
         ("plackett-burman --factors 11 --runs 12", "A contains parts of 45 two-factor"),

@@ -17,6 +17,7 @@ mod learning;
 mod loads;
 mod metrics;
 mod networks;
+mod open_studies;
 mod outcomes;
 mod predictions;
 mod program;

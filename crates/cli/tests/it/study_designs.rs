@@ -84,6 +84,17 @@ fn designs_that_cannot_be_are_refused_at_their_place() {
         "type = \"d-optimal\"\nruns = 8\nmodel = \"main + x\"",
         &["`x` in the terms", "study.toml:17:9"],
     );
+    let most = u32::MAX;
+    for centred in ["full", "plackett-burman", "central-composite", "box-behnken"] {
+        let design = format!("type = \"{centred}\"\ncenter_points = {most}");
+        check(TWO_LEVEL, &design, &["study.toml:16:17", "4294967295 centre points", "1000000"]);
+    }
+    let optimal = format!("type = \"d-optimal\"\nruns = {most}");
+    check(TWO_LEVEL, &optimal, &["study.toml:16:8", "4294967295 runs", "1000000"]);
+    let started = format!("type = \"d-optimal\"\nruns = 12\nstarts = {most}");
+    check(TWO_LEVEL, &started, &["study.toml:17:10", "4294967295 starts", "use at most"]);
+    let repeated = format!("type = \"full\"\nreplications = {most}");
+    check(TWO_LEVEL, &repeated, &["study.toml:16:16", "use at most 62500 replications"]);
     check(TWO_LEVEL, "type = \"mixed\"\nruns = 9", &["9 runs have no orthogonal array", "use 8"]);
 }
 

@@ -4,6 +4,7 @@
 
 mod classical;
 mod reference;
+mod sizes;
 mod studies;
 mod study_kinds;
 mod study_plans;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 
 use proptest::prelude::*;
-use trainwright_design::{Design, extend, plan};
-use trainwright_study::{PlannedTrial, RunOrder, Seed, Study};
+use trainwright_design::{Confounding, Design, Kind, extend, plan};
+use trainwright_study::{DesignSpec, PlannedTrial, RunOrder, Seed, Study};
 
 use crate::studies::{SIX, study};
 
@@ -173,6 +173,18 @@ fn a_grown_plan_gives_no_number_and_no_seed_twice() {
     let seeds: BTreeSet<u32> = grown.iter().map(|trial| trial.seed).collect();
     assert_eq!((numbers.len(), seeds.len()), (grown.len(), grown.len()));
     assert_eq!(&grown[..existing.len()], existing.as_slice());
+}
+
+#[test]
+fn a_study_without_a_design_plans_nothing() {
+    let mut open = study(TWO, "type = \"full\"\nreplications = 3", "");
+    let existing = plan(&open, &Design::of(&open).unwrap());
+    open.design = DesignSpec::open();
+    let design = Design::of(&open).unwrap();
+    assert_eq!((design.kind(), design.rows().len(), design.notes().len()), (Kind::Open, 0, 0));
+    assert_eq!(Confounding::of(&open, &design), None);
+    assert_eq!(plan(&open, &design), []);
+    assert_eq!(extend(&existing, &open, &design), existing);
 }
 
 const SPLIT: &str = "[factors.nodes]\nlevels = [1, 4]\nhard_to_change = true\n\

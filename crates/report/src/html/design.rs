@@ -58,7 +58,7 @@ pub(super) fn section(input: &ReportInput<'_>, charts: &mut Charts) -> String {
 fn power(input: &ReportInput<'_>, charts: &mut Charts) -> String {
     let (study, design) = (input.study, input.design);
     // A study whose terms do not fit its factors has been refused elsewhere, with the reason.
-    let Ok(planned) = planned_power(study, design) else { return String::new() };
+    let Ok(Some(planned)) = planned_power(study, design) else { return String::new() };
     let chart = power_curve(&planned, study.design.replications, study.analysis.alpha);
     chart.map_or_else(String::new, |chart| {
         format!(

@@ -1,5 +1,7 @@
 //! Rules about factors.
 
+use std::collections::HashSet;
+
 use super::{Checker, at};
 use crate::draft::{FactorDraft, RangeDraft};
 use crate::ordered::Ordered;
@@ -70,9 +72,10 @@ impl Checker<'_> {
             let message = format!("`{name}` has {} level, a factor needs 2", levels.len());
             self.fault(place, message, Some("move a constant into [job] or the command"));
         }
+        let mut known = HashSet::new();
         for (index, level) in levels.iter().enumerate() {
             self.level(name, index, level, draft.scale);
-            if levels[..index].iter().any(|earlier| earlier.same_as(level)) {
+            if !known.insert(level.identity()) {
                 let message = format!("level {level} of `{name}` is there twice");
                 self.fault(at!["factors", name, "levels", index], message, None);
             }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use trainwright::{OptimalRequest, OptimalRows, augmented_rows, optimal_rows};
-use trainwright_design::OrthogonalArray;
+use trainwright_design::{DesignError, MOST_CANDIDATES, OrthogonalArray};
 use trainwright_study::Level;
 
 use super::{allow_only, letters, missing, refused, runs, table};
@@ -32,8 +32,14 @@ pub(super) fn d_optimal(arguments: &DesignArguments) -> anyhow::Result<()> {
     let allowed = ["--factors", "--levels", "--runs", "--model", "--starts", "--seed"];
     allow_only(arguments, "D-optimal", &allowed)?;
     let counts = match (arguments.factors, arguments.levels.as_slice()) {
-        (Some(factors), []) => vec![2; factors],
-        (None, levels @ [_, ..]) => levels.to_vec(),
+        (Some(factors), []) => {
+            check_candidates(std::iter::repeat_n(2, factors))?;
+            vec![2; factors]
+        }
+        (None, levels @ [_, ..]) => {
+            check_candidates(levels.iter().copied())?;
+            levels.to_vec()
+        }
         _ => return Err(missing("either --factors 3 or --levels 2,3,3").into()),
     };
     let factors: Vec<(String, Vec<Level>)> =
@@ -56,6 +62,20 @@ fn request(arguments: &DesignArguments, runs: u32) -> OptimalRequest {
         starts: arguments.starts.unwrap_or(10),
         seed: arguments.seed.unwrap_or(0),
     }
+}
+
+/// Refuses more combinations than rows are chosen from, before any level is made.
+fn check_candidates(counts: impl Iterator<Item = usize>) -> Result<(), trainwright::Error> {
+    let most = MOST_CANDIDATES;
+    let mut combinations = 1u128;
+    for count in counts {
+        combinations = combinations.saturating_mul(count as u128);
+        if combinations > most as u128 {
+            let at_least = DesignError::TooManyCandidates { combinations, most };
+            return Err(refused(&at_least));
+        }
+    }
+    Ok(())
 }
 
 /// Numbers from -1 to 1.
