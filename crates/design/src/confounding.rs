@@ -8,7 +8,7 @@ use serde::Serialize;
 use trainwright_study::Study;
 
 use crate::design::Design;
-use crate::effect_columns::{Coding, Effect, name, short_effects};
+use crate::two_level::effect_columns::{Coding, Effect, name, short_effects};
 
 /// Multiplications that a comparison may take.
 const MOST_WORK: usize = 400_000_000;

@@ -5,16 +5,16 @@ use std::collections::{BTreeSet, HashSet};
 use serde::Serialize;
 use trainwright_study::{Change, Configuration, Domain, Factor, Level, Study};
 
-use crate::blocks::Blocks;
 use crate::error::DesignError;
-use crate::fraction::TwoLevelFraction;
-use crate::listed::Listed;
-use crate::misprint::{MOST_COLUMNS, check_table};
+use crate::kinds::Listed;
+use crate::kinds::plackett_burman::PartialAlias;
 use crate::note::DesignNote;
-use crate::plackett_burman::PartialAlias;
-use crate::run_order::hard_setting;
 use crate::size::check_trials;
-use crate::word::{LETTERS, position};
+use crate::trials::run_order::hard_setting;
+use crate::two_level::blocks::Blocks;
+use crate::two_level::fraction::TwoLevelFraction;
+use crate::two_level::misprint::{MOST_COLUMNS, check_table};
+use crate::two_level::word::{LETTERS, position};
 
 /// The configurations of a study, in standard order.
 #[derive(Debug, Clone, PartialEq, Serialize)]

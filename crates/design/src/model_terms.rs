@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use trainwright_study::Study;
 
-use crate::effect_columns::{Effect, short_effects};
 use crate::error::DesignError;
+use crate::two_level::effect_columns::{Effect, short_effects};
 
 /// Products that a crossing such as `a*b*c` may stand for.
 const MOST_PRODUCTS: usize = 1 << 16;
@@ -99,7 +99,7 @@ fn sorted(mut effect: Effect) -> Effect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effect_columns::name;
+    use crate::two_level::effect_columns::name;
 
     fn study() -> Study {
         Study::from_text(

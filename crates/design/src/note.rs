@@ -5,8 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use trainwright_study::{Configuration, Level};
 
-use crate::d_optimal::Optimality;
-use crate::misprint::Misprint;
+use crate::kinds::d_optimal::Optimality;
+use crate::two_level::misprint::Misprint;
 
 /// Something about a design that its rows alone do not tell.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -5,9 +5,9 @@
 //! of Experiments", 8th edition, section 8.6).
 
 use crate::error::DesignError;
-use crate::fraction::{Choice, TwoLevelFraction};
-use crate::generator::Definition;
-use crate::word::{LETTERS, Word};
+use crate::two_level::fraction::{Choice, TwoLevelFraction};
+use crate::two_level::generator::Definition;
+use crate::two_level::word::{LETTERS, Word};
 
 /// Which signs a foldover reverses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

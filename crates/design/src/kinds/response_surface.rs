@@ -2,10 +2,10 @@
 
 use trainwright_study::{AxialDistance, Configuration, Face, Study};
 
-use crate::box_behnken::BoxBehnken;
-use crate::central_composite::{Alpha, CentralComposite, CentrePoints, Star};
 use crate::coded_levels::{Repeats, configurations};
 use crate::error::DesignError;
+use crate::kinds::box_behnken::BoxBehnken;
+use crate::kinds::central_composite::{Alpha, CentralComposite, CentrePoints, Star};
 use crate::note::DesignNote;
 use crate::rows::RowList;
 

@@ -11,7 +11,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::error::DesignError;
-use crate::word::{LETTERS, Word};
+use crate::two_level::word::{LETTERS, Word};
 
 /// Columns of the widest table that is checked: all 2^20 products are looked at.
 pub const MOST_COLUMNS: usize = 20;

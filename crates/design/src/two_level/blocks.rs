@@ -12,9 +12,9 @@ use serde::Serialize;
 use trainwright_study::BlockSpec;
 
 use crate::error::DesignError;
-use crate::fraction::TwoLevelFraction;
-use crate::generator::read_effect;
-use crate::word::Word;
+use crate::two_level::fraction::TwoLevelFraction;
+use crate::two_level::generator::read_effect;
+use crate::two_level::word::Word;
 
 /// Factors up to which effects of every length are counted; beyond, up to four factors.
 const MOST_FACTORS_COUNTED_WHOLE: usize = 12;

@@ -1,19 +1,39 @@
-//! The rows that a study's kind of design gives, before replication.
+//! The rows that a study's kind of design gives, before replication: one file a kind.
+//!
+//! Files named `..._rows` put a design of plain numbers, from the file of the same name, onto the
+//! factors of a study.
+
+pub(crate) mod box_behnken;
+pub(crate) mod central_composite;
+pub(crate) mod d_optimal;
+pub(crate) mod d_optimal_rows;
+pub(crate) mod fractional;
+pub(crate) mod full;
+pub(crate) mod latin_hypercube;
+pub(crate) mod one_factor;
+pub(crate) mod orthogonal_array;
+pub(crate) mod orthogonal_array_rows;
+pub(crate) mod plackett_burman;
+pub(crate) mod response_surface;
+pub(crate) mod sobol;
+pub(crate) mod space_filling;
+pub(crate) mod space_filling_rows;
+pub(crate) mod table_rows;
+pub(crate) mod two_level_rows;
 
 use trainwright_study::{Configuration, DesignKind, Study};
 
-use crate::blocks::Blocks;
-use crate::d_optimal_rows::{self, Wanted};
 use crate::design::Kind;
 use crate::error::DesignError;
-use crate::fraction::TwoLevelFraction;
-use crate::full::full;
-use crate::mixed::mixed;
+use crate::kinds::d_optimal_rows::Wanted;
+use crate::kinds::full::full;
+use crate::kinds::one_factor::one_factor;
+use crate::kinds::orthogonal_array_rows::mixed;
+use crate::kinds::plackett_burman::PartialAlias;
+use crate::kinds::table_rows::table;
 use crate::note::DesignNote;
-use crate::one_factor::one_factor;
-use crate::plackett_burman::PartialAlias;
-use crate::table::table;
-use crate::{response_surface, space_filling_rows, two_level};
+use crate::two_level::blocks::Blocks;
+use crate::two_level::fraction::TwoLevelFraction;
 
 /// Rows with what is known about them.
 pub(crate) struct Listed {
@@ -38,11 +58,11 @@ impl Listed {
         let (kind, (rows, notes)) = match &study.design.kind {
             DesignKind::Open => (Kind::Open, (Vec::new(), Vec::new())),
             DesignKind::Fractional { .. } | DesignKind::PlackettBurman { .. } => {
-                return two_level::listed(study);
+                return two_level_rows::listed(study);
             }
             DesignKind::Full => {
                 let (rows, notes) = full(study)?;
-                return two_level::with_additions(study, Self::new(Kind::Full, rows, notes));
+                return two_level_rows::with_additions(study, Self::new(Kind::Full, rows, notes));
             }
             DesignKind::OneFactor { baseline } => (Kind::OneFactor, one_factor(study, baseline)?),
             DesignKind::Table { rows } => (Kind::Table, table(study, rows)?),

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::error::DesignError;
 use crate::size::check_centre_points;
-use crate::word::LETTERS;
+use crate::two_level::word::LETTERS;
 
 /// Blocks of three for six factors, counted from 0.
 const SIX: [[usize; 3]; 6] = [[0, 1, 3], [1, 2, 4], [2, 3, 5], [0, 3, 4], [1, 4, 5], [0, 2, 5]];

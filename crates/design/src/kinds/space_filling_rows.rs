@@ -7,11 +7,11 @@ use trainwright_study::{Configuration, Domain, Factor, Level, Spread, Study};
 
 use crate::coded_levels::{Repeats, configurations};
 use crate::error::DesignError;
-use crate::latin_hypercube::latin_hypercube;
+use crate::kinds::latin_hypercube::latin_hypercube;
+use crate::kinds::response_surface::RowsAndNotes;
+use crate::kinds::sobol::sobol;
 use crate::note::DesignNote;
-use crate::response_surface::RowsAndNotes;
 use crate::rows::RowList;
-use crate::sobol::sobol;
 
 /// Part of the study's randomness; the number never changes, so planned trials stay planned.
 const POINTS: u64 = 21;

@@ -3,8 +3,8 @@
 use trainwright_study::Study;
 
 use crate::error::DesignError;
-use crate::fraction::TwoLevelFraction;
 use crate::size::MOST_ROWS;
+use crate::two_level::fraction::TwoLevelFraction;
 
 /// What the study asks of the fraction.
 pub(crate) struct Request<'a> {

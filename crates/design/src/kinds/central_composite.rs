@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::DesignError;
 use crate::size::check_centre_points;
-use crate::word::LETTERS;
+use crate::two_level::word::LETTERS;
 
 /// Factors at which the cube alone has half a million rows.
 const MOST_FACTORS: usize = 19;

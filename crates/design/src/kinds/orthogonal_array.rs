@@ -11,7 +11,7 @@
 use serde::Serialize;
 
 use crate::error::DesignError;
-use crate::plackett_burman::PlackettBurman;
+use crate::kinds::plackett_burman::PlackettBurman;
 
 /// Numbers of rows on offer, besides that of all combinations.
 const SIZES: [u32; 16] = [4, 8, 9, 12, 16, 18, 20, 24, 25, 27, 32, 36, 49, 64, 81, 125];

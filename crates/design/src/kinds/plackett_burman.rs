@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use crate::error::DesignError;
-use crate::word::{LETTERS, Word};
+use crate::two_level::word::{LETTERS, Word};
 
 /// Numbers of runs on offer.
 const RUNS: [u32; 5] = [8, 12, 16, 20, 24];

@@ -8,7 +8,7 @@ use trainwright_study::{Seed, Spread};
 
 use crate::error::DesignError;
 use crate::size::{check_cells, check_runs};
-use crate::word::LETTERS;
+use crate::two_level::word::LETTERS;
 
 /// Runs up to which a swap is quick to judge.
 const MOST_RUNS_TO_SPREAD: usize = 4096;
@@ -174,8 +174,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::kinds::space_filling::SpaceFilling;
     use crate::size::MOST_ROWS;
-    use crate::space_filling::SpaceFilling;
 
     fn strata(points: &[Vec<f64>], column: usize) -> Vec<usize> {
         let runs = points.len() as f64;

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::word::LETTERS;
+use crate::two_level::word::LETTERS;
 
 fn names(factors: usize) -> Vec<String> {
     LETTERS[..factors].iter().map(char::to_string).collect()

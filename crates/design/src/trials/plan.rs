@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use trainwright_study::{PlannedTrial, Study};
 
 use crate::design::Design;
-use crate::run_order::{Cell, Placed, RUN_ORDER, ordered};
-use crate::trial_seed::SeedsGiven;
+use crate::trials::run_order::{Cell, Placed, RUN_ORDER, ordered};
+use crate::trials::trial_seed::SeedsGiven;
 
 /// Part of the study's randomness; the number never changes, so planned trials stay planned.
 const ADDED_ORDER: u64 = 2;

@@ -9,8 +9,8 @@
 //! is a branch and bound over generator sets. It is exact as long as its allowance of work lasts;
 //! beyond, the best design seen is returned and marked as such.
 
-use crate::aberration_table::known;
-use crate::word::LETTERS;
+use crate::two_level::aberration_table::known;
+use crate::two_level::word::LETTERS;
 
 /// Words looked at before the search settles for the best design seen: under a second of work.
 const ALLOWANCE: u64 = 300_000_000;

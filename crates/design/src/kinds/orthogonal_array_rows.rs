@@ -3,9 +3,9 @@
 use trainwright_study::{Configuration, Study};
 
 use crate::error::DesignError;
+use crate::kinds::orthogonal_array::OrthogonalArray;
+use crate::kinds::response_surface::RowsAndNotes;
 use crate::note::DesignNote;
-use crate::orthogonal_array::OrthogonalArray;
-use crate::response_surface::RowsAndNotes;
 use crate::rows::RowList;
 
 /// The rows of the smallest array with a column for every factor, or of that many runs.

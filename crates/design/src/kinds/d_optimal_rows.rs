@@ -3,16 +3,16 @@
 use trainwright_study::{Configuration, DesignKind, Domain, Factor, Level, Seed, Study};
 
 use crate::coded_levels::Axis;
-use crate::d_optimal::{Exchange, Optimality, d_optimal};
 use crate::design::Kind;
-use crate::effect_columns::{Coding, Effect};
 use crate::error::DesignError;
-use crate::full::full_factorial;
-use crate::listed::Listed;
+use crate::kinds::Listed;
+use crate::kinds::d_optimal::{Exchange, Optimality, d_optimal};
+use crate::kinds::full::full_factorial;
 use crate::model_terms::read_terms;
 use crate::note::DesignNote;
 use crate::rows::RowList;
 use crate::size::check_runs;
+use crate::two_level::effect_columns::{Coding, Effect};
 
 /// Part of the study's randomness; the number never changes, so planned trials stay planned.
 const STARTS: u64 = 22;

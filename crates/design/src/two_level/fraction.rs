@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use crate::error::DesignError;
-use crate::generator::{Definition, read_generators};
-use crate::minimum_aberration::{Proven, clear_pairs, least_aberration};
 use crate::size::MOST_ROWS;
-use crate::word::{LETTERS, Word};
+use crate::two_level::generator::{Definition, read_generators};
+use crate::two_level::minimum_aberration::{Proven, clear_pairs, least_aberration};
+use crate::two_level::word::{LETTERS, Word};
 
 /// Generators a fraction may have: 2^16 words are still quick to list.
 const MOST_GENERATORS: usize = 16;

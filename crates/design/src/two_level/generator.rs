@@ -4,7 +4,7 @@
 //! the list of factors; names are written with `*` between them.
 
 use crate::error::{DesignError, GeneratorProblem as Problem};
-use crate::word::{LETTERS, Word, position};
+use crate::two_level::word::{LETTERS, Word, position};
 
 /// A factor defined as a product of base factors.
 #[derive(Debug, Clone, Copy, PartialEq)]
