@@ -1,101 +1,72 @@
 //! What Trainwright does: one function a verb. Front ends parse arguments and print; these
 //! functions join the crates that think, do and keep.
 //!
-//! Read `run.rs` first: it is the life of a study.
+//! Read `running/run.rs` first: it is the life of a study. `studies/` is before and after it,
+//! `data/`, `trainings/` and `questions/` hold the verbs that need none, `terminal/` the words.
 
-mod analyze;
-mod check;
 mod data;
-mod data_prepare;
-mod data_speedtest;
-mod derived;
-mod designs;
-mod driver;
 mod error;
-mod export;
-#[cfg(feature = "parquet")]
-mod export_parquet;
-mod findings;
-mod import;
-mod init;
-mod job;
 mod json;
-mod load;
-mod lock;
-mod metric_rules;
-mod network;
 mod nouns;
-mod optimal_rows;
-mod pages;
-mod place;
-mod plan_change;
-mod planned;
-mod predictions;
-mod queue;
-mod report;
-mod rereading;
-mod results;
-mod run;
-mod run_reply;
-mod spreadsheet;
-mod status;
-mod stop;
-mod tables;
+mod questions;
+mod running;
+mod studies;
 pub mod terminal;
-mod test_statistics;
-mod train;
+mod trainings;
 
-pub use analyze::{TableRequest, analyze, analyze_table};
-pub use check::{Hours, HoursFrom, Preview, check};
-pub use data::{FetchReply, FetchRequest, fetch};
-pub use data_prepare::{
+pub use data::fetch::{FetchReply, FetchRequest, fetch};
+pub use data::prepare::{
     InspectReply, PrepareReply, VerifyReply, inspect_data, prepare_data, verify_data,
 };
-pub use data_speedtest::{
+pub use data::speedtest::{
     CacheState, PictureSource, Ratio, SpeedCoefficient, SpeedConditions, SpeedFit, SpeedLackOfFit,
     SpeedMean, SpeedModel, SpeedRow, Speedtest, SpeedtestProgress, SpeedtestRequest, speedtest,
     speedtest_csv, speedtest_page,
 };
-pub use designs::{
+pub use error::Error;
+pub use json::to_json;
+pub use nouns::{analysis, queueing, records, store, training};
+pub use questions::designs::{
     Alpha, CentrePoints, DesignReply, DesignRequest, FractionBy, FractionRequest, Spread, Star,
     design,
 };
-pub use error::Error;
-pub use export::{export_csv, export_json};
-#[cfg(feature = "parquet")]
-pub use export_parquet::export_parquet;
-pub use findings::{FindingsReply, findings};
-pub use import::{Imported, MissingRow, ShortRow, import};
-pub use init::{InitReply, init, init_from_csv};
-pub use job::{JobChannels, job};
-pub use json::to_json;
-pub use load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, LoadRequest, load};
-pub use metric_rules::{MetricRulesReply, NearMiss, RuleFind, RuleReply, metric_rules};
-pub use network::{NetworkRequest, NetworkSummary, describe_network};
-pub use nouns::{analysis, queueing, records, store, training};
-pub use optimal_rows::{OptimalRequest, OptimalRows};
-pub use pages::{load_page, queue_page};
-pub use place::Place;
-pub use plan_change::{Accepted, ChangeMeaning, ChangeNote};
-pub use planned::design_of;
-pub use predictions::{predict, predictions_csv, predictions_page};
-pub use queue::{
+pub use questions::findings::{FindingsReply, findings};
+pub use questions::optimal_rows::{OptimalRequest, OptimalRows};
+pub use questions::pages::{load_page, queue_page};
+pub use questions::queue::{
     Agreement, ClassesSimulated, FitReply, FitRequest, FitSource, QueueReply, QueueSimulated,
     SimulationLength, TimesFit, fit_queue, priority_queue, queue, simulate_priorities,
     simulate_queue,
 };
-pub use report::{ReportReply, report, surface_report, table_report, verdict, write_file};
-pub use results::Results;
-pub use run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
-pub use run_reply::RunReply;
-pub use spreadsheet::safe_for_spreadsheets;
-pub use status::{LogName, LogsReply, StatusReply, TrialCounts, TrialStatus, logs, status};
-pub use stop::{StopReply, stop};
-pub use tables::{
+pub use questions::tables::{
     CompareReply, compare, compare_trials, correlate, overhead, scaling, surface, surface_of_trials,
 };
-pub use test_statistics::{
+pub use questions::test_statistics::{
     AdjustmentMethod, Location, StatsTest, TestRequest, TestResult, test_statistics,
 };
-pub use train::train;
+pub use running::load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, LoadRequest, load};
+pub use running::run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
+pub use running::run_reply::RunReply;
+pub use running::stop::{StopReply, stop};
+pub use studies::analyze::{TableRequest, analyze, analyze_table};
+pub use studies::check::{Hours, HoursFrom, Preview, check};
+pub use studies::export::{export_csv, export_json};
+#[cfg(feature = "parquet")]
+pub use studies::export_parquet::export_parquet;
+pub use studies::import::{Imported, MissingRow, ShortRow, import};
+pub use studies::init::{InitReply, init, init_from_csv};
+pub use studies::metric_rules::{MetricRulesReply, NearMiss, RuleFind, RuleReply, metric_rules};
+pub use studies::place::Place;
+pub use studies::plan_change::{Accepted, ChangeMeaning, ChangeNote};
+pub use studies::planned::design_of;
+pub use studies::report::{ReportReply, report, surface_report, table_report, verdict, write_file};
+pub use studies::results::Results;
+pub use studies::spreadsheet::safe_for_spreadsheets;
+pub use studies::status::{
+    LogName, LogsReply, StatusReply, TrialCounts, TrialStatus, logs, status,
+};
+pub use trainings::job::{JobChannels, job};
+pub use trainings::network::{NetworkRequest, NetworkSummary, describe_network};
+pub use trainings::predictions::{predict, predictions_csv, predictions_page};
+pub use trainings::train::train;
 pub use trainwright_engine::MissingMetric;

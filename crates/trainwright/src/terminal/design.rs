@@ -4,7 +4,7 @@ use trainwright_report::terminal::{
     decimal_rows_text, fraction_text, rows_text, screening_text, space_filling_text,
 };
 
-use crate::designs::letters;
+use crate::questions::designs::letters;
 use crate::{DesignReply, OptimalRows};
 
 /// The rows of a design and what is known about them.

@@ -1,7 +1,7 @@
 //! Imported results, in words.
 
 use crate::Imported;
-use crate::import::{MissingRow, ShortRow};
+use crate::studies::import::{MissingRow, ShortRow};
 
 /// What an import kept and what it could not place.
 pub fn imported(imported: &Imported) -> String {

@@ -2,7 +2,7 @@
 
 use trainwright_report::terminal::visible;
 
-use crate::metric_rules::{MetricRulesReply, RuleReply};
+use crate::studies::metric_rules::{MetricRulesReply, RuleReply};
 
 /// What every rule found; the lines come from a log, so they are made visible.
 pub fn metric_rules(reply: &MetricRulesReply) -> String {
@@ -43,7 +43,7 @@ fn one_rule(rule: &RuleReply) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric_rules::{NearMiss, RuleFind};
+    use crate::studies::metric_rules::{NearMiss, RuleFind};
 
     fn rule(values: &[f64], picked: Option<f64>) -> RuleReply {
         let find = |value: &f64| RuleFind {

@@ -20,9 +20,9 @@ use trainwright_queueing::{LoadModel, MeasuredJob, MeasuredQueue, measure};
 use trainwright_search::{Arrival, Arrivals};
 use trainwright_study::{Configuration, Seed, Study, TrialState};
 
-use crate::driver::{DriveEnd, Driver};
-use crate::lock::Lock;
-use crate::run::Wish;
+use crate::running::driver::{DriveEnd, Driver};
+use crate::running::lock::Lock;
+use crate::running::run::Wish;
 use crate::{Error, Place};
 use keeper::LoadKeeper;
 pub use plan::LoadArrivals;

@@ -11,9 +11,9 @@ use trainwright_study::{
     Configuration, Domain, Factor, Level, Measurement, MissingValue, Study, TrialState, derive,
 };
 
-use crate::lock::Lock;
-use crate::plan_change::Accepted;
-use crate::planned::{Planned, design_of, planned};
+use crate::running::lock::Lock;
+use crate::studies::plan_change::Accepted;
+use crate::studies::planned::{Planned, design_of, planned};
 use crate::{Error, Place};
 
 /// What an import kept and what it could not place.

@@ -12,7 +12,7 @@ use trainwright_study::{Level, is_identifier};
 use crate::Error;
 
 /// A commented study that runs as it is, with the built-in trainer and data.
-const STARTER: &str = include_str!("../assets/starter.toml");
+const STARTER: &str = include_str!("../../assets/starter.toml");
 
 /// Writes a commented, runnable study file.
 ///

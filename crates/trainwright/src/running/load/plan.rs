@@ -7,7 +7,7 @@ use trainwright_queueing::ArrivalPlan;
 use trainwright_study::{Configuration, DesignKind, Level, Seed, Study};
 
 use crate::Error;
-use crate::planned::design_of;
+use crate::studies::planned::design_of;
 
 /// Jobs that a test may have.
 const MOST_JOBS: usize = 1_000_000;

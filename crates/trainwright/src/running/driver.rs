@@ -12,7 +12,7 @@ use trainwright_engine::{Engine, EngineEvent, MissingMetric, Stop, TrialOrder, W
 use trainwright_search::{Proposal, Proposer};
 use trainwright_study::{Observation, PlannedTrial, Study, TrialRecord};
 
-use crate::derived::derived_observation;
+use crate::studies::derived::derived_observation;
 use crate::{Error, Wish};
 
 /// How often the user's wish is looked at while nothing else happens.

@@ -8,7 +8,7 @@ use trainwright_study::PlannedTrial;
 use super::record::Record;
 use super::{LoadEvent, LoadJob};
 use crate::Error;
-use crate::driver::{After, Keeper, TrialEnd};
+use crate::running::driver::{After, Keeper, TrialEnd};
 
 pub(super) struct LoadKeeper<'a> {
     /// When jobs arrive, in seconds since the beginning, ascending.

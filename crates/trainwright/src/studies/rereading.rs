@@ -5,7 +5,7 @@ use trainwright_store::{Reread, StoredTrial};
 use trainwright_study::{Measurement, Outcome, Study, TrialState};
 
 use crate::Place;
-use crate::plan_change::PlanChange;
+use crate::studies::plan_change::PlanChange;
 
 /// Reads the outputs of all ended trials again; tells in sentences what came of it.
 ///

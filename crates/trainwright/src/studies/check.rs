@@ -8,8 +8,8 @@ use trainwright_design::{Confounding, Design, plan};
 use trainwright_engine::render;
 use trainwright_study::{PlannedTrial, Study, TrialState};
 
-use crate::plan_change::{ChangeNote, PlanChange};
-use crate::planned::design_of;
+use crate::studies::plan_change::{ChangeNote, PlanChange};
+use crate::studies::planned::design_of;
 use crate::{Error, Place, Results};
 
 /// What a study will do.

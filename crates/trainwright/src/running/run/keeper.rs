@@ -10,9 +10,9 @@ use trainwright_store::{Circumstances, Ended, Store, StoreError};
 use trainwright_study::{PlannedTrial, Study, TrialRecord, TrialState};
 
 use super::{Queue, RunEnd, RunEvent};
-use crate::derived::derived_record;
-use crate::driver::{After, Keeper, TrialEnd};
-use crate::rereading::rules;
+use crate::running::driver::{After, Keeper, TrialEnd};
+use crate::studies::derived::derived_record;
+use crate::studies::rereading::rules;
 use crate::{Error, Place};
 
 /// How often the progress of one trial is kept for others to see.

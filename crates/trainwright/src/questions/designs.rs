@@ -12,7 +12,7 @@ use trainwright_design::{
 use trainwright_study::{BlockSpec, Level, Seed};
 
 use crate::Error;
-use crate::optimal_rows::{OptimalRequest, OptimalRows, augmented_rows, optimal_rows};
+use crate::questions::optimal_rows::{OptimalRequest, OptimalRows, augmented_rows, optimal_rows};
 
 /// Which design is asked for.
 #[derive(Debug, Clone)]

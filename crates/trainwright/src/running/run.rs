@@ -17,10 +17,10 @@ use trainwright_search::{FixedPlan, Proposer};
 use trainwright_store::{Durability, Store, StoredTrial};
 use trainwright_study::{DesignKind, PlannedTrial, Study, TrialRecord, TrialState};
 
-use crate::driver::{DriveEnd, Driver};
-use crate::lock::Lock;
-use crate::plan_change::Accepted;
-use crate::planned::{Planned, design_of, planned};
+use crate::running::driver::{DriveEnd, Driver};
+use crate::running::lock::Lock;
+use crate::studies::plan_change::Accepted;
+use crate::studies::planned::{Planned, design_of, planned};
 use crate::{Error, Place};
 use keeper::StudyKeeper;
 

@@ -4,7 +4,7 @@ use trainwright_queueing::{QueueAnswer, Target};
 use trainwright_report::terminal::{Unit, queue_text};
 use trainwright_report::{LoadPage, QueuePage, load_html, queue_html};
 
-use crate::report::PROGRAM;
+use crate::studies::report::PROGRAM;
 use crate::{LoadReply, QueueReply, terminal};
 
 /// The page of a queue, with its response curve.

@@ -4,8 +4,8 @@ use trainwright_design::Design;
 use trainwright_store::{PlanUpdate, Store, StoredTrial};
 use trainwright_study::Study;
 
-use crate::plan_change::{Accepted, PlanChange, new_trials};
-use crate::rereading::reread;
+use crate::studies::plan_change::{Accepted, PlanChange, new_trials};
+use crate::studies::rereading::reread;
 use crate::{Error, Place};
 
 /// The design of a study, with faults shown at their place in the study file.

@@ -7,11 +7,11 @@ use trainwright_design::Design;
 use trainwright_store::{Progress, Snapshot, StoredTrial};
 use trainwright_study::{Machine, Observation, Series, Study, TrialState};
 
-use crate::derived::derived_trial;
-use crate::lock::Lock;
-use crate::plan_change::{Accepted, PlanChange};
-use crate::planned::design_of;
-use crate::rereading::{apply, reread};
+use crate::running::lock::Lock;
+use crate::studies::derived::derived_trial;
+use crate::studies::plan_change::{Accepted, PlanChange};
+use crate::studies::planned::design_of;
+use crate::studies::rereading::{apply, reread};
 use crate::{Error, Place};
 
 /// A study with its design and what the store holds of it at one moment.

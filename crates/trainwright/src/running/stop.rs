@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 use serde::Serialize;
 use trainwright_study::Study;
 
-use crate::lock::Lock;
+use crate::running::lock::Lock;
 use crate::{Error, Place, Wish};
 
 /// Who was asked to stop.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use trainwright_analysis::{Analysis, StudyOptions};
 use trainwright_study::Study;
 
-use crate::status::TrialCounts;
+use crate::studies::status::TrialCounts;
 use crate::{Error, Results, RunEnd, analyze};
 
 /// How a run ended and what the study says so far.

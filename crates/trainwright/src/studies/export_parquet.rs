@@ -11,7 +11,7 @@ use parquet::schema::parser::parse_message_type;
 use serde_json::Value;
 use trainwright_study::Study;
 
-use crate::export::{Groups, header, row};
+use crate::studies::export::{Groups, header, row};
 use crate::{Error, Results};
 
 /// The trials as Parquet: the columns of the CSV, each optional and of its own type.

@@ -1,0 +1,9 @@
+//! Questions that need no study: tables, tests, queues, designs.
+
+pub(crate) mod designs;
+pub(crate) mod findings;
+pub(crate) mod optimal_rows;
+pub(crate) mod pages;
+pub(crate) mod queue;
+pub(crate) mod tables;
+pub(crate) mod test_statistics;

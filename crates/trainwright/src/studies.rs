@@ -1,0 +1,21 @@
+//! Studies before and after their trials: made, checked, planned, taken in, read back, shown.
+//!
+//! `planned.rs` is what `run` begins with, `results.rs` what every reading verb begins with.
+
+pub(crate) mod analyze;
+pub(crate) mod check;
+pub(crate) mod derived;
+pub(crate) mod export;
+#[cfg(feature = "parquet")]
+pub(crate) mod export_parquet;
+pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod metric_rules;
+pub(crate) mod place;
+pub(crate) mod plan_change;
+pub(crate) mod planned;
+pub(crate) mod report;
+pub(crate) mod rereading;
+pub(crate) mod results;
+pub(crate) mod spreadsheet;
+pub(crate) mod status;

@@ -1,0 +1,6 @@
+//! Trainings by themselves: jobs, networks, and what they predict.
+
+pub(crate) mod job;
+pub(crate) mod network;
+pub(crate) mod predictions;
+pub(crate) mod train;
