@@ -1,6 +1,4 @@
 //! Proposers through their public interface.
 
-#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
-
 mod contract;
 mod proposers;
