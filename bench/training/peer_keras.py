@@ -1,8 +1,9 @@
 """Keras on TensorFlow and on JAX.
 
-Variants: `fit` and `jax-fit` call model.fit on arrays with `steps_per_execution` and `jit_compile`;
-`loop` is a custom loop over a chunk of steps compiled by `jit_compile`, `jax-loop` the same by
-`lax.scan` over Keras's stateless calls. The loops gather their batches from the loaded set.
+A variant is words: `fit` calls model.fit on arrays with `steps_per_execution`; `loop` is a custom
+loop over a chunk of steps compiled as one function, `step` a custom step so compiled; both gather
+their batches from the loaded set. They use `jit_compile`, but for `plain`, for TensorFlow's own
+kernels are sometimes faster than XLA's. `jax` chooses Keras's JAX backend.
 """
 
 import os
@@ -11,9 +12,10 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 os.environ["JAX_PLATFORMS"] = "cpu"
 
-from measured import BATCH, CHUNK, CLASSES, THREADS, VARIANT, WORKLOAD, chunks, pictures, serve
+from measured import BATCH, CHUNK, CLASSES, THREADS, VARIANT, WORKLOAD, batches, chunks, pictures, serve
 
-ON_JAX = VARIANT.startswith("jax")
+WORDS = VARIANT.split("-")
+ON_JAX, IN_CHUNKS, JIT = "jax" in WORDS, "loop" in WORDS, "plain" not in WORDS
 os.environ["KERAS_BACKEND"] = "jax" if ON_JAX else "tensorflow"
 
 import keras
@@ -53,7 +55,7 @@ def network():
 
 
 def by_fit(model, adam, loss_of, x, y):
-    model.compile(adam, loss_of, steps_per_execution=CHUNK, jit_compile=True)
+    model.compile(adam, loss_of, steps_per_execution=CHUNK, jit_compile=JIT)
     random = numpy.random.default_rng(1)
 
     def train(steps):
@@ -75,22 +77,25 @@ def by_tensorflow_loop(model, adam, loss_of, x, y):
     x, y = tf.constant(x), tf.constant(y)
     adam.build(model.trainable_variables)
 
-    @tf.function(jit_compile=True)
-    def make_chunk(x, y, chunk):
+    def step(x, y, chosen):
+        with tf.GradientTape() as tape:
+            loss = loss_of(tf.gather(y, chosen), model(tf.gather(x, chosen), training=True))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        adam.apply_gradients(zip(gradients, model.trainable_variables))
+        return loss
+
+    def loop(x, y, chunk):
         total = tf.zeros(())
         for at in tf.range(CHUNK):
-            chosen = chunk[at]
-            with tf.GradientTape() as tape:
-                loss = loss_of(tf.gather(y, chosen), model(tf.gather(x, chosen), training=True))
-            gradients = tape.gradient(loss, model.trainable_variables)
-            adam.apply_gradients(zip(gradients, model.trainable_variables))
-            total += loss
+            total += step(x, y, chunk[at])
         return total
 
-    all_chunks = chunks(len(x))
+    call = tf.function(loop if IN_CHUNKS else step, jit_compile=JIT)
+    chosen = chunks(len(x)) if IN_CHUNKS else batches(len(x))
 
     def train(steps):
-        totals = [make_chunk(x, y, tf.constant(next(all_chunks))) for _ in range(steps // CHUNK)]
+        count = steps // CHUNK if IN_CHUNKS else steps
+        totals = [call(x, y, tf.constant(next(chosen))) for _ in range(count)]
         return steps * BATCH, sum(float(it) for it in totals) / steps
 
     return train
@@ -109,26 +114,26 @@ def by_jax_loop(model, adam, loss_of, x, y):
 
     gradient = jax.value_and_grad(loss_with_state, has_aux=True)
 
-    def make_chunk(state, x, y, chunk):
-        def step(state, chosen):
-            learned, other, of_adam = state
-            (loss, other), found = gradient(learned, other, x[chosen], y[chosen])
-            learned, of_adam = adam.stateless_apply(of_adam, found, learned)
-            return (learned, other, of_adam), loss
+    def step(state, x, y, chosen):
+        learned, other, of_adam = state
+        (loss, other), found = gradient(learned, other, x[chosen], y[chosen])
+        learned, of_adam = adam.stateless_apply(of_adam, found, learned)
+        return (learned, other, of_adam), loss
 
-        state, losses = jax.lax.scan(step, state, chunk)
+    def loop(state, x, y, chunk):
+        state, losses = jax.lax.scan(lambda state, chosen: step(state, x, y, chosen), state, chunk)
         return state, losses.sum()
 
-    call = jax.jit(make_chunk, donate_argnums=0)
+    call = jax.jit(loop if IN_CHUNKS else step, donate_argnums=0)
     values = lambda variables: [jnp.copy(it.value) for it in variables]
     state = tuple(map(values, [model.trainable_variables, model.non_trainable_variables, adam.variables]))
-    all_chunks = chunks(len(x))
+    chosen = chunks(len(x)) if IN_CHUNKS else batches(len(x))
 
     def train(steps):
         nonlocal state
         total = 0.0
-        for _ in range(steps // CHUNK):
-            state, loss = call(state, x, y, next(all_chunks))
+        for _ in range(steps // CHUNK if IN_CHUNKS else steps):
+            state, loss = call(state, x, y, next(chosen))
             total += loss
         return steps * BATCH, float(total) / steps
 
@@ -138,8 +143,8 @@ def by_jax_loop(model, adam, loss_of, x, y):
 def main():
     x, y = pictures()
     loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    ways = {"fit": by_fit, "jax-fit": by_fit, "loop": by_tensorflow_loop, "jax-loop": by_jax_loop}
-    serve(ways[VARIANT](network(), keras.optimizers.Adam(1e-3, epsilon=1e-8), loss_of, x, y))
+    way = by_fit if "fit" in WORDS else by_jax_loop if ON_JAX else by_tensorflow_loop
+    serve(way(network(), keras.optimizers.Adam(1e-3, epsilon=1e-8), loss_of, x, y))
 
 
 main()
