@@ -25,7 +25,10 @@ CLASSES = {"mlp": 10, "bilstm": 10, "cnn": 5, "mobilenet": 5}
 def pictures():
     """Pictures as floats from 0 to 1 and their classes, all in memory."""
     name = SHAPES[WORKLOAD]
-    return numpy.load(FOLDER / f"{name}-x.npy"), numpy.load(FOLDER / f"{name}-y.npy")
+    # Mapped, so that the trainers, which all wait in memory for their turn, hold them once.
+    x = numpy.load(FOLDER / f"{name}-x.npy", mmap_mode="c")
+    x.sum()
+    return x, numpy.load(FOLDER / f"{name}-y.npy")
 
 
 def rows(part=""):
