@@ -1,15 +1,18 @@
 """Trains the same networks on the same data with Trainwright and its peers, interleaved.
 
-`compare.py PROGRAMS DATA RESULT [WORKLOAD...]`: `PROGRAMS` is the folder of the built programs,
-`DATA` what data.py wrote. Every trainer is a process of its own for each number of threads (one
+`compare.py PROGRAMS DATA RESULT [--rounds N] [--smoke] [WORKLOAD...]`: `PROGRAMS` is the folder of
+the built programs, `DATA` what data.py wrote; `--smoke` makes short rounds, which show that everything
+runs and learns alike but whose figures mean nothing. Every trainer is a process of its own for each number of threads (one
 thread is pinned to one core). All warm up first; then they train one round each in turn, so that a
 slow moment of the machine meets all of them. Figures are medians over rounds: examples per second
 and per CPU second of the trainer's process, and its peak of memory, data included. Ratios are
-medians of the ratios within each round. The loss tells that all of them learn.
+medians of the ratios within each round. THE figure of a peer is that against its fastest variant.
+Losses after the same number of steps tell that all of them do the same work.
 
 `HOLD` may name a command that reserves a shared machine while its arguments run.
 """
 
+import argparse
 import json
 import os
 import platform
@@ -22,38 +25,55 @@ from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PROGRAMS, DATA, RESULT = map(Path, sys.argv[1:4])
 HERE = Path(__file__).parent
-ROUNDS = int(os.environ.get("ROUNDS", "5"))
 THREADS = [int(it) for it in os.environ.get("THREADS", "1 2").split()]
-TORCH = ["eager", "eager-fused", "compiled-fused"]
-PICTURES = ["eager", "channels-last", "channels-last-fused", "compiled-channels-last-fused"]
+# Variants of each peer, the likely fastest first: on two threads only PyTorch's first takes part. All
+# trainers of a workload wait in memory for their turn, so MobileNetV2 has fewer.
+TORCH = ["compiled-fused", "fused", "flat-fused", "foreach", "eager"]
+TORCH_MLP = ["compiled-hand", "hand", *TORCH]
+PICTURES = ["channels-fused", "compiled-channels-fused", "channels-flat-fused", "channels-foreach", "compiled-fused", "fused", "eager"]
+MOBILENET = ["compiled-channels-fused", "channels-fused", "channels-flat-fused", "channels-foreach"]
+KERAS = ["jax-loop", "loop", "jax-fit", "fit", "plain-fit"]
+# XLA's convolutions within a loop are far slower than outside of it.
+KERAS_PICTURES = ["plain-step", "plain-fit", "step", "jax-step", "fit", "jax-fit"]
+JAX = ["scan", "step"]
+# Losses of the same arithmetic from other random numbers differ by no more than this share.
+ALIKE = 0.1
 
 # What is trained, steps of a round, and by whom. Steps of sparse sets are passes.
 WORKLOADS = {
     "mlp-b32": {
         "job": {"network": "mlp", "data": "fashion-mnist", "batch": 32, "neurons": 128},
-        "name": "mlp", "warmup": 300, "steps": 1000, "torch": TORCH, "others": ["keras", "jax"],
+        "name": "mlp", "warmup": 300, "steps": 1000, "peers": {"torch": TORCH_MLP, "keras": KERAS, "jax": JAX},
     },
     "mlp-b256": {
         "job": {"network": "mlp", "data": "fashion-mnist", "batch": 256, "neurons": 128},
-        "name": "mlp", "warmup": 60, "steps": 300, "torch": TORCH, "others": ["keras", "jax"],
+        "name": "mlp", "warmup": 60, "steps": 300, "peers": {"torch": TORCH_MLP, "keras": KERAS, "jax": JAX},
     },
     "bilstm-b128": {
         "job": {"network": "bilstm:128", "data": "mnist", "batch": 128},
-        "name": "bilstm", "warmup": 5, "steps": 20, "torch": TORCH, "others": ["keras", "jax"],
+        "name": "bilstm", "warmup": 5, "steps": 20, "peers": {"torch": TORCH, "keras": KERAS, "jax": JAX},
     },
     "cnn-b32": {
         "job": {"network": "cnn:flowers", "data": "flowers-64", "batch": 32},
-        "name": "cnn", "warmup": 3, "steps": 8, "torch": PICTURES, "others": ["keras"],
+        "name": "cnn", "warmup": 4, "steps": 8, "peers": {"torch": PICTURES, "keras": KERAS_PICTURES},
     },
     "mobilenet-b32": {
         "job": {"network": "mobilenet-v2:1.0", "data": "flowers-128", "batch": 32},
-        "name": "mobilenet", "warmup": 2, "steps": 2, "torch": PICTURES, "others": ["keras"],
+        "name": "mobilenet", "warmup": 2, "steps": 2, "peers": {"torch": MOBILENET, "keras": KERAS_PICTURES[:4]},
     },
     "sparse-a9a": {"name": "a9a", "passes": 200, "examples": 32_561},
     "sparse-hashed": {"name": "hashed", "passes": 2, "examples": 400_000},
 }  # fmt: skip
+SMOKE = {
+    "mlp-b32": {"warmup": 100, "steps": 200},
+    "mlp-b256": {"warmup": 20, "steps": 40},
+    "bilstm-b128": {"warmup": 2, "steps": 4},
+    "cnn-b32": {"warmup": 2, "steps": 4},
+    "mobilenet-b32": {"warmup": 1, "steps": 1},
+    "sparse-a9a": {"passes": 20},
+    "sparse-hashed": {"passes": 2, "examples": 40_000},
+}
 
 # What the ratios are held against: examples per CPU second, ours over the peer's.
 TARGETS = {
@@ -137,48 +157,52 @@ def peer(script, name, variant, threads, batch, warmup, steps):
 def trainers(workload, threads):
     """What trains it, by name, and how that is started."""
     plan = WORKLOADS[workload]
+    yield from (sparse_trainers if "passes" in plan else dense_trainers)(plan, threads)
+
+
+def wanted(name):
     only = os.environ.get("ONLY", "").split()
-    wanted = lambda name: not only or any(name.startswith(prefix) for prefix in only)
-    if "passes" in plan:
-        count = plan["passes"] * plan["examples"]
-        for rule, mode in SPARSE_JOBS:
-            rates = {"sgd": 0.02 if mode == "hogwild" else 0.5, "adagrad": 0.05, "ftrl": 0.1}
-            job = {"network": "logistic", "data": plan["name"], "optimizer": rule, "batch": 256}
-            job |= {"update": mode, "lr": rates[rule]}
-            if plan["name"] == "a9a":
-                job["data"] = os.environ["A9A"]
-            # The table warms up within the first pass.
-            yield f"trainwright {mode} {rule}", lambda job=job: ours(job, threads, 1, count)
-        if threads == 1:
-            for variant in ["fit", "partial-fit"]:
-                start = lambda variant=variant: peer(
-                    "sparse", plan["name"], variant, 1, 1, 1, max(plan["passes"] // 2, 2)
-                )
-                if wanted("sklearn"):
-                    yield f"sklearn {variant}", start
-        if threads == 1 and wanted("vw"):
-            start = lambda: peer("sparse", plan["name"], "vw", threads, 1, 1, max(plan["passes"] // 10, 1))
-            yield "vw", start
-        return
+    return not only or any(name.startswith(prefix) for prefix in only)
+
+
+def dense_trainers(plan, threads):
     batch, warmup, steps = plan["job"]["batch"], plan["warmup"], plan["steps"]
     job = dict(plan["job"])
     if job["data"] == "mnist":
         job["data_dir"] = os.environ["MNIST"]
     yield "trainwright", lambda: ours(job, threads, warmup * batch, steps * batch)
-    # On two threads fewer of them take part, which keeps the machine reserved for less long.
-    for variant in plan["torch"] if threads == 1 else plan["torch"][:2]:
-        name = f"pytorch {variant}"
-        start = lambda variant=variant: peer(
-            "torch", plan["name"], variant, threads, batch, warmup, steps
-        )
+    for script, variants in plan["peers"].items():
+        if threads > 1:
+            variants = variants[:1] if script == "torch" else []
+        for variant in variants:
+            name = f"{'pytorch' if script == 'torch' else script} {variant}"
+            start = lambda script=script, variant=variant: peer(
+                script, plan["name"], variant, threads, batch, warmup, steps
+            )
+            if wanted(name):
+                yield name, start
+
+
+def sparse_job(plan, rule, mode):
+    rates = {"sgd": 0.02 if mode == "hogwild" else 0.5, "adagrad": 0.05, "ftrl": 0.1}
+    data = os.environ["A9A"] if plan["name"] == "a9a" else str(DATA / plan["name"])
+    job = {"network": "logistic", "data": data, "optimizer": rule, "batch": 256}
+    return job | {"update": mode, "lr": rates[rule]}
+
+
+def sparse_trainers(plan, threads):
+    passes = plan["passes"]
+    for rule, mode in SPARSE_JOBS:
+        # The table warms up within the first pass.
+        start = lambda job=sparse_job(plan, rule, mode): ours(job, threads, 1, passes * plan["examples"])
+        yield f"trainwright {mode} {rule}", start
+    # The peers have no second thread to give to it, and need fewer passes for a round as long.
+    peers = {"sklearn fit": 2, "sklearn partial-fit": 2, "vw sgd": 10, "vw adaptive": 10}
+    for name, share in peers.items() if threads == 1 else []:
+        count = max(passes // share, 2)
+        start = lambda name=name, count=count: peer("sparse", plan["name"], name.split()[1], 1, 1, 1, count)
         if wanted(name):
             yield name, start
-    for other in plan["others"] if threads == 1 else []:
-        start = lambda other=other: peer(
-            other, plan["name"], "default", threads, batch, warmup, steps
-        )
-        if wanted(other):
-            yield other, start
 
 
 def spread(values):
@@ -192,7 +216,7 @@ def ratio(some, others, times=1):
     return round(statistics.median([one * times / other for one, other in pairs]), 3)
 
 
-def measure(workload):
+def measure(workload, rounds_wanted):
     """Rounds of all trainers on one thread and on two, interleaved, and of matrix products."""
     with held():
         running = {
@@ -207,7 +231,7 @@ def measure(workload):
             trainer.line()
         print(f"  all {len(running)} trainers are warm", file=sys.stderr)
         rounds, peaks = {key: [] for key in running}, []
-        for _ in range(ROUNDS):
+        for _ in range(rounds_wanted):
             peaks.append(products.round()["gflops"])
             for key in in_turn:
                 # Threads that still spin come to rest.
@@ -231,6 +255,7 @@ def figures(rounds):
         "examples_per_cpu_s": spread([it["examples"] / it["cpu_seconds"] for it in rounds]),
         "examples_per_s": spread([it["examples"] / it["seconds"] for it in rounds]),
         "loss": rounds[-1]["loss"],
+        "first_loss": rounds[0]["loss"],
         "peak_mb": max(it["peak_kb"] for it in rounds) / 1024,
     }
 
@@ -277,19 +302,55 @@ def ratios(workload, by_threads):
     return answer
 
 
-def targets(workload, found):
-    """The least ratio per CPU second to any variant of each peer, at one thread, and its target."""
+def best(workload, found):
+    """THE figures: ours over the fastest variant of each peer per CPU second, at one thread.
+
+    Plain descent is held against plain descent, so Vowpal Wabbit's AdaGrad does not count here.
+    """
     own = found.get("trainwright hogwild sgd") or found.get("trainwright") or {}
     answer = {}
-    for peer_name, target in TARGETS[workload].items():
-        of_peer = [
-            it["examples_per_cpu_s"]
+    for peer_name in ["pytorch", "keras", "jax", "sklearn", "vw"]:
+        of_peer = {
+            name: it["examples_per_cpu_s"]
             for name, it in own.get("1_threads", {}).items()
-            if name.startswith(peer_name)
-        ]
+            if name.startswith(peer_name + " ") and name != "vw adaptive"
+        }
         if of_peer:
-            answer[peer_name] = {"target": target, "measured": min(of_peer)}
+            variant = min(of_peer, key=of_peer.get)
+            answer[peer_name] = {"variant": variant, "ratio": of_peer[variant]}
+            answer[peer_name] |= {"target": TARGETS[workload].get(peer_name)}
     return answer
+
+
+def agreement(workload, by_threads):
+    """Losses on one thread after the same number of steps, and whether they are like ours."""
+    plan, found = WORKLOADS[workload], by_threads[1]["trainers"]
+    if "passes" in plan:
+        # Ours tells no loss of the test part while it is timed, so it is asked apart.
+        losses = {f"trainwright hogwild {it}": test_loss(plan, it) for it in ["sgd", "adagrad"]}
+        steps = "two passes, of the test part"
+    else:
+        losses = {"trainwright": found["trainwright"]["first_loss"]}
+        steps = f"{plan['warmup']} steps, mean of the next {plan['steps']}"
+    answer = {}
+    for name in found:
+        if name.startswith("trainwright"):
+            continue
+        adaptive = "passes" in plan and name.endswith("adaptive")
+        own = losses["trainwright hogwild adagrad" if adaptive else next(iter(losses))]
+        loss = found[name]["first_loss"]
+        answer[name] = {"ours": own, "loss": loss, "alike": abs(loss - own) <= ALIKE * own}
+        word = "like" if answer[name]["alike"] else "UNLIKE"
+        print(f"  loss after {steps}: {name} {loss:.4f}, {word} ours {own:.4f}", file=sys.stderr)
+    return answer
+
+
+def test_loss(plan, rule):
+    job = {"seed": 1, "epochs": 2, "threads": 1, **sparse_job(plan, rule, "hogwild")}
+    file = DATA / "job.json"
+    file.write_text(json.dumps(job))
+    told = subprocess.run([PROGRAMS / "trainwright", "job", file], check=True, capture_output=True, text=True)
+    return float(re.findall(r"test loss ([0-9.]+)", told.stdout + told.stderr)[-1])
 
 
 def versions():
@@ -311,27 +372,50 @@ def processor():
 
 
 def main():
-    chosen = sys.argv[4:] or list(WORKLOADS)
-    old = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    global PROGRAMS, DATA
+    parser = argparse.ArgumentParser()
+    for name in ["programs", "data", "result"]:
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("workloads", nargs="*", help=" ".join(WORKLOADS))
+    asked = parser.parse_intermixed_args()
+    for unknown in set(asked.workloads) - set(WORKLOADS):
+        parser.error(f"no workload {unknown}; there are {' '.join(WORKLOADS)}")
+    PROGRAMS, DATA = asked.programs, asked.data
+    if asked.smoke:
+        for workload, short in SMOKE.items():
+            WORKLOADS[workload] |= short
+    rounds = asked.rounds or (1 if asked.smoke else 7)
+    old = json.loads(asked.result.read_text()) if asked.result.exists() else {}
     answer = {
         "machine": {"processor": processor(), "cores": os.cpu_count(), "system": platform.platform()},
         "versions": versions(),
-        "rounds": ROUNDS,
         "workloads": old.get("workloads", {}),
     }
-    for workload in chosen:
+    for workload in asked.workloads or WORKLOADS:
         print(workload, file=sys.stderr)
-        by_threads = measure(workload)
+        by_threads = measure(workload, rounds)
         found = ratios(workload, by_threads)
         answer["workloads"][workload] = {
-            "targets": targets(workload, found),
+            "rounds": rounds,
+            "best": best(workload, found),
+            "agreement": agreement(workload, by_threads),
             "ratios": found,
             "measured": {f"{threads}_threads": it for threads, it in by_threads.items()},
         }
         # Lists of numbers stay on one line.
         text = re.sub(r"\[[^][{}]*\]", lambda it: " ".join(it[0].split()), json.dumps(answer, indent=1))
-        RESULT.write_text(text + "\n")
-        print(json.dumps({"targets": answer["workloads"][workload]["targets"], "ratios": found}, indent=1))
+        asked.result.write_text(text + "\n")
+        summary(workload, answer["workloads"][workload])
+
+
+def summary(workload, answer):
+    """The line of the table in the README: ours over the best of each peer."""
+    own = answer["ratios"].get("trainwright hogwild sgd") or answer["ratios"]["trainwright"]
+    of_peers = [f"{it['ratio']:.2f} ({it['variant']})" for it in answer["best"].values()]
+    two = own.get("two_threads_over_one")
+    print("|", " | ".join([workload, *of_peers, f"two threads over one {two}"]), "|", flush=True)
 
 
 main()

@@ -1,7 +1,8 @@
-"""Makes the data that every trainer gets: `data.py FOLDER TRAINWRIGHT FLOWERS A9A MNIST`.
+"""Makes the data that every trainer gets: `data.py FOLDER TRAINWRIGHT FLOWERS A9A MNIST EXAMPLES`.
 
 Writes arrays for the peers (NumPy, CSR, Vowpal Wabbit's text) and what Trainwright reads (prepared
-shards, libsvm files). Pictures are bytes on our side and ready float32 arrays on the peers'.
+shards, libsvm files); `EXAMPLES` is the size of the hashed set. Pictures are bytes on our side and
+ready float32 arrays on the peers'.
 """
 
 import gzip
@@ -11,7 +12,6 @@ from pathlib import Path
 
 import numpy
 
-HASHED_EXAMPLES = 400_000
 HASHED_FEATURES = 39
 HASHED_BITS = 20
 
@@ -66,20 +66,20 @@ def libsvm(path, starts, ids, labels):
             out.write(f"{'+1' if label else '-1'} {words}\n")
 
 
-def a9a(folder, source):
+def adult(folder, name, source):
     starts, ids, labels = [0], [], []
     for line in open(source):
         words = line.split()
         labels.append(words[0] == "+1")
         ids.extend(int(word.split(":")[0]) - 1 for word in words[1:])
         starts.append(len(ids))
-    sparse(folder, "a9a", numpy.array(starts), numpy.array(ids, numpy.int32), numpy.array(labels))
+    sparse(folder, name, numpy.array(starts), numpy.array(ids, numpy.int32), numpy.array(labels))
 
 
-def hashed(folder):
+def hashed(folder, examples):
     """Examples like those of click logs: each column's values follow Zipf's law, hashed together."""
     random = numpy.random.default_rng(1)
-    size = (HASHED_EXAMPLES, HASHED_FEATURES)
+    size = (examples, HASHED_FEATURES)
     values = random.zipf(1.3, size).astype(numpy.uint64) + numpy.arange(39, dtype=numpy.uint64) * 7919
     ids = (values * numpy.uint64(0x9E3779B97F4A7C15)) >> numpy.uint64(64 - HASHED_BITS)
     ids = numpy.sort(ids.astype(numpy.int32), axis=1)
@@ -94,18 +94,20 @@ def hashed(folder):
     libsvm(folder / "hashed", starts, ids, labels)
     libsvm(folder / "hashed.t", starts[: tenth + 1], ids, labels[:tenth])
     sparse(folder, "hashed", starts, ids, labels)
+    sparse(folder, "hashed-test", starts[: tenth + 1], ids[: starts[tenth]], labels[:tenth])
 
 
 def main():
-    folder, program, source, adult, mnist = sys.argv[1:]
+    folder, program, source, a9a, mnist, examples = sys.argv[1:]
     folder = Path(folder)
     # Where Debian's package dataset-fashion-mnist puts it.
     fashion = Path("/usr/share/datasets/fashion-mnist")
     for name, place in [("fashion", fashion), ("mnist", Path(mnist))]:
         pixels = idx(place / "train-images-idx3-ubyte.gz")
         pictures(folder, name, pixels, idx(place / "train-labels-idx1-ubyte.gz"))
-    a9a(folder, adult)
-    hashed(folder)
+    adult(folder, "a9a", a9a)
+    adult(folder, "a9a-test", f"{a9a}.t")
+    hashed(folder, int(examples))
     for size in [64, 128]:
         flowers(folder, program, source, size)
 

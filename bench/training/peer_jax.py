@@ -1,4 +1,7 @@
-"""JAX: one jitted step that gathers its batch, with Adam over the tree and donated memory."""
+"""JAX: steps that gather their batches from the loaded set, with Adam over the tree and donated memory.
+
+Variants: `scan` makes a chunk of steps in one call by `lax.scan`; `step` calls one jitted step.
+"""
 
 import os
 
@@ -9,18 +12,27 @@ import jax.numpy as jnp
 import numpy
 from jax import lax
 
-from measured import BATCH, WORKLOAD, batches, pictures, serve
+from measured import BATCH, CHUNK, VARIANT, WORKLOAD, batches, chunks, pictures, serve
 
 RANDOM = numpy.random.default_rng(1)
 
 
-def uniform(*shape):
-    limit = (6 / numpy.prod(shape[:-1])) ** 0.5
+def uniform(limit, *shape):
     return jnp.asarray(RANDOM.uniform(-limit, limit, shape), jnp.float32)
 
 
-def dense(inputs, outputs):
-    return uniform(inputs, outputs), jnp.zeros(outputs)
+def he(inputs, outputs):
+    return uniform((6 / inputs) ** 0.5, inputs, outputs), jnp.zeros(outputs)
+
+
+def glorot(inputs, outputs):
+    return uniform((6 / (inputs + outputs)) ** 0.5, inputs, outputs), jnp.zeros(outputs)
+
+
+def memory():
+    """An LSTM's weights of inputs and memory, and biases, those of the forget gates 1."""
+    biases = jnp.zeros(512).at[128:256].set(1)
+    return glorot(28, 512)[0], uniform(128**-0.5, 128, 512), biases
 
 
 def mlp(p, x):
@@ -50,11 +62,10 @@ def bilstm(p, x):
 
 
 NETWORKS = {
-    "mlp": (mlp, lambda: [dense(784, 128), dense(128, 10)]),
+    "mlp": (mlp, lambda: [he(784, 128), glorot(128, 10)]),
     "bilstm": (
         bilstm,
-        lambda: [(uniform(28, 512), uniform(128, 512), jnp.zeros(512)) for _ in range(2)]
-        + [dense(256, 10)],
+        lambda: [memory(), memory(), glorot(256, 10)],
     ),
 }
 
@@ -79,16 +90,19 @@ def main():
         p = jax.tree.map(lambda p, m, v: p - rate * m / (jnp.sqrt(v) + 1e-8), p, m, v)
         return p, m, v, t, total + loss
 
-    step = jax.jit(step, donate_argnums=0)
-    state = [parameters, zeros, jax.tree.map(jnp.copy, zeros), jnp.zeros(()), jnp.zeros(())]
-    state = tuple(state)
-    all_batches = batches(len(x))
+    def scan(state, x, y, chunk):
+        return lax.scan(lambda state, chosen: (step(state, x, y, chosen), None), state, chunk)[0]
+
+    in_chunks = VARIANT == "scan"
+    call = jax.jit(scan if in_chunks else step, donate_argnums=0)
+    state = (parameters, zeros, jax.tree.map(jnp.copy, zeros), jnp.zeros(()), jnp.zeros(()))
+    chosen = chunks(len(x)) if in_chunks else batches(len(x))
 
     def train(steps):
         nonlocal state
         state = (*state[:4], jnp.zeros(()))
-        for _ in range(steps):
-            state = step(state, x, y, next(all_batches).astype(numpy.int32))
+        for _ in range(steps // CHUNK if in_chunks else steps):
+            state = call(state, x, y, next(chosen).astype(numpy.int32))
         return steps * BATCH, float(state[4]) / steps
 
     serve(train)

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Training speed against PyTorch, TensorFlow/Keras, JAX, scikit-learn and Vowpal Wabbit, interleaved.
-# bench/training/run.sh [WORKLOAD...]; ROUNDS=5 rounds a trainer. Needs about 8 GB of memory, g++ for
-# torch.compile and the package dataset-fashion-mnist of Debian.
+# Training speed against PyTorch, Keras, JAX, scikit-learn and Vowpal Wabbit, interleaved.
+# bench/training/run.sh [--rounds N] [--smoke] [WORKLOAD...]; 7 rounds a trainer unless told.
+# --smoke shows in short rounds that every variant runs and learns as ours does; its result goes to
+# target/bench-smoke/training.json. Needs about 16 GB of memory, g++ for torch.compile and the package
+# dataset-fashion-mnist of Debian.
 # Installs the peers into bench/.venv-training unless PYTHON names an interpreter that has them.
-# DATA names a folder to keep the data in, ONLY the peers to run (beginnings of their names).
+# DATA names a folder to keep the data in, ONLY the peers to run (beginnings of their names), THREADS
+# the numbers of threads ("1 2").
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 shared=${TRAINWRIGHT_TEST_DATA:-../shared/data}
@@ -19,11 +22,20 @@ fi
 cargo build --release --quiet
 cargo build --release --quiet -p trainwright-train --example training_speed
 cargo build --release --quiet -p trainwright-networks --example product_speed
+result=bench/training/result.json hashed=400000
+if [[ " $* " == *" --smoke "* ]]; then
+  result=target/bench-smoke/training.json hashed=40000
+  mkdir -p target/bench-smoke
+  rm -f "$result"
+fi
 data=${DATA:-$(mktemp -d)}
 [ -n "${DATA:-}" ] || trap 'rm -rf "$data"' EXIT
 export A9A=$shared/sparse/a9a MNIST=$shared/mnist
-if [ ! -e "$data/done" ]; then
-  "$python" bench/training/data.py "$data" target/release/trainwright "$shared/flowers/small192" "$A9A" "$MNIST"
-  touch "$data/done"
+if [ ! -e "$data/done-$hashed" ]; then
+  # What another size has left, Vowpal Wabbit's caches too.
+  rm -rf "$data"/done-* "$data"/*.cache "$data"/flowers-64 "$data"/flowers-128
+  "$python" bench/training/data.py "$data" target/release/trainwright "$shared/flowers/small192" \
+    "$A9A" "$MNIST" "$hashed"
+  touch "$data/done-$hashed"
 fi
-"$python" bench/training/compare.py target/release "$data" bench/training/result.json "$@"
+"$python" bench/training/compare.py target/release "$data" "$result" "$@"
