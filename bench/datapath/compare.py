@@ -1,7 +1,8 @@
 """Runs our data path and its peers in turn. Called by run.sh.
 
-compare.py setup WORK FLOWERS; compare.py PART WORK FLOWERS SECONDS; compare.py report WORK RESULT.
-Measurements are kept in WORK/measured.jsonl, so that parts may run at different times.
+compare.py setup WORK FLOWERS; compare.py check WORK FLOWERS; compare.py PART WORK FLOWERS SECONDS;
+compare.py report WORK RESULT. Measurements are kept in WORK/measured.jsonl, so that parts may run at
+different times. THE figure against a peer is that against its fastest variant in each place.
 """
 
 import io
@@ -18,7 +19,15 @@ from importlib.metadata import PackageNotFoundError, version
 here = os.path.dirname(os.path.abspath(__file__))
 action, work = sys.argv[1:3]
 shards, many, kept = (os.path.join(work, name) for name in ("shards", "many", "measured.jsonl"))
-BUILDS = ("turbojpeg", "default")
+# Those of ours that run.sh has built.
+BUILDS = tuple(build for build in ("turbojpeg", "default") if os.path.isdir(os.path.join(work, build)))
+# Ways to use a peer. tf.data's resize without antialias computes less than all others; `cut` decodes
+# only the square that is kept.
+TENSORFLOW = ("tensorflow", "tensorflow:antialias", "tensorflow:cut")
+DALI = ("dali", "dali:cut")
+# Mean pixels of a picture differ by no more than this between decoders and roundings, out of 255.
+ALIKE = 2.0
+NOTES = {"scan against tensorflow": "tf.data calls a traced function for each record, or with `batched` for each 1024 records; ours calls nothing"}
 # `data prepare` gets the originals this many times over, so that it has a second to do.
 COPIES = 5
 
@@ -64,7 +73,7 @@ def finish_prepare(process):
 
 
 def setup(flowers):
-    made = prepare("turbojpeg", os.path.join(flowers, "small192"), shards, 2)
+    made = prepare("default", os.path.join(flowers, "small192"), shards, 2)
     assert "error" not in made, made
     for copy in range(COPIES):
         for folder, _, names in os.walk(os.path.join(flowers, "original")):
@@ -93,17 +102,33 @@ def contenders(part, flowers):
     both = lambda mode, place, peers: [(who, mode, place, threads) for threads in (1, 2) for who in (*BUILDS, *peers)]
     match part:
         case "files":
-            return both("files", originals, ("tensorflow", "torchvision", "dali"))
+            return both("files", originals, (*TENSORFLOW, "torchvision", *DALI))
         case "records":
             return both("records", shards, ("tensorflow", "dali")) + [("webdataset", "records", shards, 1)]
         case "prepare":
             # What is compared with each other runs one after another, and thrice, for it is short.
             ours = [(build, mode, many, threads) for build in BUILDS for mode, threads in [("prepare", 1), ("prepare", 2), ("prepare twice", 1)]]
-            return 3 * ours + [("tensorflow", "prepare", many, threads) for threads in (1, 2)]
+            return 3 * ours + [(who, "prepare", many, threads) for threads in (1, 2) for who in TENSORFLOW]
         case "scan":
-            return 3 * [("default", mode, shards, 1) for mode in ("scan", "memcpy", "stream")] + [("tensorflow", "scan", shards, 1)]
+            return 3 * [("default", mode, shards, 1) for mode in ("scan", "memcpy", "stream")] + [(who, "scan", shards, 1) for who in ("tensorflow", "tensorflow:batched")]
         case "write":
             return [(who, mode, shards, 1) for who, mode in [("default", "write"), ("default", "plain-write"), ("tensorflow", "write")]]
+
+
+def check(flowers):
+    """Whether all make the same pictures in the same order out of the files."""
+    originals = os.path.join(flowers, "original")
+    ours = run(os.path.join(work, "default", "datapath"), "means", originals, "1", "0")["means"]
+    with open(kept, "a") as file:
+        for who in (*TENSORFLOW, "torchvision", *DALI):
+            found = run(sys.executable, os.path.join(here, "peer.py"), who, "files", originals, "1", "means")
+            if "error" in found:
+                print(f"files of {who}: {found['error']}")
+                continue
+            apart = max(abs(one - other) for one, other in zip(ours, found["means"], strict=True))
+            word = "like" if apart <= ALIKE else "UNLIKE"
+            print(f"files of {who}: {len(ours)} pictures {word} ours, mean pixels at most {apart:.2f} of 255 apart", flush=True)
+            file.write(json.dumps({"check": who, "pictures": len(ours), "most_apart": apart}) + "\n")
 
 
 def measure(part, flowers, seconds):
@@ -126,6 +151,8 @@ def summary():
     groups, rows, speed = {}, [], {}
     for line in open(kept):
         entry = json.loads(line)
+        if "check" in entry:
+            continue
         groups.setdefault((entry["who"], entry["mode"], entry["threads"]), []).append(entry["found"])
     for (who, mode, threads), found in groups.items():
         row = {"who": who, "mode": mode, "threads": threads}
@@ -146,7 +173,7 @@ def report(result):
     rows, speed = summary()
     ratios, of = [], {(r["who"], r["mode"], r["threads"]): r for r in rows if "rounds" in r}
 
-    def ratio(name, ours, theirs, wanted, by):
+    def found_ratio(ours, theirs, by):
         if by in speed.get(ours, {}) and by in speed.get(theirs, {}):
             our_rates, their_rates = speed[ours][by], speed[theirs][by]
             # A round is measured within a minute, in which a shared machine changes less than from
@@ -159,9 +186,24 @@ def report(result):
             if of[ours]["unit"] == "bytes" and of[theirs]["unit"] == "items":
                 one = of[ours]["rounds"][0]
                 found *= one["items"] / one["bytes"]
-            met = None if wanted is None else found >= wanted
-            ratios.append({"name": name, "by": by, "ratio": found, "wanted": wanted, "met": met})
-            print(f"{name}, {by}: {found:.2f}" + ("" if wanted is None else f" (wanted {wanted:.2f}{'' if met else ': MISSED'})"))
+            return found
+
+    def ratio(name, ours, theirs, wanted, by):
+        """The ratio to the fastest variant of a peer; those to the others are kept beside it."""
+        peer, mode, threads = theirs
+        variants = [who for who, *rest in speed if who.split(":")[0] == peer and rest == [mode, threads]]
+        of_variants = {who: found_ratio(ours, (who, mode, threads), by) for who in variants}
+        of_variants = {who: found for who, found in of_variants.items() if found is not None}
+        if not of_variants:
+            return
+        fastest = min(of_variants, key=of_variants.get)
+        found = of_variants[fastest]
+        met = None if wanted is None else found >= wanted
+        entry = {"name": name, "by": by, "ratio": found, "wanted": wanted, "met": met}
+        if len(of_variants) > 1:
+            entry |= {"fastest": fastest, "variants": of_variants}
+        ratios.append(entry | ({"note": NOTES[name]} if name in NOTES else {}))
+        print(f"{name}, {by}: {found:.2f}" + ("" if wanted is None else f" (wanted {wanted:.2f}{'' if met else ': MISSED'})") + (f", {NOTES[name]}" if name in NOTES else ""))
 
     for build in BUILDS:
         # The build without libjpeg-turbo is held to three quarters of each.
@@ -187,6 +229,7 @@ def report(result):
         "machine": {"processor": model, "cores": os.cpu_count()},
         "versions": {name: installed(name) for name in packages},
         "prepare_peak_bytes": peak,
+        "checks": [entry for entry in map(json.loads, open(kept)) if "check" in entry],
         "ratios": ratios,
         "rows": rows,
     }
@@ -205,6 +248,8 @@ def installed(name):
 match action:
     case "setup":
         setup(sys.argv[3])
+    case "check":
+        check(sys.argv[3])
     case "report":
         report(sys.argv[3])
     case part:

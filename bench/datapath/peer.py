@@ -1,6 +1,7 @@
 """One pass after another of a peer over one part of the data path, timed like our datapath example.
 
-peer.py PEER MODE PLACE THREADS SECONDS; prints JSON.
+peer.py PEER MODE PLACE THREADS SECONDS; prints JSON. A peer is a package, and after a colon a variant
+of how it is used. SECONDS of `means` prints the mean of each picture of `files` instead.
 """
 
 import glob
@@ -10,9 +11,12 @@ import statistics
 import sys
 import time
 
+import numpy
+
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
 peer, mode, place, threads, seconds = sys.argv[1:6]
-threads, seconds = int(threads), float(seconds)
+peer, _, variant = peer.partition(":")
+threads = int(threads)
 files = sorted(glob.glob(os.path.join(place, "*", "*.jpg")))
 shards = sorted(glob.glob(os.path.join(place, "*.tfrecord")))
 
@@ -29,12 +33,19 @@ def tensorflow():
         return dataset.with_options(options)
 
     def square(encoded):
-        image = tf.io.decode_jpeg(encoded, channels=3)
-        shape = tf.shape(image)
-        short = tf.cast(tf.minimum(shape[0], shape[1]), tf.float32)
-        size = tf.cast(tf.math.ceil(tf.cast(shape[:2], tf.float32) * 192.0 / short), tf.int32)
-        image = tf.image.resize(image, size)
-        return tf.cast(tf.image.resize_with_crop_or_pad(image, 192, 192), tf.uint8)
+        """The largest square in the middle, then scaled; `cut` decodes no more than that square."""
+        if variant == "cut":
+            shape = tf.io.extract_jpeg_shape(encoded)
+            short = tf.minimum(shape[0], shape[1])
+            window = tf.stack([(shape[0] - short) // 2, (shape[1] - short) // 2, short, short])
+            image = tf.image.decode_and_crop_jpeg(encoded, window, channels=3)
+        else:
+            image = tf.io.decode_jpeg(encoded, channels=3)
+            shape = tf.shape(image)
+            short = tf.minimum(shape[0], shape[1])
+            image = tf.image.crop_to_bounding_box(image, (shape[0] - short) // 2, (shape[1] - short) // 2, short, short)
+        image = tf.image.resize(image, (192, 192), antialias=variant == "antialias")
+        return tf.cast(image, tf.uint8)
 
     features = {"image/encoded": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
 
@@ -44,14 +55,20 @@ def tensorflow():
 
     if mode == "files":
         dataset = finish(tf.data.Dataset.from_tensor_slices(files).map(lambda f: square(tf.io.read_file(f)), threads).batch(32).prefetch(2))
-        return lambda: sum(batch.shape[0] for batch in dataset)
+        return lambda: dataset
     if mode == "records":
         dataset = finish(tf.data.TFRecordDataset(shards).shuffle(1024).map(parse, threads).batch(32).prefetch(2))
-        return lambda: sum(batch[0].shape[0] for batch in dataset)
+        return lambda: (images for images, _ in dataset)
     if mode == "scan":
-        # Summed inside the graph, so that no record crosses into Python.
-        dataset = finish(tf.data.TFRecordDataset(shards, buffer_size=1 << 20))
-        return lambda: int(dataset.reduce(tf.constant(0, tf.int64), lambda n, _: n + 1))
+        # Counted inside the graph, so that no record crosses into Python; still `reduce` calls a
+        # traced function for each record, or with `batched` for each 1024 of them.
+        dataset = tf.data.TFRecordDataset(shards, buffer_size=1 << 20)
+        zero = tf.constant(0, tf.int64)
+        if variant == "batched":
+            dataset = finish(dataset.batch(1024))
+            return lambda: int(dataset.reduce(zero, lambda n, some: n + tf.size(some, tf.int64)))
+        dataset = finish(dataset)
+        return lambda: int(dataset.reduce(zero, lambda n, _: n + 1))
     if mode == "write":
         records = [r.numpy() for r in tf.data.TFRecordDataset(shards)]
 
@@ -87,7 +104,10 @@ def torchvision():
 
     def one(path):
         image = torchvision.io.decode_jpeg(torchvision.io.read_file(path), mode=torchvision.io.ImageReadMode.RGB)
-        return F.center_crop(F.resize(image, 192, antialias=True), 192)
+        rows, columns = image.shape[1:]
+        short = min(rows, columns)
+        image = F.crop(image, (rows - short) // 2, (columns - short) // 2, short, short)
+        return F.resize(image, [192, 192], antialias=True)
 
     class Pictures(torch.utils.data.Dataset):
         __len__ = lambda self: len(files)
@@ -95,7 +115,7 @@ def torchvision():
 
     workers = 0 if threads == 1 else threads
     loader = torch.utils.data.DataLoader(Pictures(), batch_size=32, num_workers=workers, persistent_workers=workers > 0)
-    return lambda: sum(len(batch) for batch in loader)
+    return lambda: loader
 
 
 def dali():
@@ -107,9 +127,16 @@ def dali():
         @pipeline_def(batch_size=32, num_threads=threads, device_id=None)
         def build():
             encoded, labels = fn.readers.file(files=files, name="reader")
+            sides = fn.cast(fn.slice(fn.peek_image_shape(encoded), 0, 2, axes=[0]), dtype=types.FLOAT)
+            short = fn.reductions.min(sides)
+            start = (sides - short) * 0.5
+            if variant == "cut":
+                # No more than the square is decoded.
+                start, short = fn.cast(start, dtype=types.INT32), fn.cast(fn.stack(short, short), dtype=types.INT32)
+                image = fn.decoders.image_slice(encoded, start=start, shape=short, axes=[0, 1], output_type=types.RGB)
+                return fn.resize(image, size=[192, 192], antialias=True), labels
             image = fn.decoders.image(encoded, device="cpu", output_type=types.RGB)
-            image = fn.resize(image, resize_shorter=192, antialias=True)
-            return fn.crop(image, crop=(192, 192)), labels
+            return fn.resize(image, size=[192, 192], roi_start=start, roi_end=start + short, antialias=True), labels
         count = len(files)
     else:
         index = [s + ".idx" for s in shards]
@@ -125,11 +152,14 @@ def dali():
     pipe.build()
 
     def one_pass():
-        for _ in range((count + 31) // 32):
+        for _ in range(0, count, 32):
             pipe.run()
         return count
 
-    return one_pass
+    # Arrays are copies, made only where they are looked at. The last batch is filled up with pictures
+    # of the next pass.
+    as_arrays = lambda: (pipe.run()[0].as_array()[: count - start] for start in range(0, count, 32))
+    return as_arrays if seconds == "means" else one_pass
 
 
 def webdataset():
@@ -141,7 +171,7 @@ def webdataset():
     decode = lambda data: torchvision.io.decode_jpeg(torch.frombuffer(bytearray(data), dtype=torch.uint8), mode=torchvision.io.ImageReadMode.RGB)
     tars = sorted(glob.glob(os.path.join(place, "*.tar")))
     dataset = wds.WebDataset(tars, shardshuffle=False).shuffle(1024).to_tuple("jpg", "cls").map_tuple(decode, int).batched(32)
-    return lambda: sum(len(batch[1]) for batch in dataset)
+    return lambda: (images for images, _ in dataset)
 
 
 def processor_seconds():
@@ -157,12 +187,26 @@ def processor_seconds():
     return total
 
 
+def counted(one_pass):
+    """Items of a pass, which is a number or gives batches."""
+    made = one_pass()
+    return made if isinstance(made, int) else sum(len(batch) for batch in made)
+
+
+def timed(one_pass):
+    counted(one_pass)
+    walls, begun, processor = [], time.perf_counter(), processor_seconds()
+    while len(walls) < 3 or time.perf_counter() - begun < float(seconds):
+        wall = time.perf_counter()
+        items = counted(one_pass)
+        walls.append(time.perf_counter() - wall)
+    processor = processor_seconds() - processor
+    return {"items": items, "passes": len(walls), "wall_s": statistics.median(walls), "best_wall_s": min(walls), "cpu_s": processor / len(walls)}
+
+
 one_pass = globals()[peer]()
-one_pass()
-walls, begun, processor = [], time.perf_counter(), processor_seconds()
-while len(walls) < 3 or time.perf_counter() - begun < seconds:
-    wall = time.perf_counter()
-    items = one_pass()
-    walls.append(time.perf_counter() - wall)
-processor = processor_seconds() - processor
-print(json.dumps({"items": items, "passes": len(walls), "wall_s": statistics.median(walls), "best_wall_s": min(walls), "cpu_s": processor / len(walls)}))
+if seconds == "means":
+    pictures = (numpy.asarray(batch) for batch in one_pass())
+    print(json.dumps({"means": [float(it.mean()) for batch in pictures for it in batch]}))
+else:
+    print(json.dumps(timed(one_pass)))

@@ -1,8 +1,9 @@
 //! One pass after another over one part of the data path, timed, for `bench/datapath`.
 //!
 //! `datapath MODE FOLDER THREADS SECONDS` prints JSON with items, bytes, wall and processor
-//! seconds of the fastest and the median pass. Modes: `files` (read, decode, scale to 192),
-//! `records` (parse, decode, batches of 32), `scan` (frame and checksums, mapped), `stream` (the
+//! seconds of the fastest and the median pass. Modes: `files` (read, decode, cut, scale to 192,
+//! batches of 32 in order), `means` (what `files` makes of each picture, untimed), `records`
+//! (parse, decode, batches of 32), `scan` (frame and checksums, mapped), `stream` (the
 //! same, buffered), `memcpy`, `write` (a shard of the records), `plain-write` (their bytes).
 
 use std::error::Error;
@@ -11,11 +12,13 @@ use std::hint::black_box;
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 use std::time::Instant;
 
-use trainwright_records::pictures::{Decoder, Framing, Picture, PixelLimit, Scaler};
-use trainwright_records::pipeline::{Pipeline, PipelineOptions, PixelKind};
+use trainwright_records::pictures::Framing;
+use trainwright_records::pipeline::{
+    FolderPart, Images, PictureUse, Pipeline, PipelineOptions, PixelKind,
+};
 use trainwright_records::sources::PictureFolder;
 use trainwright_records::{
     Compression, IndexEntry, IndexFile, RecordReader, RecordSlices, RecordsError, ShardBytes,
@@ -29,6 +32,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let threads: usize = threads.parse()?;
     let seconds: f64 = seconds.parse()?;
+    if mode == "means" {
+        return print_means(&folder_pipeline(folder, threads)?);
+    }
     let mut pass = passes(mode, folder, threads)?;
     pass()?;
     let (begun, mut times) = (Instant::now(), Vec::new());
@@ -59,8 +65,8 @@ type Pass = Box<dyn FnMut() -> Result<(usize, usize), RecordsError>>;
 
 fn passes(mode: &str, folder: &str, threads: usize) -> Result<Pass, Box<dyn Error>> {
     if mode == "files" {
-        let pictures = PictureFolder::open(Path::new(folder))?;
-        return Ok(Box::new(move || files(&pictures, threads)));
+        let pipeline = folder_pipeline(folder, threads)?;
+        return Ok(Box::new(move || files(&pipeline)));
     }
     let shards = shard_paths(folder)?;
     let bytes: Vec<u8> = shards.iter().map(fs::read).collect::<Result<Vec<_>, _>>()?.concat();
@@ -106,33 +112,38 @@ fn passes(mode: &str, folder: &str, threads: usize) -> Result<Pass, Box<dyn Erro
     })
 }
 
-fn files(pictures: &PictureFolder, threads: usize) -> Result<(usize, usize), RecordsError> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let (mut decoder, mut scaler) = (Decoder::new(PixelLimit::default())?, Scaler::new());
-        let (mut file, mut decoded, mut square) =
-            (Vec::new(), Picture::default(), Picture::default());
-        let mut sum = 0;
-        loop {
-            let item = next.fetch_add(1, Ordering::Relaxed);
-            if item >= pictures.items() {
-                return Ok::<usize, RecordsError>(sum);
-            }
-            file.clear();
-            std::io::Read::read_to_end(&mut File::open(pictures.path(item))?, &mut file)?;
-            decoder.decode(&file, &mut decoded)?;
-            scaler.square(&decoded, 192, Framing::Crop, &mut square);
-            sum += black_box(&square.pixels).len();
-        }
-    };
-    let bytes = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, Result<usize, RecordsError>>| {
-            thread.join().expect("decoding does not panic")
-        };
-        threads.into_iter().map(join).sum::<Result<usize, RecordsError>>()
-    })?;
-    Ok((pictures.items(), bytes))
+/// The pictures of a folder in the order of their names, cut and scaled to squares of 192.
+fn folder_pipeline(folder: &str, threads: usize) -> Result<Pipeline, RecordsError> {
+    let folder = Arc::new(PictureFolder::open(Path::new(folder))?);
+    let items = (0..folder.items() as u32).collect();
+    let part = FolderPart { folder, items, size: 192, framing: Framing::Crop };
+    let options = PipelineOptions { threads, pixels: PixelKind::U8, ..PipelineOptions::default() };
+    Pipeline::open_folder(part, options)
+}
+
+fn files(pipeline: &Pipeline) -> Result<(usize, usize), RecordsError> {
+    let in_order: Vec<u32> = (0..pipeline.records() as u32).collect();
+    let mut batches = pipeline.batches(&in_order, PictureUse::Judging)?;
+    let mut items = 0;
+    while let Some(batch) = batches.next() {
+        let batch = batch?;
+        items += black_box(&batch).labels.len();
+        batches.recycle(batch);
+    }
+    Ok((items, items * 192 * 192 * 3))
+}
+
+/// The mean of each picture's pixels, which peers must agree with.
+fn print_means(pipeline: &Pipeline) -> Result<(), Box<dyn Error>> {
+    let in_order: Vec<u32> = (0..pipeline.records() as u32).collect();
+    let mut means = Vec::new();
+    for batch in pipeline.batches(&in_order, PictureUse::Judging)? {
+        let Images::U8(pixels) = batch?.images else { return Err("pixels are not bytes".into()) };
+        let mean = |it: &[u8]| it.iter().map(|&p| f64::from(p)).sum::<f64>() / it.len() as f64;
+        means.extend(pixels.chunks(192 * 192 * 3).map(mean));
+    }
+    println!("{{\"means\": {means:?}}}");
+    Ok(())
 }
 
 fn records(shards: &[PathBuf], threads: usize) -> Result<(usize, usize), RecordsError> {
