@@ -48,7 +48,7 @@ if [ -z "$chromium" ] || ! command -v npm >/dev/null; then
   echo "SKIPPED: the browser tests need Chromium and npm, and they cannot be installed here"
   exit 0
 fi
-cargo build --release
+# The tests have built the program.
 target/release/trainwright run examples/quickstart/study.toml --store "$work/trainwright.db" --report "$work/report.html"
 (cd crates/report/browser && npm ci --silent --no-audit --no-fund)
 CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/report.html" "$work"
