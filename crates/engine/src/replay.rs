@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::thread;
 use std::time::Duration;
 
-use trainwright_study::{Configuration, Level, Outcome, TrialRecord};
+use trainwright_study::{Configuration, Outcome, TrialRecord};
 
 use crate::slots::Slots;
 use crate::{Engine, EngineError, EngineEvent, Stop, TrialHandle, TrialOrder, Which};
@@ -37,7 +37,7 @@ impl ReplayEngine {
     pub fn new(recorded: impl IntoIterator<Item = RecordedTrial>, slots: u32) -> Self {
         let recorded = recorded
             .into_iter()
-            .map(|trial| (Identity::new(&trial.configuration, trial.replicate), trial.record));
+            .map(|trial| (identity(&trial.configuration, trial.replicate), trial.record));
         Self { recorded: recorded.collect(), events: VecDeque::new(), slots: Slots::new(slots) }
     }
 }
@@ -59,8 +59,8 @@ impl Engine for ReplayEngine {
         self.slots.check(&order)?;
         self.slots.take(&order, ());
         let number = order.trial.number;
-        let identity = Identity::new(&order.trial.configuration, order.trial.replicate);
-        if let Some(record) = self.recorded.get(&identity) {
+        let found_by = identity(&order.trial.configuration, order.trial.replicate);
+        if let Some(record) = self.recorded.get(&found_by) {
             let handle = TrialHandle::new("record");
             self.events.push_back(EngineEvent::Started { number, handle });
             let record = Box::new(record.clone());
@@ -107,31 +107,10 @@ fn nothing_recorded(order: &TrialOrder) -> TrialRecord {
 }
 
 /// What a record is found by: equal for configurations that are [`Configuration::same_as`].
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Identity {
-    levels: BTreeMap<String, Key>,
-    replicate: u32,
-}
+type Identity = (String, u32);
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    /// The bits of the number, with one zero.
-    Number(u64),
-    Truth(bool),
-    Text(String),
-}
-
-impl Identity {
-    fn new(configuration: &Configuration, replicate: u32) -> Self {
-        let key = |level: &Level| match (level.number(), level) {
-            (Some(number), _) => Key::Number((number + 0.0).to_bits()),
-            (None, Level::Truth(value)) => Key::Truth(*value),
-            (None, level) => Key::Text(level.to_string()),
-        };
-        let levels =
-            configuration.iter().map(|(name, level)| (name.to_owned(), key(level))).collect();
-        Self { levels, replicate }
-    }
+fn identity(configuration: &Configuration, replicate: u32) -> Identity {
+    (configuration.identity(), replicate)
 }
 
 #[cfg(test)]
@@ -140,11 +119,11 @@ mod tests {
 
     #[test]
     fn a_record_is_found_by_the_value_of_its_levels() {
-        let of = |json: &str| Identity::new(&serde_json::from_str(json).unwrap(), 1);
+        let of = |json: &str| identity(&serde_json::from_str(json).unwrap(), 1);
         assert_eq!(of(r#"{"a": 2, "b": "x"}"#), of(r#"{"b": "x", "a": 2.0}"#));
         assert_eq!(of(r#"{"a": 0.0}"#), of(r#"{"a": -0.0}"#));
         assert_ne!(of(r#"{"a": true}"#), of(r#"{"a": "true"}"#));
         assert_ne!(of(r#"{"a": 1}"#), of(r#"{"a": 1, "b": 1}"#));
-        assert_ne!(of("{}"), Identity::new(&Configuration::default(), 2));
+        assert_ne!(of("{}"), identity(&Configuration::default(), 2));
     }
 }

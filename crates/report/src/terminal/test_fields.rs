@@ -1,6 +1,7 @@
 //! What a statistical test gave: single numbers first, then lists as tables, then the meaning.
 
 use serde_json::{Map, Value};
+use trainwright_analysis::wording::five_digits;
 
 use super::TextTable;
 
@@ -55,15 +56,6 @@ fn cell(value: &Value) -> String {
         }
         other => other.to_string(),
     }
-}
-
-fn five_digits(value: f64) -> String {
-    let rounded = format!("{value:.4e}");
-    let size = value.abs();
-    if size != 0.0 && !(1e-4..1e6).contains(&size) {
-        return rounded;
-    }
-    rounded.parse::<f64>().map_or(rounded, |value| value.to_string())
 }
 
 #[cfg(test)]
