@@ -52,7 +52,7 @@ impl Progress {
         match event {
             RunEvent::Planned { total, left, recovered, changes } => {
                 for change in *changes {
-                    self.say(&format!("since the last run: {change}"));
+                    self.say(&format!("note: {change}"));
                 }
                 self.planned(*total, *left, *recovered);
             }

@@ -65,6 +65,9 @@ fn adopted_processes_that_died_are_reaped() {
     let lab = with_pipe(script, "");
     lab.run();
     let pid = pid_in(&lab.path("pid"));
+    // What dies at the very moment when its trial ends shows no mark any more, and is reaped when
+    // the next trial ends.
+    Lab::new("echo '::metric {\"acc\": 1}'", "", ACC).run();
     let ours = |process: &trainwright_probe::ProcessStat| process.pid == pid;
     assert!(!trainwright_probe::process_stats().unwrap().iter().any(ours), "a zombie is left");
 }

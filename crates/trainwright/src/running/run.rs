@@ -72,7 +72,8 @@ pub enum RunEvent<'a> {
         left: usize,
         /// Trials that a dead runner had left behind.
         recovered: usize,
-        /// What has changed since the trials were last planned, a sentence each.
+        /// What has changed since the trials were last planned, and recorded trials that find no
+        /// place; a sentence each.
         changes: &'a [String],
     },
     /// A trial that will not count has started.
@@ -164,17 +165,21 @@ pub fn run(
         Some(recorded) => Box::new(replay::engine(study, recorded)?),
         None => Box::new(local()?),
     };
-    let queue = Queue::of(&mut store, planned, request)?;
+    let mut queue = Queue::of(&mut store, planned, request)?;
+    let mut proposer: Box<dyn Proposer> = match request.replay {
+        Some(recorded) => {
+            let proposer = replay::proposer(study, recorded, &queue)?;
+            queue.changes.extend(replay::left_out(&proposer));
+            Box::new(proposer)
+        }
+        None => Box::new(FixedPlan::new(queue.left.clone())),
+    };
     on_event(RunEvent::Planned {
         total: queue.trials.len(),
         left: queue.left.len(),
         recovered: queue.recovered,
         changes: &queue.changes,
     });
-    let mut proposer: Box<dyn Proposer> = match request.replay {
-        Some(recorded) => Box::new(replay::proposer(study, recorded, &queue)?),
-        None => Box::new(FixedPlan::new(queue.left.clone())),
-    };
     let first = queue.left.first().filter(|_| request.replay.is_none()).cloned();
     let mut keeper = StudyKeeper::new(study, &place, store, &queue, engine.as_ref(), on_event)?;
     let mut driver = Driver::new(Arc::new(study.clone()), engine.as_mut(), wish, None);

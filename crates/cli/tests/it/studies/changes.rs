@@ -227,6 +227,15 @@ fn recorded_trials_fill_the_design_and_the_rest_runs() {
 }
 
 #[test]
+fn recorded_trials_that_the_design_does_not_have_are_told() {
+    let lab = lab_with_results();
+    lab.write("study.toml", study().replace("[1, 2, 3]", "[1, 2]"));
+    let words = ["run", "study.toml", "--store", "new.db", "--replay", "trainwright.db"];
+    lab.expect(0, &words).says(&["2 recorded trials have no row in the design"]);
+    assert_eq!(lab.lines("ran").len(), 6, "nothing runs again");
+}
+
+#[test]
 fn a_database_of_another_program_is_refused_and_left_alone() {
     let lab = Lab::with_study(&study());
     let other = rusqlite::Connection::open(lab.path("trainwright.db")).unwrap();

@@ -33,6 +33,13 @@ pub(super) fn proposer(study: &Study, path: &Path, queue: &Queue) -> Result<Reco
     Ok(RecordedPlan::new(&recorded, &known, &waiting, unplanned))
 }
 
+/// Tells of recorded trials that the design has no place for.
+pub(super) fn left_out(proposer: &RecordedPlan) -> Option<String> {
+    let number = proposer.left_out();
+    let trials = if number == 1 { "trial has" } else { "trials have" };
+    (number > 0).then(|| format!("{number} recorded {trials} no row in the design and stay out"))
+}
+
 /// The trials of the study of that name that have ended by themselves.
 fn recorded(study: &Study, path: &Path) -> Result<(Snapshot, i64, Vec<StoredTrial>), Error> {
     let none = || Error::NoResults { study: study.name.clone(), store: path.to_owned() };
