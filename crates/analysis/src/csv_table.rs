@@ -166,10 +166,14 @@ fn text_cell(cell: &str) -> Option<String> {
     if cell.is_empty() { None } else { Some(cell.to_owned()) }
 }
 
+/// Whether a cell of a column of numbers stands for no value.
+pub(crate) fn is_missing(cell: &str) -> bool {
+    cell.is_empty() || cell == "NA"
+}
+
 fn read_column(name: &str, cells: &Cells, lines: &[u64]) -> Result<Column, AnalysisError> {
-    let missing = |cell: &str| cell.is_empty() || cell == "NA";
-    let numeric = cells.iter().all(|c| missing(c) || c.parse::<f64>().is_ok());
-    if !numeric || cells.iter().all(missing) {
+    let numeric = cells.iter().all(|c| is_missing(c) || c.parse::<f64>().is_ok());
+    if !numeric || cells.iter().all(is_missing) {
         return Ok(Column::Categorical(cells.iter().map(text_cell).collect()));
     }
     let mut values = Vec::with_capacity(lines.len());

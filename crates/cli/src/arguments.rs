@@ -126,7 +126,7 @@ pub(crate) enum Verb {
         trainwright design full --factors 5 --blocks 4\n  \
         trainwright design foldover --factors 7 --runs 8 --on A\n  \
         trainwright design mixed --levels 2,3,3,3\n  \
-        trainwright design d-optimal --levels 3,3,3 --runs 12 --model quadratic\n  \
+        trainwright design d-optimal --levels 3,3,2 --runs 12 --model quadratic\n  \
         trainwright design augment --data rows.csv --add 4")]
     Design(DesignArguments),
     /// Tell how long jobs of a queue wait, how many servers they need, which queue times make.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use trainwright_study::Study;
+use trainwright_study::{Domain, Factor, Study};
 
 use crate::error::DesignError;
 use crate::two_level::effect_columns::{Effect, short_effects};
@@ -27,8 +27,7 @@ fn read_term(study: &Study, terms: &str, term: &str) -> Result<Vec<Effect>, Desi
         short_effects(factors).into_iter().filter(move |effect| effect.len() <= length)
     };
     let squares = || {
-        let numeric = (0..factors).filter(|&index| study.factors[index].is_numeric());
-        numeric.map(|index| vec![(index, 2)])
+        (0..factors).filter(|&index| can_bend(&study.factors[index])).map(|index| vec![(index, 2)])
     };
     if matches!(term, "2fi" | "quadratic") {
         check_products(term, factors as u128 * (factors as u128 + 1) / 2)?;
@@ -48,6 +47,11 @@ fn read_term(study: &Study, terms: &str, term: &str) -> Result<Vec<Effect>, Desi
             if crossed { crossing(term, &parts)? } else { vec![sorted(parts)] }
         }
     })
+}
+
+/// Whether a factor has values between its ends, without which a square is a constant.
+fn can_bend(factor: &Factor) -> bool {
+    factor.is_numeric() && (factor.domain == Domain::Range || factor.levels.len() > 2)
 }
 
 /// A factor with a power: `lr`, `lr^2` or `I(lr^2)`.
@@ -124,7 +128,8 @@ mod tests {
         check("main + 2fi", "lr batch opt lr:batch lr:opt batch:opt");
         check("lr*batch + opt", "lr batch lr:batch opt");
         check("batch:lr + I(batch^2)", "lr:batch batch^2");
-        check("quadratic", "lr batch opt lr:batch lr:opt batch:opt lr^2 batch^2");
+        check("quadratic", "lr batch opt lr:batch lr:opt batch:opt batch^2");
+        check("main + squares", "lr batch opt batch^2");
         check("lr*batch*opt", "lr batch opt lr:batch lr:opt batch:opt lr:batch:opt");
     }
 

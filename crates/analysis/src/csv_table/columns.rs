@@ -2,7 +2,7 @@
 
 use trainwright_study::Level;
 
-use crate::csv_table::{Column, Table};
+use crate::csv_table::{Column, Table, is_missing};
 use crate::error::AnalysisError;
 
 /// The cells of a column that must hold numbers.
@@ -15,7 +15,7 @@ pub(crate) fn numbers<'t>(
         Column::Categorical(cells) => cells,
     };
     let mut texts = cells.iter().enumerate().filter_map(|(row, cell)| Some((row, cell.as_ref()?)));
-    match texts.find(|(_, text)| text.parse::<f64>().is_err()) {
+    match texts.find(|(_, text)| !is_missing(text) && text.parse::<f64>().is_err()) {
         Some((row, value)) => Err(AnalysisError::TextColumn {
             name: name.to_owned(),
             line: table.line(row),

@@ -2,7 +2,7 @@
 
 use trainwright_study::Direction;
 
-use crate::csv_table::{Column, Table};
+use crate::csv_table::{Column, Table, is_missing};
 use crate::error::AnalysisError;
 use crate::findings::{Finding, sort, training, warning};
 use crate::fit::analysis::{Analysis, AnovaType};
@@ -157,7 +157,7 @@ pub(crate) fn text_response(
     cells: &[Option<String>],
 ) -> AnalysisError {
     let mut texts = cells.iter().enumerate().filter_map(|(row, c)| Some((row, c.as_ref()?)));
-    let bad = texts.find(|(_, c)| c.parse::<f64>().is_err());
+    let bad = texts.find(|(_, c)| !is_missing(c) && c.parse::<f64>().is_err());
     match bad {
         Some((row, value)) => {
             AnalysisError::TextResponse { name, line: table.line(row), value: value.clone() }

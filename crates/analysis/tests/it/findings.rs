@@ -130,6 +130,12 @@ fn faulty_tables_are_refused_by_line_and_column() {
          response",
     );
     refused(
+        "y,x\n1,2\nNA,3\nnull,4\n",
+        "y ~ x",
+        "the response `y` is not numeric: line 4 holds `null`; correct the cell or choose another \
+         response",
+    );
+    refused(
         "y,x\n1,2\n2,\n3,4\n",
         "y ~ x",
         "line 3, column `x`: the cell is empty, but every row needs its factors",

@@ -88,8 +88,10 @@ impl Ordering<'_> {
     /// Orders the cells of a block.
     fn block(&mut self, cells: Vec<Cell>, seed: Seed) {
         if self.study.factors.iter().all(|factor| factor.change == Change::Easy) {
-            let cells = self.shuffled(cells, seed);
-            let cells = spread(cells, |&(row, _)| self.design.is_centre(row));
+            let mut cells = self.shuffled(cells, seed);
+            if self.study.design.order != RunOrder::Standard {
+                cells = spread(cells, |&(row, _)| self.design.is_centre(row));
+            }
             return self.place(&cells, None);
         }
         let groups =

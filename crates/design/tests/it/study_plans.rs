@@ -33,6 +33,16 @@ fn standard_order_follows_the_rows() {
 }
 
 #[test]
+fn centre_points_keep_their_place_in_standard_order() {
+    let two = "[factors.a]\nlevels = [1, 3]\n[factors.b]\nlevels = [1, 3]\n";
+    let asked = "type = \"full\"\ncenter_points = 3\norder = \"standard\"";
+    let study = study(two, asked, "");
+    let design = Design::of(&study).unwrap();
+    let rows: Vec<u32> = plan(&study, &design).iter().map(|trial| trial.row.unwrap()).collect();
+    assert_eq!(rows, [1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
 fn blocks_are_whole_replicates_in_different_orders() {
     let (study, design) = with(RunOrder::Blocked, 3, 7);
     let cells = cells(&plan(&study, &design));
