@@ -236,3 +236,32 @@ fn bytes_per_step_alike(runs: &Runs) -> Option<Finding> {
     );
     Some(info("bytes-per-step-alike", text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(csv: &str, id: &str) -> Option<String> {
+        let found = of_table(&Table::from_csv(csv.as_bytes(), &[]).unwrap());
+        found.into_iter().find(|own| own.id == id).map(|own| own.text)
+    }
+
+    #[test]
+    fn a_learning_rate_is_spoken_of_only_where_there_is_one() {
+        let id = "batch-at-unscaled-rate";
+        let with = text("batch,lr,epochs,accuracy\n32,0.1,5,0.9\n512,0.1,5,0.6\n", id).unwrap();
+        assert!(with.contains("with the learning rate as it was: at the same number of epochs"));
+        let without = text("batch,accuracy\n32,0.9\n512,0.6\n", id).unwrap();
+        assert!(!without.contains("as it was") && !without.contains("epochs"), "{without}");
+        assert!(without.contains("the learning rate is not among the columns"), "{without}");
+        assert_eq!(text("batch,lr,accuracy\n32,0.1,0.9\n512,1.6,0.6\n", id), None);
+    }
+
+    #[test]
+    fn time_outside_the_steps_is_not_said_to_be_evaluation() {
+        let csv = "steps,step_time_ms,time_s\n100,10,2\n100,10,1\n";
+        let told = text(csv, "evaluation-inside-the-time").unwrap();
+        assert!(told.contains("leave 50.0 % of the time") || told.contains("leave 50 %"), "{told}");
+        assert!(told.contains("such as evaluation"), "{told}");
+    }
+}
