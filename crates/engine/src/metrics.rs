@@ -92,7 +92,7 @@ pub(crate) struct Gathered {
     /// Finite values in the study's order.
     pub(crate) measurements: Vec<Measurement>,
     pub(crate) curves: Vec<Series>,
-    /// The first metric that was NaN or infinite, in words.
+    /// The first metric that was NaN or infinite, or what the program itself says, in words.
     pub(crate) diverged: Option<String>,
     /// The other metrics without a value.
     pub(crate) missing: Vec<MissingMetric>,
@@ -111,6 +111,10 @@ pub(crate) fn gather(metrics: &[Metric], output: &Output<'_>, wall_s: f64) -> Ga
                 gathered.add_reading(metric, &reading, output, &reports);
             }
         }
+    }
+    if gathered.diverged.is_none() {
+        let said = reports.file.diverged().or(reports.stdout.diverged());
+        gathered.diverged = said.map(str::to_owned);
     }
     gathered.curves.extend(curve::of_other_keys(metrics, &reports, &gathered.curves));
     gathered
@@ -136,9 +140,9 @@ impl Reports {
 pub(crate) fn read(metric: &Metric, output: &Output<'_>, reports: &Reports) -> Reading {
     match &metric.source {
         MetricSource::Reported { key } => {
-            let reading = reports.file.reading(key);
+            let reading = reports.file.reading(key, metric.pick);
             if reading.values.is_empty() {
-                let mut second = reports.stdout.reading(key);
+                let mut second = reports.stdout.reading(key, metric.pick);
                 // A log that stands for both texts has all its lines judged by the second.
                 if output.metrics != output.stdout {
                     second.complaints.splice(0..0, reading.complaints);
@@ -147,8 +151,8 @@ pub(crate) fn read(metric: &Metric, output: &Output<'_>, reports: &Reports) -> R
             }
             reading
         }
-        MetricSource::Jsonl { key } => reports.file.reading(key),
-        MetricSource::Stdout { key } => reports.stdout.reading(key),
+        MetricSource::Jsonl { key } => reports.file.reading(key, metric.pick),
+        MetricSource::Stdout { key } => reports.stdout.reading(key, metric.pick),
         MetricSource::Regex { file, pattern } => match output.text(file) {
             Ok(path) => pattern::read(&path, pattern),
             Err(reason) => Reading::nothing(reason),

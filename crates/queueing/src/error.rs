@@ -52,6 +52,11 @@ pub enum QueueingError {
     NoSuchClass { class: usize, classes: usize },
     #[error("{what} needs at least {needed} values but has {found}")]
     TooFew { what: &'static str, needed: usize, found: usize },
+    #[error(
+        "none of {arrivals} arrivals in a row was accepted, so that times of accepted jobs have no \
+         interval; simulate more jobs, or let fewer come"
+    )]
+    NothingAccepted { arrivals: u32 },
     #[error("measured time {position} is {value}; times must be positive and finite")]
     BadTime { position: usize, value: f64 },
     #[error(

@@ -96,7 +96,8 @@ impl StoredTrial {
     /// The trial reduced to what analysis needs.
     pub fn observation(&self) -> Observation {
         let values = self.measurements.iter().map(|m| (m.metric.clone(), m.value)).collect();
-        Observation::of(self.planned(), self.state, values)
+        let slots = self.circumstances.as_ref().map(|own| own.slots);
+        Observation { slots, ..Observation::of(self.planned(), self.state, values) }
     }
 }
 

@@ -35,8 +35,8 @@ pub use metric::derived::{Derived, MissingValue, derive};
 pub use metric::{Direction, Echo, Metric, MetricSource, Pattern, Pick, TextFile, seconds_per};
 pub use seed::Seed;
 pub use study::{
-    AnalysisSpec, Budget, CommandTemplate, CommandWord, PrepareCommand, RunOptions, SourceFile,
-    Study, Task,
+    AnalysisSpec, Budget, CommandTemplate, CommandWord, DivergedTrials, PrepareCommand, RunOptions,
+    SourceFile, Study, Task,
 };
 pub use template::{Template, is_identifier};
 pub use trial::machine::Machine;

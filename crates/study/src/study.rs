@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -223,6 +224,27 @@ pub struct AnalysisSpec {
     pub terms: String,
     /// Largest p-value called evidence.
     pub alpha: f64,
+    /// Whether diverged trials that have a response count.
+    #[serde(default, skip_serializing_if = "DivergedTrials::is_default")]
+    pub diverged: DivergedTrials,
+}
+
+/// What becomes of trials that diverged but have a finite response, as where a loss stayed above
+/// thirty times the first one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DivergedTrials {
+    /// They are left out of fits and comparisons, and a finding says so.
+    #[default]
+    LeaveOut,
+    /// What they measured counts as that of any finished trial.
+    Count,
+}
+
+impl DivergedTrials {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Limits and price.

@@ -42,7 +42,8 @@ pub enum TrialState {
     Running,
     /// All metrics measured.
     Finished,
-    /// Ended by a NaN or infinite metric: kept, counted, left out of fits.
+    /// Ended by a NaN or infinite metric, or by its own word: kept, counted, left out of fits unless
+    /// the study lets those with a response count.
     Diverged,
     /// Ended without its metrics.
     Failed,
@@ -85,9 +86,9 @@ impl fmt::Display for TrialState {
 pub enum Outcome {
     /// All metrics measured.
     Finished,
-    /// A metric was NaN or infinite.
+    /// A metric was NaN or infinite, or the program says that it diverged.
     Diverged {
-        /// Which metric, and what it was.
+        /// Which metric, and what it was, or the program's words.
         reason: String,
     },
     /// The process failed, or a metric is missing.

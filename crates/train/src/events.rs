@@ -160,8 +160,26 @@ pub struct Diverged {
     pub lr: f64,
     /// Training time until then.
     pub time_s: f64,
+    /// Training examples seen in a second of `time_s`.
+    pub examples_per_s: f64,
     /// What the loss did.
     pub by: DivergedBy,
+    /// What was measured all the same; absent where the loss was not finite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<DivergedScores>,
+}
+
+/// Scores of a job that diverged with finite losses.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DivergedScores {
+    /// Mean loss over the batches of the last epoch until then, in nats; absent without any.
+    pub train_loss: Option<f64>,
+    /// Share of right answers over those batches.
+    pub train_accuracy: Option<f64>,
+    /// Mean loss over the test part at the end, in nats.
+    pub test_loss: f64,
+    /// Share of right answers over the test part at the end.
+    pub test_accuracy: f64,
 }
 
 /// Where a job was stopped.

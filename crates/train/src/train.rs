@@ -16,7 +16,7 @@ use crate::checkpoints::keeper::{Keeper, goes_on};
 use crate::checkpoints::{CheckpointOptions, DamagedCheckpoint};
 use crate::error::TrainError;
 use crate::events::{
-    Diverged, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome,
+    Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome,
 };
 use crate::input::{Pictures, SetPart};
 use crate::learners::dense::DenseLearner;
@@ -182,7 +182,7 @@ impl<'a> Course<'a> {
             let epoch = self.progress.epoch;
             let end = match self.end_of_epoch()? {
                 Ok(end) => end,
-                Err(by) => return Ok(self.diverged(by)),
+                Err(by) => return self.diverged(by),
             };
             let flow = on_event(&TrainEvent::Epoch(end.clone()));
             if let Some(board) = &mut self.board {
@@ -217,7 +217,7 @@ impl<'a> Course<'a> {
             let chosen = Chosen { epoch, step: self.progress.steps + made, now, next };
             let score = match self.step(chosen, size)? {
                 Ok(score) => score,
-                Err(by) => return Ok(StepsEnd::Over(self.diverged(by))),
+                Err(by) => return Ok(StepsEnd::Over(self.diverged(by)?)),
             };
             let loss = score.loss_sum / score.examples as f64;
             let (step, lr, batch) = (chosen.step, size.rate, now.len());
@@ -353,10 +353,38 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn diverged(&self, by: DivergedBy) -> TrainOutcome {
-        let Progress { epoch, consumed, steps, training_s, .. } = self.progress;
-        let lr = self.pace.size(epoch, consumed).rate;
-        TrainOutcome::Diverged(Diverged { epoch, step: steps, lr, time_s: training_s, by })
+    /// The end of a job that diverged, with what was measured: that is the user's to judge too.
+    fn diverged(&mut self, by: DivergedBy) -> Result<TrainOutcome, TrainError> {
+        let measured = match by {
+            DivergedBy::NotFinite => None,
+            DivergedBy::Exploded => self.diverged_scores()?,
+        };
+        let Progress { epoch, consumed, steps, training_s, examples, .. } = self.progress;
+        Ok(TrainOutcome::Diverged(Diverged {
+            epoch,
+            step: steps,
+            lr: self.pace.size(epoch, consumed).rate,
+            time_s: training_s,
+            examples_per_s: examples as f64 / training_s.max(f64::MIN_POSITIVE),
+            by,
+            measured,
+        }))
+    }
+
+    /// Scores at the end of a job that diverged; nothing where the test loss is not finite.
+    fn diverged_scores(&mut self) -> Result<Option<DivergedScores>, TrainError> {
+        let Self { learner, progress, .. } = self;
+        let test = timed(&mut progress.evaluation_s, || learner.evaluate(Part::Test))?.score;
+        let mean = |score: BatchScore| score.loss_sum / score.examples as f64;
+        let share = |score: BatchScore| score.correct as f64 / score.examples as f64;
+        let seen = progress.score();
+        let scores = DivergedScores {
+            train_loss: Some(mean(seen)).filter(|loss| loss.is_finite()),
+            train_accuracy: Some(share(seen)).filter(|share| share.is_finite()),
+            test_loss: mean(test),
+            test_accuracy: share(test),
+        };
+        Ok(Some(scores).filter(|own| own.test_loss.is_finite() && own.test_accuracy.is_finite()))
     }
 
     fn stopped(&self) -> TrainOutcome {

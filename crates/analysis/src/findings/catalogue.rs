@@ -85,7 +85,7 @@ pub fn catalogue_page() -> String {
             page.push_str(&format!(
                 "\n### {}\n\n*{}*. {}\n\n- What to do: {}\n- Read: {}\n",
                 entry.id,
-                entry.severity.word(),
+                entry.severity.name(),
                 entry.says,
                 entry.remedy,
                 entry.reference

@@ -29,6 +29,7 @@ impl Finding {
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
+    #[serde(rename = "note")]
     Info,
     /// Read the figures with care.
     Warning,
@@ -37,17 +38,8 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The name in JSON and in pages' styles.
+    /// The one word for it: on the screen, in JSON and in pages' styles.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Serious => "serious",
-        }
-    }
-
-    /// The word shown to people.
-    pub fn word(self) -> &'static str {
         match self {
             Self::Info => "note",
             Self::Warning => "warning",

@@ -97,10 +97,22 @@ fn batch_at_unscaled_rate(runs: &Runs) -> Option<Finding> {
     let accuracy = runs.names().filter(|name| name.contains("accuracy")).collect::<Vec<_>>();
     let collapse = accuracy.iter().filter_map(|name| worst_collapse(runs, name));
     let (name, fall) = collapse.max_by(|a, b| a.1.size.total_cmp(&b.1.size))?;
+    let epochs =
+        if runs.role(Role::Epochs).is_some() { "at the same number of epochs " } else { "" };
+    let (with_rate, advice) = match runs.role(Role::Rate) {
+        Some(_) => (
+            " with the learning rate as it was",
+            ", and the rate must grow with it before the two can be compared",
+        ),
+        None => (
+            "",
+            "; the learning rate is not among the columns, so whether it grew with the batch cannot be \
+             seen",
+        ),
+    };
     let text = format!(
-        "{name} falls from {} at batch {} to {} at batch {}{} with the learning rate as it was: at the \
-         same number of epochs a larger batch makes fewer updates, and the rate must grow with it \
-         before the two can be compared",
+        "{name} falls from {} at batch {} to {} at batch {}{}{with_rate}: {epochs}a larger batch makes \
+         fewer updates{advice}",
         brief(fall.from.1),
         brief(fall.from.0),
         brief(fall.to.1),
@@ -171,8 +183,9 @@ fn evaluation_inside_the_time(runs: &Runs) -> Option<Finding> {
         format!("{} to {}", percent(100.0 * least), percent(100.0 * most))
     };
     let text = format!(
-        "steps x time of a step leave {range} of the time unexplained: it was spent on evaluation, \
-         checkpoints or start-up, not on training, and times that include it do not compare strategies"
+        "steps x time of a step leave {range} of the time unexplained: something else \
+         than steps was timed, such as evaluation, checkpoints or start-up, and times that include it \
+         do not compare training"
     );
     Some(warning("evaluation-inside-the-time", text))
 }
@@ -222,4 +235,33 @@ fn bytes_per_step_alike(runs: &Runs) -> Option<Finding> {
         brief(most / fewest)
     );
     Some(info("bytes-per-step-alike", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(csv: &str, id: &str) -> Option<String> {
+        let found = of_table(&Table::from_csv(csv.as_bytes(), &[]).unwrap());
+        found.into_iter().find(|own| own.id == id).map(|own| own.text)
+    }
+
+    #[test]
+    fn a_learning_rate_is_spoken_of_only_where_there_is_one() {
+        let id = "batch-at-unscaled-rate";
+        let with = text("batch,lr,epochs,accuracy\n32,0.1,5,0.9\n512,0.1,5,0.6\n", id).unwrap();
+        assert!(with.contains("with the learning rate as it was: at the same number of epochs"));
+        let without = text("batch,accuracy\n32,0.9\n512,0.6\n", id).unwrap();
+        assert!(!without.contains("as it was") && !without.contains("epochs"), "{without}");
+        assert!(without.contains("the learning rate is not among the columns"), "{without}");
+        assert_eq!(text("batch,lr,accuracy\n32,0.1,0.9\n512,1.6,0.6\n", id), None);
+    }
+
+    #[test]
+    fn time_outside_the_steps_is_not_said_to_be_evaluation() {
+        let csv = "steps,step_time_ms,time_s\n100,10,2\n100,10,1\n";
+        let told = text(csv, "evaluation-inside-the-time").unwrap();
+        assert!(told.contains("leave 50.0 % of the time") || told.contains("leave 50 %"), "{told}");
+        assert!(told.contains("such as evaluation"), "{told}");
+    }
 }

@@ -20,7 +20,7 @@ pub(crate) fn findings(
     found.extend(outside_the_design(design, observations));
     found.extend(ended_as(observations, TrialState::Diverged, "diverged-trials", "diverged"));
     found.extend(ended_as(observations, TrialState::Failed, "failed-trials", "failed"));
-    found.extend(overlapping_timing(study));
+    found.extend(overlapping_timing(study, observations));
     found.extend(misprint(design));
     found
 }
@@ -116,17 +116,20 @@ fn ended_as(
     Some(warning(id, text))
 }
 
-fn overlapping_timing(study: &Study) -> Option<Finding> {
+/// Times of trials that could share the machine, as it was when they ran.
+fn overlapping_timing(study: &Study, observations: &[Observation]) -> Option<Finding> {
     let times: Vec<String> =
         study.metrics.iter().filter(|m| m.is_time()).map(|m| m.name.clone()).collect();
-    if study.run.slots < 2 || times.is_empty() {
+    let finished = observations.iter().filter(|own| own.state == TrialState::Finished);
+    let slots = finished.filter_map(|own| own.slots).max()?;
+    if slots < 2 || times.is_empty() {
         return None;
     }
     let text = format!(
         "{} was measured while up to {} trials shared the machine, so times include waiting for \
          each other; run with one slot to compare times",
         list(&times),
-        study.run.slots
+        slots
     );
     Some(warning("overlapping-timing", text))
 }

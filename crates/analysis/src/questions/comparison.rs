@@ -1,7 +1,9 @@
 //! Levels against a baseline: ratios of means with intervals, as people report them.
 //!
 //! The ratio is that of the means, its interval Fieller's with Welch's standard error, so that it
-//! leaves out 100 % exactly where Welch's t test finds a difference. Where all values are
+//! leaves out 100 % exactly where Welch's t test finds a difference. A ratio means something only
+//! between positive means whose interval stays positive; everywhere else the difference is told.
+//! Which way a level differs follows from the difference in either case. Where all values are
 //! positive the ratio of geometric means, by Welch's test of the logarithms, stands beside it.
 //! p-values are adjusted for the number of levels by Holm's method. `groups.rs` collects the
 //! values from tables and studies, `words.rs` makes sentences.
@@ -11,7 +13,7 @@ mod words;
 
 use serde::Serialize;
 use trainwright_stats::{
-    StatsError, holm, paired_ratio, paired_t, ratio_of_means, sample, welch_t,
+    StatsError, StudentT, TTest, holm, paired_ratio, paired_t, ratio_of_means, sample, welch_t,
 };
 use trainwright_study::Level;
 
@@ -78,7 +80,14 @@ pub struct LevelComparison {
     /// The level's own values.
     #[serde(flatten)]
     pub own: LevelSummary,
-    /// Mean over mean of the baseline; absent where that is zero.
+    /// Mean less mean of the baseline.
+    pub difference: f64,
+    /// Lower end of the difference's interval; absent without repeats.
+    pub difference_low: Option<f64>,
+    /// Upper end.
+    pub difference_high: Option<f64>,
+    /// Mean over mean of the baseline; absent where one of them, or the ratio by its interval, could
+    /// be zero or negative.
     pub ratio: Option<f64>,
     /// Lower end of the ratio's interval; absent without repeats.
     pub ci_low: Option<f64>,
@@ -138,9 +147,9 @@ pub(crate) fn compare(groups: &Groups, alpha: f64) -> Result<Comparison, Analysi
     for (own, adjusted) in levels.iter_mut().zip(adjusted) {
         own.p_adjusted = adjusted;
         let Some(p) = adjusted else { continue };
-        own.verdict = match own.ratio {
-            Some(ratio) if p < alpha && ratio > 1.0 => Verdict::Higher,
-            Some(_) if p < alpha => Verdict::Lower,
+        own.verdict = match own.difference {
+            difference if p < alpha && difference > 0.0 => Verdict::Higher,
+            difference if p < alpha && difference < 0.0 => Verdict::Lower,
             _ => Verdict::NoEvidence,
         };
     }
@@ -174,14 +183,13 @@ fn against_baseline(
     let (own, base) = (&groups.values[level], &groups.values[groups.baseline]);
     let summary = summary(groups, level)?;
     let base_mean = mean(groups, base)?;
-    let ratio = Some(summary.mean / base_mean).filter(|ratio| ratio.is_finite());
     let test = match groups.paired {
-        None => ratio_of_means(own, base, 1.0 - alpha),
-        Some(_) => paired_ratio(own, base, 1.0 - alpha),
+        None => welch_t(own, base),
+        Some(_) => paired_t(own, base),
     };
     let test = match test {
         Ok(test) => Some(test),
-        // A single value, repeats that never differ, a mean of zero: nothing to test by.
+        // A single value, or repeats that never differ: nothing to test by.
         Err(
             StatsError::TooFew { .. }
             | StatsError::Undefined { .. }
@@ -190,18 +198,62 @@ fn against_baseline(
         ) => None,
         Err(source) => return Err(stats(groups, source)),
     };
-    let interval = test.and_then(|test| test.interval);
+    let ratio = ratio(groups, [own, base], [summary.mean, base_mean], alpha);
+    let ends = ratio.and_then(|own| own.ends);
+    let interval = test.and_then(|test| difference_interval(&test, alpha));
     Ok(LevelComparison {
+        difference: summary.mean - base_mean,
+        difference_low: interval.map(|ends| ends[0]),
+        difference_high: interval.map(|ends| ends[1]),
         own: summary,
-        ratio,
-        ci_low: interval.map(|ends| ends[0]),
-        ci_high: interval.map(|ends| ends[1]),
+        ratio: ratio.map(|own| own.value),
+        ci_low: ends.map(|ends| ends[0]),
+        ci_high: ends.map(|ends| ends[1]),
         p: test.map(|test| test.p),
         p_adjusted: None,
         geometric: geometric(groups, own, base),
         verdict: Verdict::NothingFollows,
         text: String::new(),
     })
+}
+
+/// A ratio of positive means; its ends are absent without repeats.
+#[derive(Debug, Clone, Copy)]
+struct PositiveRatio {
+    value: f64,
+    ends: Option<[f64; 2]>,
+}
+
+/// The ratio of the means, where it means something.
+fn ratio(
+    groups: &Groups,
+    [own, base]: [&[f64]; 2],
+    [mean, base_mean]: [f64; 2],
+    alpha: f64,
+) -> Option<PositiveRatio> {
+    let value = mean / base_mean;
+    if !(mean > 0.0 && base_mean > 0.0 && value.is_finite()) {
+        return None;
+    }
+    let test = match groups.paired {
+        None => ratio_of_means(own, base, 1.0 - alpha),
+        Some(_) => paired_ratio(own, base, 1.0 - alpha),
+    };
+    match test.map(|test| test.interval) {
+        // By its interval the ratio could be zero, negative or without bounds.
+        Ok(None) => None,
+        Ok(Some([low, _])) if low <= 0.0 => None,
+        Ok(ends) => Some(PositiveRatio { value, ends }),
+        Err(_) => Some(PositiveRatio { value, ends: None }),
+    }
+}
+
+/// Student's interval of a difference; a test carries the one of 95 %.
+fn difference_interval(test: &TTest, alpha: f64) -> Option<[f64; 2]> {
+    let t = StudentT::new(test.df).ok()?;
+    let error = 0.5 * (test.interval[1] - test.interval[0]) / t.quantile(0.975).ok()?;
+    let half = error * t.quantile(1.0 - 0.5 * alpha).ok()?;
+    Some([test.difference - half, test.difference + half])
 }
 
 fn geometric(groups: &Groups, own: &[f64], base: &[f64]) -> Option<GeometricRatio> {
@@ -255,13 +307,75 @@ fn no_replication(groups: &Groups) -> Option<Finding> {
         )
     } else {
         format!(
-            "{} of {} ({}) with a single value of {}: nothing follows for {}",
-            count(single.len(), "level") + if single.len() == 1 { " stands" } else { " stand" },
+            "{} of {} ({}) {} with a single value of {}: nothing follows for {}",
+            count(single.len(), "level"),
             groups.by,
             list(&single),
+            if single.len() == 1 { "stands" } else { "stand" },
             groups.response,
             if single.len() == 1 { "it" } else { "them" }
         )
     };
     Some(warning("no-replication", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compared(base: &[f64], own: &[f64]) -> LevelComparison {
+        let groups = Groups {
+            response: "score".to_owned(),
+            by: "method".to_owned(),
+            levels: vec![Level::parse("a"), Level::parse("b")],
+            values: vec![base.to_vec(), own.to_vec()],
+            baseline: 0,
+            paired: None,
+        };
+        compare(&groups, 0.05).unwrap().levels.remove(0)
+    }
+
+    #[test]
+    fn a_less_negative_mean_is_higher() {
+        let found = compared(&[-2.0, -2.1, -1.9], &[-1.0, -1.1, -0.9]);
+        assert_eq!((found.verdict, found.ratio), (Verdict::Higher, None));
+        // R: t.test(c(-1,-1.1,-.9), c(-2,-2.1,-1.9)): 0.7733 to 1.2267.
+        assert!((found.difference_low.unwrap() - 0.773_304_206).abs() < 1e-6, "{found:?}");
+        assert!(
+            found.text.starts_with("method b: +1 against method a, 95 % interval +0.77"),
+            "{}",
+            found.text
+        );
+        assert!(found.text.contains(": higher (p"), "{}", found.text);
+    }
+
+    #[test]
+    fn a_baseline_of_zero_is_compared_by_the_difference() {
+        let found = compared(&[0.0, 0.1, -0.1], &[1.0, 1.1, 0.9]);
+        assert_eq!((found.verdict, found.ratio), (Verdict::Higher, None));
+        let crossing = compared(&[0.5, 3.0, -2.0], &[1.0, 1.1, 0.9]);
+        assert_eq!((crossing.verdict, crossing.ratio), (Verdict::NoEvidence, None));
+        assert!(!crossing.text.contains("% of"), "{}", crossing.text);
+    }
+
+    #[test]
+    fn positive_means_keep_their_ratio() {
+        let found = compared(&[10.0, 11.0, 12.0], &[5.0, 6.0, 5.5]);
+        assert_eq!((found.verdict, found.ratio), (Verdict::Lower, Some(0.5)));
+        assert_eq!(found.difference, -5.5);
+    }
+
+    #[test]
+    fn a_single_value_of_one_level_is_told_in_order() {
+        let groups = Groups {
+            response: "y".to_owned(),
+            by: "g".to_owned(),
+            levels: vec![Level::parse("a"), Level::parse("b")],
+            values: vec![vec![1.0, 2.0], vec![3.0]],
+            baseline: 0,
+            paired: None,
+        };
+        let text = &compare(&groups, 0.05).unwrap().findings[0].text;
+        assert!(text.starts_with("1 level of g (b) stands with a single value of y"), "{text}");
+    }
 }

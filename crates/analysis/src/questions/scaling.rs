@@ -1,10 +1,13 @@
-//! How time falls with workers: speed-up, efficiency, and the laws of Amdahl, Gustafson and
-//! Ernest fitted to it.
+//! How time falls with workers: speed-up, efficiency, and the laws of Amdahl, Gustafson, Gunther
+//! and Ernest fitted to it.
 //!
-//! `points.rs` reads and groups the measurements, `laws.rs` fits, `judge.rs` draws the findings.
+//! `points.rs` reads and groups the measurements, `laws.rs` fits, `fit_quality.rs` says how well,
+//! `law_words.rs` puts laws into words, `judge.rs` draws the findings.
 //! All fits are plain least squares with coefficients of at least zero; times are weighed alike.
 
+mod fit_quality;
 mod judge;
+mod law_words;
 mod laws;
 mod points;
 
@@ -12,7 +15,7 @@ use serde::Serialize;
 
 use crate::csv_table::Table;
 use crate::error::AnalysisError;
-use crate::findings::Finding;
+use crate::findings::{Finding, sort};
 
 pub use laws::{Law, LawFit, Parameter, Prediction};
 
@@ -48,8 +51,10 @@ pub struct Scaling {
     pub n: usize,
     /// One row a number of workers and size.
     pub rows: Vec<ScalingRow>,
-    /// Amdahl's, Gustafson's and Ernest's law.
+    /// Amdahl's, Gustafson's, Gunther's and Ernest's law.
     pub fits: Vec<LawFit>,
+    /// The law of the time that describes it best for its number of terms, by AICc.
+    pub best_law: Option<Law>,
     /// What to keep in mind.
     pub findings: Vec<Finding>,
 }
@@ -90,8 +95,19 @@ pub fn scaling_of_table(table: &Table, options: &ScalingOptions) -> Result<Scali
     }
     let points = points::read(table, options)?;
     let rows = points::rows(&points, options)?;
-    let fits = laws::fit_all(&points, options)?;
-    let findings = judge::findings(&points, &rows, &fits, options);
+    let mut fits = laws::fit_all(&points, options)?;
+    let slowdown = fit_quality::slowdown(&points, options.alpha);
+    let doubts: Vec<Option<String>> = fits
+        .iter()
+        .map(|fit| fit_quality::doubt(fit, &fits, slowdown.as_ref(), options.alpha))
+        .collect();
+    for (fit, doubt) in fits.iter_mut().zip(doubts) {
+        fit.text = law_words::in_words(fit, doubt.as_deref());
+    }
+    let best_law = fit_quality::best_law(&fits);
+    let mut findings = judge::findings(&points, &rows, &fits, options);
+    findings.extend(slowdown.map(|slow| judge::slowdown(&slow, &fits, options)));
+    sort(&mut findings);
     Ok(Scaling {
         response: options.column.clone(),
         workers: options.workers.clone(),
@@ -100,6 +116,7 @@ pub fn scaling_of_table(table: &Table, options: &ScalingOptions) -> Result<Scali
         n: points.len(),
         rows,
         fits,
+        best_law,
         findings,
     })
 }

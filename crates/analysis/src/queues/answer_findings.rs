@@ -16,11 +16,10 @@ pub(crate) const ALPHA: f64 = 0.05;
 /// Findings about the answer of a queue.
 pub fn findings_of_queue(answer: &QueueAnswer) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let limited = matches!(answer.kind, QueueKind::Mmck { .. } | QueueKind::Finite { .. });
-    if !limited && answer.steady_state.utilisation >= BUSY {
-        let more = |rate: f64| answer.kind.queue(rate, answer.service_rate, answer.servers).ok();
-        let later = more(1.05 * answer.arrival_rate).map(|queue| queue.steady_state());
-        findings.push(nearly_full(&answer.steady_state, later.map(|state| state.mean_response)));
+    // A queue that turns jobs away keeps its waits short, however busy it is.
+    let turns_away = matches!(answer.kind, QueueKind::Mmck { .. });
+    if !turns_away && answer.steady_state.utilisation >= BUSY {
+        findings.push(nearly_full(&answer.steady_state, &effect_of_change(answer)));
     }
     if let QueueKind::Ggc { scv_arrival, .. } = answer.kind
         && (scv_arrival != 1.0 || answer.servers > 1)
@@ -39,22 +38,47 @@ pub fn findings_of_queue(answer: &QueueAnswer) -> Vec<Finding> {
 /// Findings about the answer of a queue with classes.
 pub fn findings_of_classes(answer: &PriorityAnswer) -> Vec<Finding> {
     let state = &answer.steady_state;
-    if state.utilisation < BUSY { Vec::new() } else { vec![nearly_full(state, None)] }
+    if state.utilisation < BUSY { Vec::new() } else { vec![nearly_full(state, &no_room(state))] }
 }
 
-fn nearly_full(state: &SteadyState, with_more: Option<f64>) -> Finding {
-    let spare = 1.0 / state.utilisation - 1.0;
-    let effect = match with_more {
-        Some(response) => format!(
-            "5 % more arrivals make the mean response {} times as long",
-            figure(response / state.mean_response)
-        ),
-        None => format!("{} % more arrivals make the queue grow for ever", figure(100.0 * spare)),
+/// What a small change does to a busy queue.
+fn effect_of_change(answer: &QueueAnswer) -> String {
+    let state = &answer.steady_state;
+    let response = |rate: f64, servers: u32| {
+        let queue = answer.kind.queue(rate, answer.service_rate, servers).ok()?;
+        Some(queue.steady_state().mean_response / state.mean_response)
     };
+    if matches!(answer.kind, QueueKind::Finite { .. }) {
+        // Customers that wait do not come again, so that the queue cannot grow for ever.
+        return match response(answer.arrival_rate, answer.servers + 1) {
+            Some(ratio) => format!(
+                "customers mostly wait, and one more server makes the mean response {} times as long",
+                figure(ratio)
+            ),
+            None => "customers mostly wait".to_owned(),
+        };
+    }
+    match response(1.05 * answer.arrival_rate, answer.servers) {
+        Some(ratio) => {
+            format!("5 % more arrivals make the mean response {} times as long", figure(ratio))
+        }
+        None => no_room(state),
+    }
+}
+
+fn no_room(state: &SteadyState) -> String {
+    let spare = 1.0 / state.utilisation - 1.0;
+    format!("{} % more arrivals make the queue grow for ever", figure(100.0 * spare))
+}
+
+fn nearly_full(state: &SteadyState, effect: &str) -> Finding {
+    let busy = percent(state.utilisation);
+    // Rounding must not make servers busy that have some time left.
+    let busy = if busy == "100" { "over 99.99".to_owned() } else { busy };
     Finding::new(
         "queue-nearly-full",
         Severity::Warning,
-        format!("the servers are busy {} % of the time: {effect}", percent(state.utilisation)),
+        format!("the servers are busy {busy} % of the time: {effect}"),
     )
 }
 
@@ -77,9 +101,12 @@ pub(crate) fn unstable(utilisation: f64, servers: u32) -> Finding {
 }
 
 /// Service times that are not exponential, where M/M queues assume they are.
+///
+/// The test of Anderson and Darling alone decides, so that exponential times are called otherwise at
+/// its level; the interval of the variation is there to say how far off they are.
 pub(crate) fn not_exponential(fit: &ServiceFit, check: &ExponentialCheck) -> Option<Finding> {
     let scv = fit.scv;
-    if check.p >= ALPHA && fit.exponential_is_plausible() {
+    if check.p >= ALPHA {
         return None;
     }
     let effect = 0.5 * (1.0 + scv.estimate);
@@ -145,6 +172,22 @@ mod tests {
         assert!(text.contains("busy 90 %") && text.contains("1.818 times"), "{text}");
         let brim = findings_of_queue(&draft(0.99).answer().unwrap());
         assert!(brim[0].text.contains("1.010 % more arrivals"), "{}", brim[0].text);
+    }
+
+    #[test]
+    fn customers_that_keep_a_server_busy_are_told() {
+        let finite = |population: u32| QueueDraft {
+            name: QueueName::Finite,
+            population: Some(population),
+            servers: Some(1),
+            ..draft(1.0)
+        };
+        let found = findings_of_queue(&finite(30).answer().unwrap());
+        let text = &found[0].text;
+        assert!(text.contains("busy over 99.99 % of the time: customers mostly wait"), "{text}");
+        // Servers that are always busy give a response of 30 / servers - 1: 14 against 29.
+        assert!(text.contains("one more server makes the mean response 0.4828 times"), "{text}");
+        assert!(findings_of_queue(&finite(2).answer().unwrap()).is_empty());
     }
 
     #[test]

@@ -88,3 +88,23 @@ fn constant_columns_are_left_out_by_name() {
     let error = correlations_of_table(&table, "rate", &[]).unwrap_err().to_string();
     assert_eq!(error, "no column can be correlated with `rate`: none holds numbers that vary");
 }
+
+#[test]
+fn a_noisy_straight_line_is_seldom_called_bent() {
+    let mut random = trainwright_random::Random::new(11);
+    let mut called = 0;
+    for study in 0..200 {
+        let mut csv = "x,y\n".to_owned();
+        for row in 0..60 {
+            // R2 is about a tenth: weak, but straight. Every second table has repeats.
+            let x = f64::from(if study % 2 == 0 { row } else { row % 6 * 10 });
+            let noise = (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+            csv.push_str(&format!("{x},{}\n", 0.02 * x + noise));
+        }
+        let table = Table::from_csv(csv.as_bytes(), &[]).unwrap();
+        let found = correlations_of_table(&table, "y", &[]).unwrap();
+        called += usize::from(!found.findings.is_empty());
+    }
+    // 10 are allowed; four standard errors are 12.
+    assert!(called <= 22, "{called} of 200");
+}

@@ -200,3 +200,63 @@ fn steps_that_cost_everything_leave_samples_alone() {
         "the table has 1 number of `steps`, but a line needs at least 2"
     );
 }
+
+/// Times at 1 to 32 nodes, three of each, that rise again.
+const RISING: &str = "n,t\n1,100\n1,103\n1,98\n2,54\n2,52\n2,55\n4,33\n4,34\n4,32\n8,27\n8,26\n8,28\n\
+                      16,33\n16,34\n16,32\n32,52\n32,54\n32,53\n";
+
+#[test]
+fn times_that_rise_again_promise_no_amdahl_limit() {
+    let table = Table::from_csv(RISING.as_bytes(), &[]).unwrap();
+    let found = scaling_of_table(&table, &options("t", "n")).unwrap();
+    let amdahl = &law(&found, Law::Amdahl).text;
+    assert_eq!(
+        amdahl,
+        "Amdahl: does not describe these times, since they rise again beyond 8 workers"
+    );
+    assert!(ids(&found).contains(&"slowdown") && !ids(&found).contains(&"law-does-not-fit"));
+    assert_eq!(found.best_law, Some(Law::Gunther));
+    assert!(law(&found, Law::Amdahl).lack_of_fit_p.unwrap() < 1e-6);
+    let slow = found.findings.iter().find(|own| own.id == "slowdown").unwrap();
+    assert!(slow.text.starts_with("beyond 8 n t rises again: at 32 it is 1.96"), "{}", slow.text);
+    assert!(law(&found, Law::Gunther).text.contains("the time is shortest at about 8"));
+}
+
+#[test]
+fn gunthers_law_agrees_with_r() {
+    // R 4: d <- read.csv(...); m <- lm(t ~ I(1/n) + I(n-1), d); b <- coef(m)
+    // T <- b[1]+b[2]; c(b[1]/T, b[3]/T, T); n <- nrow(d); k <- 4
+    // n*log(sum(resid(m)^2)/n) + 2*k + 2*k*(k+1)/(n-k-1); anova(m, lm(t ~ factor(n), d))
+    let table = Table::from_csv(RISING.as_bytes(), &[]).unwrap();
+    let found = scaling_of_table(&table, &options("t", "n")).unwrap();
+    let gunther = law(&found, Law::Gunther);
+    let value = |name: &str| gunther.parameters.iter().find(|p| p.name == name).unwrap().estimate;
+    close("s", value("s"), 0.047_871_329_670_921_7, 1e-9);
+    close("k", value("k"), 0.014_603_322_262_905_2, 1e-9);
+    close("T", value("T"), 100.196_362_603_012, 1e-9);
+    close("aicc", gunther.aicc.unwrap(), 17.674_315_336_451_8, 1e-9);
+    close("lack of fit", gunther.lack_of_fit_p.unwrap(), 0.958_285_568_366_461, 1e-6);
+}
+
+#[test]
+fn clean_amdahl_times_keep_their_limit_and_get_no_warning() {
+    let mut random = trainwright_random::Random::new(5);
+    let mut called = 0;
+    for _ in 0..200 {
+        let mut csv = "n,t\n".to_owned();
+        for workers in [1.0, 2.0, 4.0, 8.0, 16.0] {
+            for _ in 0..3 {
+                // Twelve uniform numbers make a nearly normal one.
+                let noise = (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+                let time = 100.0 * (0.1 + 0.9 / workers) + noise;
+                csv.push_str(&format!("{workers},{time}\n"));
+            }
+        }
+        let table = Table::from_csv(csv.as_bytes(), &[]).unwrap();
+        let found = scaling_of_table(&table, &options("t", "n")).unwrap();
+        let wrong = ["slowdown", "law-does-not-fit"];
+        called += usize::from(ids(&found).iter().any(|id| wrong.contains(id)));
+    }
+    // Two findings at 5 % each; 20 are allowed, four standard errors are 17.
+    assert!(called <= 30, "{called} of 200");
+}

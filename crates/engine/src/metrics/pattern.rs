@@ -5,16 +5,30 @@ use std::path::Path;
 use trainwright_study::Pattern;
 
 use super::{Point, Reading, number, shown};
-use crate::output::text::each_line;
+use crate::output::text::{End, each_line};
 
 /// The group `value` of every line that matches, with the group `step` where there is one.
 ///
-/// A line counts once, by its first match.
+/// A line counts once, by its first match. A last line without an end is taken as it is, unless it was
+/// visibly cut off: its value ends in a decimal point, or it does not match and is the beginning of
+/// a line such as the last that did, digits apart.
 pub(crate) fn read(path: &Path, pattern: &Pattern) -> Reading {
     let mut reading = Reading::new(path);
+    let (mut model, mut last) = (String::new(), String::new());
+    let mut cut_value = false;
     let read = each_line(path, |line, text| {
-        let Some(found) = pattern.regex().captures(text) else { return };
+        last.clear();
+        cut_value = false;
+        let value =
+            pattern.regex().captures(text).and_then(|found| found.name("value").map(|_| found));
+        let Some(found) = value else {
+            last.push_str(text);
+            return;
+        };
         let Some(value) = found.name("value") else { return };
+        model.clear();
+        model.push_str(text);
+        cut_value = value.end() == text.len() && value.as_str().ends_with('.');
         match number(value.as_str()) {
             Some(value) => {
                 let step = found.name("step").and_then(|step| number(step.as_str()));
@@ -28,8 +42,22 @@ pub(crate) fn read(path: &Path, pattern: &Pattern) -> Reading {
             )),
         }
     });
-    if let Err(error) = read {
-        reading.complain(format!("{}: {error}", path.display()));
+    match read {
+        Ok(End::Open) if cut_value || begins_like(&last, &model) => {
+            let line = if cut_value { &model } else { &last };
+            let (place, line) = (&reading.place, shown(line));
+            let complaint = format!("the last line of {place} was cut off: `{line}`");
+            reading.complain(complaint);
+        }
+        Ok(_) => {}
+        Err(error) => reading.complain(format!("{}: {error}", path.display())),
     }
     reading
+}
+
+/// Whether a line is the beginning of one like another, whatever its numbers.
+fn begins_like(line: &str, other: &str) -> bool {
+    let plain = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+    let (line, other) = (plain(line), plain(other));
+    !line.trim().is_empty() && other.starts_with(&line)
 }

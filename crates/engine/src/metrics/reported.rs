@@ -11,6 +11,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use serde_json::{Map, Value};
+use trainwright_study::Pick;
 
 use super::values::Values;
 use super::{Point, Reading, complain, file_name, shown};
@@ -20,6 +21,11 @@ use crate::output::text::each_line;
 const MARK: &str = "::metric";
 /// Keys that say where in the training a line belongs, best first.
 pub(crate) const STEP_KEYS: [&str; 2] = ["step", "epoch"];
+
+/// Key by which a program says that it diverged.
+const DIVERGED: &str = "diverged";
+/// Lines cut off that are remembered.
+const MOST_CUT_OFF: usize = 5;
 
 /// Keys of one text that are read; more are no metrics but data.
 const MOST_KEYS: usize = 10_000;
@@ -49,10 +55,12 @@ pub(crate) struct Reported {
     complaints: Vec<String>,
     /// Keys whose values were not numbers, with the first such value.
     not_numbers: BTreeMap<String, String>,
-    /// Lines cut off in the middle, as when a program was ended while it wrote.
-    cut_off: Vec<String>,
+    /// Lines cut off in the middle, as when a program was ended while it wrote, with their numbers.
+    cut_off: Vec<(usize, String)>,
     /// Keys that were null, with the first place.
     nulls: BTreeMap<String, String>,
+    /// Where and why the program says that it diverged.
+    diverged: Option<String>,
 }
 
 impl Reported {
@@ -72,21 +80,34 @@ impl Reported {
         reported
     }
 
-    /// The values of one key.
-    pub(crate) fn reading(&self, key: &str) -> Reading {
+    /// Where and why the program says that it diverged: a line with the key `diverged`, true or a
+    /// text. What it measured stays measured.
+    pub(crate) fn diverged(&self) -> Option<&str> {
+        self.diverged.as_deref()
+    }
+
+    /// The values of one key, one of which is picked.
+    ///
+    /// A line that was cut off may have held a value. Where it comes after the last one, all but the
+    /// first value are unknown: an earlier epoch's must not pass for the final one.
+    pub(crate) fn reading(&self, key: &str, pick: Pick) -> Reading {
         let mut complaints = self.complaints.clone();
         if let Some(value) = self.not_numbers.get(key) {
             complain(&mut complaints, value.clone());
         }
         let values = self.columns.get(key).cloned().unwrap_or_default();
-        // Loggers write null where a step has no such value, and a line may be cut off with its
-        // program; that matters when there is nothing else.
+        let last = values.last_line();
+        let unknown = last.is_none() || pick != Pick::First;
+        let after = |line: usize| last.is_none_or(|last| line > last);
+        let cut_off = self.cut_off.iter().filter(|(line, _)| unknown && after(*line));
+        cut_off.for_each(|(_, words)| complain(&mut complaints, words.clone()));
+        // Loggers write null where a step has no such value; that matters when there is nothing else.
         if values.is_empty() {
             if self.too_many_keys {
                 let place = &self.place;
                 complaints.push(format!("of {place} only {MOST_KEYS} keys are read"));
             }
-            complaints.extend(self.nulls.get(key).into_iter().chain(&self.cut_off).cloned());
+            complaints.extend(self.nulls.get(key).cloned());
         }
         Reading { place: self.place.clone(), values, complaints }
     }
@@ -101,15 +122,20 @@ impl Reported {
             Ok(object) => object,
             Err(error) => {
                 let complaint = format!("line {line} of {}: {error}", self.place);
-                let kind = if is_cut_off(text) { &mut self.cut_off } else { &mut self.complaints };
-                return complain(kind, complaint);
+                if !is_cut_off(text) {
+                    return complain(&mut self.complaints, complaint);
+                }
+                let words = format!("{complaint}; it was cut off: `{}`", shown(text));
+                // The last ones matter, since values may follow on the others.
+                self.cut_off.truncate(MOST_CUT_OFF - 1);
+                return self.cut_off.insert(0, (line, words));
             }
         };
         let step = STEP_KEYS.iter().find_map(|&key| number_of(object.get(key)?));
         let step = step.filter(|step| step.is_finite());
         let text: Rc<str> = shown(text).into();
         for (key, value) in object {
-            if key.len() > LONGEST_KEY {
+            if key.len() > LONGEST_KEY || (key == DIVERGED && self.says_diverged(line, &value)) {
                 continue;
             }
             match number_of(&value) {
@@ -117,6 +143,20 @@ impl Reported {
                 None => self.add_no_number(line, key, &value),
             }
         }
+    }
+
+    /// Takes in the program's own judgement; a number under the same key is a metric.
+    fn says_diverged(&mut self, line: usize, value: &Value) -> bool {
+        let reason = match value {
+            Value::Bool(true) => String::new(),
+            Value::String(reason) if number_of(value).is_none() => format!(": {}", shown(reason)),
+            _ => return false,
+        };
+        let place = &self.place;
+        let words =
+            || format!("the program says that it diverged (line {line} of {place}){reason}");
+        self.diverged.get_or_insert_with(words);
+        true
     }
 
     fn add_value(&mut self, key: String, point: Point) {

@@ -1,7 +1,7 @@
 //! A column of a CSV file with a header.
 
 use std::cell::Cell;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -41,14 +41,27 @@ fn read_rows(path: &Path, column: &str) -> Result<Reading, csv::Error> {
     };
     let step = STEP_KEYS.iter().filter(|key| **key != column).find_map(|key| position(key));
     let mut row = csv::ByteRecord::new();
+    let mut short: Option<(usize, String)> = None;
     loop {
         left.set(LONGEST_ROW);
         if !rows.read_byte_record(&mut row)? {
+            // A short row is none of ours, unless it is the last and has no end.
+            if let Some((line, text)) = short.filter(|_| !ends_with_line(path)) {
+                let (place, text) = (&reading.place, shown(&text));
+                let complaint = format!("line {line} of {place} was cut off: `{text}`");
+                reading.complain(complaint);
+            }
             return Ok(reading);
         }
         let line = row.position().map_or(0, |position| position.line()) as usize;
         let cell = |index: usize| row.get(index).map(String::from_utf8_lossy).unwrap_or_default();
         let text = cell(wanted);
+        if row.len() <= wanted && row.len() < header.len() {
+            short =
+                Some((line, row.iter().map(String::from_utf8_lossy).collect::<Vec<_>>().join(",")));
+            continue;
+        }
+        short = None;
         if text.is_empty() {
             continue;
         }
@@ -63,6 +76,18 @@ fn read_rows(path: &Path, column: &str) -> Result<Reading, csv::Error> {
         let step = step.and_then(|step| number(&cell(step))).filter(|step| step.is_finite());
         reading.values.add(Point { line, text: shown(&text).into(), value, step });
     }
+}
+
+/// Whether the last byte of a file ends a line.
+fn ends_with_line(path: &Path) -> bool {
+    let last = || {
+        let mut file = open_regular(path)?;
+        file.seek(SeekFrom::End(-1))?;
+        let mut byte = [0];
+        file.read_exact(&mut byte)?;
+        Ok::<u8, io::Error>(byte[0])
+    };
+    last().is_ok_and(|byte| matches!(byte, b'\n' | b'\r'))
 }
 
 /// Gives so many bytes until there is a new ration.

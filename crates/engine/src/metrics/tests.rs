@@ -75,10 +75,60 @@ fn reported_values_come_from_the_file_before_the_output() {
 }
 
 #[test]
-fn a_line_cut_off_in_the_middle_is_passed_over_unless_it_is_all_there_is() {
-    check(&[("metrics.jsonl", "{\"acc\": 0.5}\n{\"ac")], reported("acc"), 0.5);
-    let parts = ["line 2 of metrics.jsonl: EOF", "keys reported: `loss`", "rule: key `acc`"];
-    check_missing(&[("metrics.jsonl", "{\"loss\": 0.5}\n{\"acc\": ")], reported("acc"), &parts);
+fn a_last_line_that_was_cut_off_fails_the_trial_and_is_shown() {
+    let text = "{\"m\": 0.5, \"step\": 1}\n{\"m\": 0.";
+    let parts = ["line 2 of metrics.jsonl", "it was cut off: `{\"m\": 0.`"];
+    check_missing(&[("metrics.jsonl", text)], reported("m"), &parts);
+    let marked = "::metric {\"m\": 0.5}\n::metric {\"m\"";
+    check_missing(&[("stdout", marked)], reported("m"), &["cut off", "::metric {\"m\"`"]);
+    check_missing(&[("metrics.jsonl", "{\"m\": 0.5")], reported("m"), &["cut off"]);
+}
+
+#[test]
+fn a_cut_off_line_before_the_last_value_changes_nothing() {
+    let text = "{\"m\": 0.5}\n{\"m\": 0.\n{\"m\": 0.25}\n";
+    check(&[("metrics.jsonl", text)], reported("m"), 0.25);
+    // A whole last line needs no line end.
+    check(&[("metrics.jsonl", "{\"m\": 0.5}\n{\"m\": 0.75}")], reported("m"), 0.75);
+}
+
+#[test]
+fn the_first_value_is_known_whatever_was_cut_off_later() {
+    let folder = trial(&[("metrics.jsonl", "{\"m\": 0.5}\n{\"m\": 0.")]);
+    let first = Metric { pick: Pick::First, ..metric("m", reported("m")) };
+    assert_eq!(gathered(&folder, &[first]).measurements[0].value, 0.5);
+}
+
+#[test]
+fn a_printed_line_that_was_cut_off_is_no_earlier_value() {
+    let acc = || matching("acc=(?<value>[0-9.]+)");
+    check_missing(&[("stdout", "epoch 1 acc=0.5\nepoch 2 ac")], acc(), &["cut off: `epoch 2 ac`"]);
+    check_missing(&[("stdout", "epoch 1 acc=0.5\nepoch 2 acc=0.")], acc(), &["acc=0.`"]);
+    check(&[("stdout", "epoch 1 acc=0.5\nepoch 2 acc=0.75")], acc(), 0.75);
+    check(&[("stdout", "epoch 1 acc=0.5\ndone")], acc(), 0.5);
+    check(&[("stdout", "epoch 1 acc=0.5\nepoch 2 ac\n")], acc(), 0.5);
+}
+
+#[test]
+fn a_row_that_was_cut_off_before_its_column_fails_the_trial() {
+    let column = || MetricSource::Csv { file: "log.csv".into(), column: "m".into() };
+    let cut = "epoch,loss,m\n1,0.5,0.25\n2,0.";
+    check_missing(&[("log.csv", cut)], column(), &["line 3 of log.csv was cut off: `2,0.`"]);
+    check(&[("log.csv", "epoch,loss,m\n1,0.5,0.25\n2,0.4\n")], column(), 0.25);
+    check(&[("log.csv", "epoch,loss,m\n1,0.5,0.25\n2,0.4,0.75")], column(), 0.75);
+}
+
+#[test]
+fn a_program_that_says_it_diverged_keeps_its_measurements() {
+    let text = "{\"m\": 0.5}\n{\"m\": 0.25, \"diverged\": \"the loss exploded\"}\n";
+    let found = gathered(&trial(&[("metrics.jsonl", text)]), &[metric("m", reported("m"))]);
+    assert_eq!(found.measurements[0].value, 0.25);
+    let words = "the program says that it diverged (line 2 of metrics.jsonl): the loss exploded";
+    assert_eq!(found.diverged.as_deref(), Some(words));
+    let plain = gathered(&trial(&[("stdout", "::metric {\"m\": 1, \"diverged\": true}\n")]), &[]);
+    assert!(plain.diverged.is_some());
+    // A number under that key is a metric like any other.
+    check(&[("metrics.jsonl", "{\"diverged\": 0}\n")], reported("diverged"), 0.0);
 }
 
 #[test]

@@ -61,6 +61,11 @@ impl Values {
         self.count == 0
     }
 
+    /// The line of the last one.
+    pub(crate) fn last_line(&self) -> Option<usize> {
+        self.last.as_ref().map(|point| point.line)
+    }
+
     /// How many there were.
     pub(crate) fn count(&self) -> usize {
         self.count

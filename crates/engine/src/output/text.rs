@@ -20,11 +20,21 @@ const MOST_AT_ONCE: u64 = 8 << 20;
 /// A carriage return inside a line starts the line anew, as progress bars do; both parts have the
 /// same number. Of a part that is longer than a mebibyte only the beginning is seen. Bytes that are
 /// not UTF-8 show as replacement characters.
-pub(crate) fn each_line(path: &Path, mut visit: impl FnMut(usize, &str)) -> io::Result<()> {
+pub(crate) fn each_line(path: &Path, mut visit: impl FnMut(usize, &str)) -> io::Result<End> {
     let mut parts = Parts::default();
     each_buffer(&mut open_regular(path)?, |bytes| parts.add(bytes, &mut visit))?;
+    let end = if parts.begun { End::Open } else { End::Whole };
     parts.finish(&mut visit);
-    Ok(())
+    Ok(end)
+}
+
+/// How a text ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With a whole line, or it is empty.
+    Whole,
+    /// With a line that has no end: its program wrote none, or was ended.
+    Open,
 }
 
 /// Calls `visit` with what is left of a file, piece by piece.

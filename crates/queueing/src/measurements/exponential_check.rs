@@ -105,6 +105,19 @@ mod tests {
         }
     }
 
+    /// The one test that decides; another beside it would raise the rate.
+    #[test]
+    fn exponential_times_are_called_otherwise_at_the_stated_level_only() {
+        let rejected = |size: usize, runs: u64| {
+            let p = |seed| exponential_check(&drawn(1.0, size, 7000 + seed), seed).unwrap().p;
+            (0..runs).filter(|&seed| p(seed) < 0.05).count()
+        };
+        // 20 of 400 and 3 of 60 are expected; four standard errors are 17 and 7.
+        assert!((4..=37).contains(&rejected(20, 400)));
+        assert!((4..=37).contains(&rejected(100, 400)));
+        assert!(rejected(1000, 60) <= 10);
+    }
+
     #[test]
     fn other_times_are_told_apart() {
         for scv in [0.0, 0.3, 4.0] {

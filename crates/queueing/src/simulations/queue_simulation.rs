@@ -1,5 +1,5 @@
 //! An event simulation of G/G/c/K and of finite populations, first come first served, with
-//! intervals from batch means.
+//! intervals from batch means, for quantiles from shares of batches (`pooled_quantile.rs`).
 //!
 //! It knows nothing of the closed forms, so that each can check the other.
 
@@ -10,8 +10,9 @@ use serde::Serialize;
 use trainwright_random::Random;
 
 use crate::error::QueueingError;
-use crate::interval::{Interval, sorted_quantile};
+use crate::interval::Interval;
 use crate::limits::{count, fraction, stable};
+use crate::simulations::pooled_quantile::Pooled;
 use crate::simulations::times::Times;
 
 /// A queue to simulate, and how long.
@@ -69,12 +70,16 @@ pub struct Simulated {
 /// Simulates a queue.
 ///
 /// # Errors
-/// A number out of range, or arrivals that the servers of an endless queue cannot keep up with.
+/// A number out of range, arrivals that the servers of an endless queue cannot keep up with, or
+/// batches so short that one accepts no job.
 pub fn simulate(request: &SimulationRequest) -> Result<Simulated, QueueingError> {
     check(request)?;
     let mut run = Run::new(request);
     run.batch(request.warm_up);
     let seen: Vec<Batch> = (0..request.batches).map(|_| run.batch(request.batch)).collect();
+    if seen.iter().any(|batch| batch.waits.is_empty()) {
+        return Err(QueueingError::NothingAccepted { arrivals: request.batch });
+    }
     let over = |value: &dyn Fn(&Batch) -> f64| {
         let values: Vec<f64> = seen.iter().map(value).collect();
         Interval::of_mean(&values, request.confidence)
@@ -83,7 +88,8 @@ pub fn simulate(request: &SimulationRequest) -> Result<Simulated, QueueingError>
     let jobs = |batch: &Batch| batch.waits.len() as f64;
     let servers = f64::from(request.servers);
     let quantiles = |times: fn(&Batch) -> &Vec<f64>| {
-        [0.5, 0.9, 0.99].map(|part| over(&|batch| sorted_quantile(times(batch), part)))
+        let pooled = Pooled::new(seen.iter().map(|batch| times(batch).as_slice()).collect());
+        [0.5, 0.9, 0.99].map(|part| pooled.quantile(part, request.confidence))
     };
     let mean = |times: fn(&Batch) -> &Vec<f64>| {
         over(&|batch| times(batch).iter().sum::<f64>() / jobs(batch))
@@ -283,6 +289,16 @@ mod tests {
         let seen = simulate(&request).unwrap();
         assert_eq!((seen.p_block.estimate, seen.mean_jobs.estimate), (0.5, 0.75));
         assert_eq!((seen.p0.estimate, seen.mean_queue.estimate), (0.25, 0.0));
+    }
+
+    #[test]
+    fn a_batch_that_accepts_no_job_is_refused_by_name() {
+        // A service lasts longer than many batches, and there is one place.
+        let service = Times::fixed(1e6).unwrap();
+        let request = SimulationRequest { service, servers: 1, capacity: Some(1), ..request() };
+        let error = simulate(&request).unwrap_err();
+        assert_eq!(error, QueueingError::NothingAccepted { arrivals: 100 });
+        assert!(error.to_string().contains("simulate more jobs"), "{error}");
     }
 
     #[test]

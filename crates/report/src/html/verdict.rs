@@ -138,10 +138,10 @@ pub(super) fn findings<'a>(findings: impl Iterator<Item = &'a Finding>) -> Strin
     }
     let mut out = String::from("<h3 id=\"findings\">Findings</h3>\n<ul class=\"findings\">");
     for finding in sorted {
-        let (class, word) = (finding.severity.name(), finding.severity.word());
+        let word = finding.severity.name();
         let _ = write!(
             out,
-            "<li class=\"{class}\"><span class=\"tag\">{word}</span><p>{}</p></li>",
+            "<li class=\"{word}\"><span class=\"tag\">{word}</span><p>{}</p></li>",
             escape(&finding.text)
         );
     }
@@ -155,7 +155,7 @@ pub(super) fn checks(checks: &[Check]) -> String {
         let (class, word) = match check.holds {
             Some(true) => ("holds", "holds"),
             Some(false) => ("warning", "in doubt"),
-            None => ("info", "unchecked"),
+            None => ("note", "unchecked"),
         };
         let _ = write!(
             out,

@@ -9,7 +9,7 @@ pub fn catalogue_text(groups: &[CatalogueGroup]) -> String {
     let group = |group: &CatalogueGroup| {
         let mut table = TextTable::plain();
         for entry in group.entries {
-            table.row([entry.id, entry.severity.word()]);
+            table.row([entry.id, entry.severity.name()]);
         }
         format!("{}\n{table}", group.title)
     };
@@ -20,7 +20,7 @@ pub fn catalogue_text(groups: &[CatalogueGroup]) -> String {
 /// One finding: what it says, what to do, where to read.
 pub fn catalogue_entry_text(entry: &CatalogueEntry) -> String {
     let CatalogueEntry { id, severity, says, remedy, reference } = entry;
-    format!("{id} ({})\n{says}\nWhat to do: {remedy}\nRead: {reference}\n", severity.word())
+    format!("{id} ({})\n{says}\nWhat to do: {remedy}\nRead: {reference}\n", severity.name())
 }
 
 #[cfg(test)]
@@ -34,7 +34,7 @@ mod tests {
         let listed = catalogue_text(catalogue());
         for entry in catalogue().iter().flat_map(|group| group.entries) {
             let line = listed.lines().find(|line| line.split_whitespace().next() == Some(entry.id));
-            assert!(line.is_some_and(|line| line.ends_with(entry.severity.word())), "{}", entry.id);
+            assert!(line.is_some_and(|line| line.ends_with(entry.severity.name())), "{}", entry.id);
             let explained = catalogue_entry_text(catalogue_entry(entry.id).unwrap());
             assert!(explained.contains("What to do: ") && explained.contains(entry.says));
         }

@@ -146,7 +146,7 @@ fn put_findings(text: &mut String, mut findings: Vec<&Finding>, colour: Colour) 
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     put(text, &format!("\n{}", colour.heading("Findings")));
     for finding in findings {
-        let word = format!("{:<7}", finding.severity.word());
+        let word = format!("{:<7}", finding.severity.name());
         let tag = match finding.severity {
             Severity::Serious => colour.paint("1;31", &word),
             Severity::Warning => colour.paint("33", &word),

@@ -236,6 +236,7 @@ fn observation(trial: &ReportTrial) -> Observation {
         replicate: trial.replicate,
         block: None,
         whole_plot: None,
+        slots: None,
         configuration: trial.configuration.clone(),
         state: trial.state,
         values,

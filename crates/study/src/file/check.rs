@@ -291,7 +291,8 @@ impl Checker<'_> {
             self.fault(at!["analysis", "alpha"], message, Some("choose between 0 and 0.5"));
         }
         let terms = draft.terms.unwrap_or_else(|| default_terms(design).to_owned());
-        Some(AnalysisSpec { response, terms, alpha })
+        let diverged = draft.diverged.unwrap_or_default();
+        Some(AnalysisSpec { response, terms, alpha, diverged })
     }
 
     fn budget(&mut self, draft: &BudgetDraft) -> Budget {

@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 pub use crate::file::ordered::Ordered;
 use crate::{
-    AxialDistance, Direction, Face, FactorKind, Level, Pick, PrepareCommand, RunOrder, Scale,
-    Spread, Template,
+    AxialDistance, Direction, DivergedTrials, Face, FactorKind, Level, Pick, PrepareCommand,
+    RunOrder, Scale, Spread, Template,
 };
 
 /// A Trainwright study: factors, a design, something to run, metrics and an analysis.
@@ -487,6 +487,9 @@ pub struct AnalysisDraft {
     pub terms: Option<String>,
     /// Largest p-value called evidence.
     pub alpha: Option<f64>,
+    /// Whether diverged trials that have a finite response count: `leave-out` (the default) or
+    /// `count`.
+    pub diverged: Option<DivergedTrials>,
 }
 
 /// A condition that every configuration must meet.

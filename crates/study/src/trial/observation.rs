@@ -22,6 +22,9 @@ pub struct Observation {
     /// factors are easy to change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_plot: Option<u32>,
+    /// Trials that could run at the same time when it did; absent where nobody kept it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<u32>,
     /// What ran.
     pub configuration: Configuration,
     /// How it ended; only finished trials enter fits.
@@ -39,6 +42,7 @@ impl Observation {
             replicate: trial.replicate,
             block: trial.block,
             whole_plot: trial.whole_plot,
+            slots: None,
             configuration: trial.configuration,
             state,
             values,

@@ -214,6 +214,9 @@ fn a_loss_that_stays_huge_ends_the_job() {
     let events = told(&fake_job(json!({})), &TrainOptions::default(), &mut learner);
     let Some(TrainEvent::Diverged(at)) = events.last() else { panic!("{events:?}") };
     assert_eq!((at.step, at.by), (30, DivergedBy::Exploded), "twenty steps in a row");
+    let measured = at.measured.expect("losses were finite");
+    assert!(measured.test_loss.is_finite() && (0.0..=1.0).contains(&measured.test_accuracy));
+    assert!(at.time_s.is_finite() && at.examples_per_s.is_finite());
 }
 
 #[test]

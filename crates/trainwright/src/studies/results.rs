@@ -5,7 +5,9 @@ use std::path::Path;
 
 use trainwright_design::Design;
 use trainwright_store::{Progress, Snapshot, StoredTrial};
-use trainwright_study::{Machine, Observation, Series, Study, TrialState};
+use trainwright_study::{
+    AnalysisSpec, DivergedTrials, Machine, Observation, Series, Study, TrialState,
+};
 
 use crate::running::lock::Lock;
 use crate::studies::derived::derived_trial;
@@ -26,6 +28,8 @@ pub struct Results {
     pub place: Place,
     /// What reading outputs again by changed rules brought, a sentence each.
     pub changes: Vec<String>,
+    /// What the study asks of the measurements.
+    analysis: AnalysisSpec,
     snapshot: Snapshot,
     study_id: i64,
     /// Learning curves by trial, where outputs were read again.
@@ -59,12 +63,23 @@ impl Results {
             changes = sentences;
         }
         let trials = trials.into_iter().map(|trial| derived_trial(study, trial)).collect();
-        Ok(Self { design, trials, place, changes, snapshot, study_id: known.id, curves })
+        let analysis = study.analysis.clone();
+        Ok(Self { design, trials, analysis, place, changes, snapshot, study_id: known.id, curves })
     }
 
-    /// The trials reduced to what analysis needs.
+    /// The trials reduced to what analysis needs; diverged ones count as finished where the study
+    /// says so and they have a response.
     pub fn observations(&self) -> Vec<Observation> {
-        self.trials.iter().map(StoredTrial::observation).collect()
+        let observation = |trial: &StoredTrial| {
+            let mut own = trial.observation();
+            let measured = own.values.contains_key(&self.analysis.response);
+            let counts = self.analysis.diverged == DivergedTrials::Count && measured;
+            if counts && own.state == TrialState::Diverged {
+                own.state = TrialState::Finished;
+            }
+            own
+        };
+        self.trials.iter().map(observation).collect()
     }
 
     /// Finished trials by the command that they ran, before factors were filled in.

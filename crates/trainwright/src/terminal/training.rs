@@ -65,7 +65,9 @@ mod tests {
     #[test]
     fn an_end_without_a_result_says_how_far_it_came() {
         let by = DivergedBy::NotFinite;
-        let diverged = Diverged { epoch: 1, step: 12, lr: 0.5, time_s: 1.0, by };
+        let (examples_per_s, measured) = (9.0, None);
+        let diverged =
+            Diverged { epoch: 1, step: 12, lr: 0.5, time_s: 1.0, examples_per_s, by, measured };
         assert_eq!(
             train_event(&TrainEvent::Diverged(diverged)).as_deref(),
             Some("diverged: the loss is not finite at step 12 with learning rate 0.5")

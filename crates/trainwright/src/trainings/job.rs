@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use trainwright_study::JobSpec;
-use trainwright_train::{Flow, TrainEvent, TrainOutcome, train};
+use trainwright_train::{Diverged, Flow, TrainEvent, TrainOutcome, train};
 
 use crate::{Error, Wish};
 
@@ -91,6 +91,27 @@ fn json_line(line: &impl Serialize) -> String {
     serde_json::to_string(line).expect("numbers with names become JSON")
 }
 
+/// The line of a job that diverged: times are what they were, and so are scores that are numbers.
+fn diverged_line(at: &Diverged) -> String {
+    let (step, time, speed) = (at.epoch, at.time_s, at.examples_per_s);
+    // JSON has no NaN; the spelling is the one that Python writes and readers know.
+    let number = |value: Option<f64>| value.map_or_else(|| "NaN".to_owned(), |v| v.to_string());
+    let scores = match at.measured {
+        None => {
+            "\"accuracy\":NaN, \"loss\":NaN, \"train_accuracy\":NaN, \"train_loss\":NaN".to_owned()
+        }
+        Some(own) => format!(
+            "\"accuracy\":{}, \"loss\":{}, \"train_accuracy\":{}, \"train_loss\":{}, \
+             \"diverged\":\"the loss stayed above thirty times the first one\"",
+            own.test_accuracy,
+            own.test_loss,
+            number(own.train_accuracy),
+            number(own.train_loss)
+        ),
+    };
+    format!("{{\"step\":{step}, \"train_time\":{time}, \"examples_per_s\":{speed}, {scores}}}")
+}
+
 struct Lines {
     path: PathBuf,
     file: File,
@@ -117,17 +138,44 @@ impl Lines {
                 train_time: done.time_s,
                 examples_per_s: done.examples_per_s,
             }),
-            // JSON has no NaN; the spelling is the one that Python writes and readers know.
-            TrainEvent::Diverged(at) => format!(
-                "{{\"step\":{}, \"accuracy\":NaN, \"loss\":NaN, \"train_accuracy\":NaN, \
-                 \"train_loss\":NaN, \"train_time\":NaN, \"examples_per_s\":NaN}}",
-                at.epoch
-            ),
+            TrainEvent::Diverged(at) => diverged_line(at),
             TrainEvent::Step(_) | TrainEvent::Stopped(_) | TrainEvent::DamagedCheckpoint(_) => {
                 return Ok(());
             }
         };
         writeln!(self.file, "{line}")
             .map_err(|source| Error::Folder { path: self.path.clone(), source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trainwright_train::{DivergedBy, DivergedScores};
+
+    use super::*;
+
+    fn at(by: DivergedBy, measured: Option<DivergedScores>) -> Diverged {
+        Diverged { epoch: 2, step: 30, lr: 9.0, time_s: 1.5, examples_per_s: 80.0, by, measured }
+    }
+
+    #[test]
+    fn a_finite_explosion_keeps_what_was_measured() {
+        let scores = DivergedScores {
+            train_loss: Some(70.0),
+            train_accuracy: Some(0.2),
+            test_loss: 75.5,
+            test_accuracy: 0.1,
+        };
+        let line = diverged_line(&at(DivergedBy::Exploded, Some(scores)));
+        let read: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&read["loss"], &read["accuracy"]), (&75.5.into(), &0.1.into()));
+        assert_eq!((&read["train_time"], &read["train_loss"]), (&1.5.into(), &70.0.into()));
+        assert!(read["diverged"].as_str().unwrap().contains("thirty times"));
+    }
+
+    #[test]
+    fn a_loss_that_is_no_number_leaves_the_time_a_number() {
+        let line = diverged_line(&at(DivergedBy::NotFinite, None));
+        assert!(line.contains("\"train_time\":1.5,") && line.contains("\"loss\":NaN"), "{line}");
     }
 }

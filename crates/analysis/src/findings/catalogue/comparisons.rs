@@ -4,6 +4,7 @@ use super::{CatalogueEntry, entry};
 use crate::findings::Severity::{Info, Warning};
 
 const AMDAHL: &str = "Amdahl, Validity of the single processor approach, AFIPS 1967";
+const GUNTHER: &str = "Gunther, Guerrilla Capacity Planning, 2007, chapters 4 and 5";
 const ERNEST: &str = "Venkataraman et al., Ernest, NSDI 2016";
 
 pub(super) const ENTRIES: &[CatalogueEntry] = &[
@@ -13,6 +14,20 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
         "No number of workers is faster than the smallest by more than noise.",
         "Use the fewest workers, or give them more work each.",
         AMDAHL,
+    ),
+    entry(
+        "slowdown",
+        Warning,
+        "Beyond some number of workers the time rises again.",
+        "Use no more workers than the fastest setting, or look for what they contend for.",
+        GUNTHER,
+    ),
+    entry(
+        "law-does-not-fit",
+        Warning,
+        "Means of repeats lie off even the best law of scaling by more than the repeats differ.",
+        "Do not predict by laws; measure where you want to know.",
+        GUNTHER,
     ),
     entry(
         "low-efficiency",
@@ -66,8 +81,8 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
     entry(
         "linear-fit-inadequate",
         Warning,
-        "A straight line explains little, or a curve explains surely more: the correlation \
-         coefficient does not describe the relation.",
+        "A parabola fits surely better than a straight line, or the means of repeats lie off it: the \
+         correlation coefficient does not describe the relation.",
         "Plot it; add squares or logarithms, or treat the column as levels.",
         "Anscombe, Graphs in statistical analysis, American Statistician 27, 1973",
     ),

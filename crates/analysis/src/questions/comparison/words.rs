@@ -15,8 +15,9 @@ pub(super) fn sentence(
     tested: usize,
 ) -> String {
     let (level, base) = (named(&groups.by, &own.own.level), named(&groups.by, &baseline.level));
+    let end = conclusion(own, baseline, alpha, tested);
     let Some(ratio) = own.ratio.map(|ratio| 100.0 * ratio) else {
-        return format!("{level}: the mean of {base} is 0, so there is no ratio to it");
+        return format!("{level}: {}{end}", difference(own, &base, alpha));
     };
     let ends = own.ci_low.zip(own.ci_high).map(|(low, high)| (100.0 * low, 100.0 * high));
     let places = ends.map_or(1, |(low, high)| places(low, high));
@@ -26,12 +27,22 @@ pub(super) fn sentence(
         Some((low, high)) => {
             format!(", {confidence} % interval {low:.places$} to {high:.places$} %")
         }
-        None if own.p.is_some() => {
-            format!(", no bounded interval, since {base} could be 0 by its own spread")
-        }
         None => String::new(),
     };
-    format!("{share}{interval}{}", conclusion(own, baseline, alpha, tested))
+    format!("{share}{interval}{end}")
+}
+
+/// How far a level lies from its baseline, where a ratio would mean nothing.
+fn difference(own: &LevelComparison, base: &str, alpha: f64) -> String {
+    let signed = |value: f64| format!("{}{}", if value > 0.0 { "+" } else { "" }, brief(value));
+    let by = format!("{} against {base}", signed(own.difference));
+    match own.difference_low.zip(own.difference_high) {
+        Some((low, high)) => {
+            let confidence = brief(100.0 * (1.0 - alpha));
+            format!("{by}, {confidence} % interval {} to {}", signed(low), signed(high))
+        }
+        None => by,
+    }
 }
 
 fn conclusion(own: &LevelComparison, baseline: &LevelSummary, alpha: f64, tested: usize) -> String {
@@ -60,15 +71,44 @@ fn conclusion(own: &LevelComparison, baseline: &LevelSummary, alpha: f64, tested
 }
 
 /// A level with its factor: `1 core`, `2 cores`, `batch 64`, `strategy mirrored`.
+///
+/// Only factors that are known to count something stand behind their number: `bias` is no plural.
 fn named(by: &str, level: &Level) -> String {
-    match (level.number(), by.strip_suffix('s')) {
-        (Some(1.0), Some(one)) if !one.ends_with('s') && !one.is_empty() => {
-            format!("{level} {one}")
-        }
-        (Some(_), Some(one)) if !one.ends_with('s') && !one.is_empty() => format!("{level} {by}"),
+    let counted = COUNTED.iter().find(|(_, many)| *many == by);
+    match (level.number(), counted) {
+        (Some(1.0), Some((one, _))) => format!("{level} {one}"),
+        (Some(_), Some(_)) => format!("{level} {by}"),
         _ => format!("{by} {level}"),
     }
 }
+
+/// Factors that count things, with the word for one of them.
+const COUNTED: [(&str, &str); 24] = [
+    ("core", "cores"),
+    ("cpu", "cpus"),
+    ("gpu", "gpus"),
+    ("thread", "threads"),
+    ("process", "processes"),
+    ("worker", "workers"),
+    ("executor", "executors"),
+    ("node", "nodes"),
+    ("host", "hosts"),
+    ("machine", "machines"),
+    ("device", "devices"),
+    ("replica", "replicas"),
+    ("server", "servers"),
+    ("slot", "slots"),
+    ("shard", "shards"),
+    ("epoch", "epochs"),
+    ("step", "steps"),
+    ("layer", "layers"),
+    ("unit", "units"),
+    ("neuron", "neurons"),
+    ("filter", "filters"),
+    ("channel", "channels"),
+    ("head", "heads"),
+    ("tree", "trees"),
+];
 
 /// Decimals that an interval supports: two digits of its half width.
 fn places(low: f64, high: f64) -> usize {
@@ -88,6 +128,9 @@ mod tests {
             ("batch", "64", "batch 64"),
             ("strategy", "mirrored", "strategy mirrored"),
             ("loss", "2", "loss 2"),
+            ("bias", "1", "bias 1"),
+            ("status", "3", "status 3"),
+            ("processes", "1", "1 process"),
             ("s", "2", "s 2"),
         ] {
             assert_eq!(named(by, &Level::parse(level)), expected);

@@ -1,10 +1,11 @@
 //! What the measurements and fits can and cannot tell.
 
+use super::fit_quality::{Slowdown, best_law, turning_point};
 use super::laws::{Law, LawFit, settings};
 use super::points::Point;
 use super::{ScalingOptions, ScalingRow};
-use crate::findings::{Finding, info, sort, warning};
-use crate::wording::{brief, count, list, percent};
+use crate::findings::{Finding, info, warning};
+use crate::wording::{brief, count, list, p_value, percent};
 
 /// Predictions further beyond the measured range than this are flagged.
 const FAR: f64 = 2.0;
@@ -26,10 +27,10 @@ pub(super) fn findings(
     found.extend(no_speed_up(rows, options));
     found.extend(low_efficiency(rows, options));
     found.extend(superlinear(rows, options));
+    found.extend(does_not_fit(fits, options));
     found.extend(few_points(points));
     found.extend(not_separable(fits));
     found.extend(extrapolation(points, fits));
-    sort(&mut found);
     found
 }
 
@@ -98,6 +99,44 @@ fn superlinear(rows: &[ScalingRow], options: &ScalingOptions) -> Option<Finding>
         options.workers
     );
     Some(warning("superlinear-speed-up", text))
+}
+
+/// Times that rise again beyond some number of workers.
+pub(super) fn slowdown(slow: &Slowdown, fits: &[LawFit], options: &ScalingOptions) -> Finding {
+    let evidence = match slow.p {
+        Some(p) => format!(" ({})", p_value(p)),
+        None => ", measured once each".to_owned(),
+    };
+    let turn = fits
+        .iter()
+        .find(|fit| fit.law == Law::Gunther)
+        .and_then(turning_point)
+        .map(|turn| format!("; by Gunther's law it is shortest at about {}", brief(turn)));
+    let text = format!(
+        "beyond {} {} {} rises again: at {} it is {} times as long{evidence}{}; workers contend for \
+         something or wait for each other, and no law without such a cost says what more would do",
+        brief(slow.fastest),
+        options.workers,
+        options.column,
+        brief(slow.most),
+        brief(slow.times),
+        turn.unwrap_or_default()
+    );
+    warning("slowdown", text)
+}
+
+/// A best law that repeats contradict.
+fn does_not_fit(fits: &[LawFit], options: &ScalingOptions) -> Option<Finding> {
+    let best = fits.iter().find(|fit| Some(fit.law) == best_law(fits))?;
+    let p = best.lack_of_fit_p.filter(|p| *p < options.alpha)?;
+    let text = format!(
+        "the means of repeats lie off even the best of the laws, {}'s, by more than repeats differ \
+         ({}): what laws say about other numbers of {} does not follow",
+        best.law.name(),
+        p_value(p),
+        options.workers
+    );
+    Some(warning("law-does-not-fit", text))
 }
 
 fn few_points(points: &[Point]) -> Option<Finding> {

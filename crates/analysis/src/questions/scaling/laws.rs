@@ -2,17 +2,18 @@
 //!
 //! Amdahl (AFIPS 1967): time = T (f + (1 - f) / n) for one size. Gustafson (Communications of the
 //! ACM 31, 1988): work per time = R (a + (1 - a) n) for sizes that grow with n. Ernest
-//! (Venkataraman et al., NSDI 2016): time = t0 + t1 s / n + t2 ln n + t3 n. Each is linear in
-//! coefficients that cannot be negative. Intervals are those of the terms that are not zero.
+//! (Venkataraman et al., NSDI 2016): time = t0 + t1 s / n + t2 ln n + t3 n. Gunther (universal
+//! scalability law; Guerrilla Capacity Planning, 2007): time = T ((1 - s) / n + s + k (n - 1)) for one
+//! size, Amdahl's law with a cost of keeping workers in step. Each is linear in coefficients that
+//! cannot be negative. Intervals are those of the terms that are not zero.
 
 use serde::Serialize;
 use trainwright_stats::{Columns, non_negative_least_squares};
 
-use super::ScalingOptions;
 use super::points::{Point, cells};
+use super::{ScalingOptions, fit_quality};
 use crate::error::AnalysisError;
 use crate::questions::curve::Curve;
-use crate::wording::{brief, percent};
 
 /// Which law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -22,6 +23,8 @@ pub enum Law {
     Amdahl,
     /// A serial part beside work that grows with the workers.
     Gustafson,
+    /// A serial part, and workers that have to agree with each other.
+    Gunther,
     /// Serial part, shared work, a tree of messages and a cost a worker.
     Ernest,
 }
@@ -32,6 +35,7 @@ impl Law {
         match self {
             Self::Amdahl => "Amdahl",
             Self::Gustafson => "Gustafson",
+            Self::Gunther => "Gunther",
             Self::Ernest => "Ernest",
         }
     }
@@ -40,6 +44,7 @@ impl Law {
         match self {
             Self::Amdahl => "time = T * (f + (1 - f) / n)",
             Self::Gustafson => "size / time = R * (a + (1 - a) * n)",
+            Self::Gunther => "time = T * ((1 - s) / n + s + k * (n - 1))",
             Self::Ernest => "time = t0 + t1 * size / n + t2 * ln(n) + t3 * n",
         }
     }
@@ -49,6 +54,7 @@ impl Law {
         match self {
             Self::Amdahl => vec![1.0, 1.0 / workers],
             Self::Gustafson => vec![1.0, workers],
+            Self::Gunther => vec![1.0, 1.0 / workers, workers - 1.0],
             Self::Ernest => vec![1.0, size / workers, workers.ln(), workers],
         }
     }
@@ -57,7 +63,7 @@ impl Law {
     fn explained(self, point: &Point) -> f64 {
         match self {
             Self::Gustafson => point.size / point.time,
-            Self::Amdahl | Self::Ernest => point.time,
+            Self::Amdahl | Self::Gunther | Self::Ernest => point.time,
         }
     }
 }
@@ -81,6 +87,11 @@ pub struct LawFit {
     pub sigma: Option<f64>,
     /// Measurements less free coefficients.
     pub df_residual: usize,
+    /// Akaike's criterion for few measurements (AICc); the smallest describes best for its number of
+    /// terms. Absent for work per time, and where too few measurements are left.
+    pub aicc: Option<f64>,
+    /// p-value of the means of repeats lying on the law; absent without repeats to tell.
+    pub lack_of_fit_p: Option<f64>,
     /// Largest miss as a share of the measurement.
     pub worst_miss: Option<f64>,
     /// Times at numbers of workers asked for.
@@ -127,7 +138,7 @@ pub(super) fn fit_all(
     points: &[Point],
     options: &ScalingOptions,
 ) -> Result<Vec<LawFit>, AnalysisError> {
-    [Law::Amdahl, Law::Gustafson, Law::Ernest]
+    [Law::Amdahl, Law::Gustafson, Law::Gunther, Law::Ernest]
         .into_iter()
         .map(|law| match unsuited(law, points) {
             Some(reason) => Ok(not_fitted(law, reason)),
@@ -139,7 +150,7 @@ pub(super) fn fit_all(
 fn unsuited(law: Law, points: &[Point]) -> Option<String> {
     let one_size = points.iter().all(|p| p.size == points[0].size);
     match law {
-        Law::Amdahl if !one_size => {
+        Law::Amdahl | Law::Gunther if !one_size => {
             Some("the law is about one size, but the sizes differ".to_owned())
         }
         Law::Gustafson if one_size => {
@@ -153,13 +164,15 @@ fn not_fitted(law: Law, reason: String) -> LawFit {
     LawFit {
         law,
         equation: law.equation(),
-        text: format!("{}: not fitted, since {reason}", law.name()),
+        text: String::new(),
         separable: false,
         not_fitted: Some(reason),
         parameters: vec![],
         r2: None,
         sigma: None,
         df_residual: 0,
+        aicc: None,
+        lack_of_fit_p: None,
         worst_miss: None,
         predictions: vec![],
     }
@@ -188,10 +201,11 @@ fn fit(law: Law, points: &[Point], options: &ScalingOptions) -> Result<LawFit, A
     let whole = Curve::fit(all, &y).map_err(stats)?;
     let fitted = Fitted { law, coefficients: found.coefficients, free: found.free, curve };
     let parameters = match law {
-        Law::Amdahl | Law::Gustafson => share_and_scale(&fitted, whole.as_ref(), options.alpha),
+        Law::Amdahl | Law::Gustafson | Law::Gunther => {
+            share_and_scale(&fitted, whole.as_ref(), options.alpha)
+        }
         Law::Ernest => terms_of_ernest(&fitted, options.alpha),
     };
-    let text = in_words(law, &parameters, fitted.curve.r2);
     Ok(LawFit {
         law,
         equation: law.equation(),
@@ -201,34 +215,48 @@ fn fit(law: Law, points: &[Point], options: &ScalingOptions) -> Result<LawFit, A
         r2: fitted.curve.r2,
         sigma: fitted.curve.variance.map(f64::sqrt),
         df_residual: fitted.curve.df,
+        aicc: fit_quality::aicc(law, &fitted.curve, &y),
+        lack_of_fit_p: fit_quality::lack_of_fit_p(&fitted.curve, points, &y),
         worst_miss: fitted.curve.worst_miss(&y),
         predictions: predictions(&fitted, points, options),
-        text,
+        text: String::new(),
     })
 }
 
-/// The serial share, first term over both, and the value at one worker, their sum.
+/// The serial share, first term over both, the cost of keeping in step over both, where the law has
+/// one, and the value at one worker, their sum.
 fn share_and_scale(fitted: &Fitted, whole: Option<&Curve>, alpha: f64) -> Vec<Parameter> {
+    let terms = fitted.coefficients.len();
     let (first, second) = (fitted.coefficients[0], fitted.coefficients[1]);
     let scale = first + second;
-    let bound = fitted.free.len() < 2;
-    // Without bounds the share may leave 0 to 1; the law holds only for the part inside.
-    let share = whole
-        .and_then(|curve| curve.ratio_interval(&[1.0, 0.0], &[1.0, 1.0], alpha))
-        .map(|[low, high]| [low.max(0.0), high.min(1.0)])
-        .filter(|[low, high]| low <= high);
-    let ones = vec![1.0; fitted.free.len()];
-    let total = fitted.curve.interval(&ones, alpha);
+    let is_free = |term: usize| fitted.free.contains(&term);
+    let unit = |term: usize| (0..terms).map(|j| f64::from(u8::from(j == term))).collect::<Vec<_>>();
+    let one_worker: Vec<f64> = (0..terms).map(|j| f64::from(u8::from(j < 2))).collect();
+    // Without bounds a share may leave what the law allows; it holds only for the part inside.
+    let share = |term: usize, most: f64| {
+        whole
+            .and_then(|curve| curve.ratio_interval(&unit(term), &one_worker, alpha))
+            .map(|[low, high]| [low.max(0.0), high.min(most)])
+            .filter(|[low, high]| low <= high)
+    };
+    let of_free: Vec<f64> = fitted.free.iter().map(|&j| one_worker[j]).collect();
+    let total = fitted.curve.interval(&of_free, alpha);
     let (letters, meanings) = match fitted.law {
         Law::Gustafson => {
             (["a", "R"], ["share of the time that is serial", "work per time of one worker"])
         }
+        Law::Gunther => (["s", "T"], ["share of the work that is serial", "time of one worker"]),
         _ => (["f", "T"], ["share of the work that is serial", "time of one worker"]),
     };
-    vec![
-        parameter(letters[0], meanings[0], first / scale, share, bound),
-        parameter(letters[1], meanings[1], scale, total, false),
-    ]
+    let bound = !(is_free(0) && is_free(1));
+    let mut found = vec![parameter(letters[0], meanings[0], first / scale, share(0, 1.0), bound)];
+    if fitted.law == Law::Gunther {
+        let (value, ends) = (fitted.coefficients[2] / scale, share(2, f64::INFINITY));
+        let meaning = "cost of each further worker, as a share of the time of one";
+        found.push(parameter("k", meaning, value, ends, !is_free(2)));
+    }
+    found.push(parameter(letters[1], meanings[1], scale, total, false));
+    found
 }
 
 fn terms_of_ernest(fitted: &Fitted, alpha: f64) -> Vec<Parameter> {
@@ -279,7 +307,7 @@ fn predictions(fitted: &Fitted, points: &[Point], options: &ScalingOptions) -> V
                 (value > 0.0).then(|| size / value),
                 interval.filter(|i| i[0] > 0.0).map(|[low, high]| [size / high, size / low]),
             ),
-            Law::Amdahl | Law::Ernest => (Some(value), interval),
+            Law::Amdahl | Law::Gunther | Law::Ernest => (Some(value), interval),
         };
         Prediction {
             workers,
@@ -291,58 +319,6 @@ fn predictions(fitted: &Fitted, points: &[Point], options: &ScalingOptions) -> V
         }
     };
     options.predict.iter().map(one).collect()
-}
-
-fn in_words(law: Law, parameters: &[Parameter], r2: Option<f64>) -> String {
-    let explained = r2.map(|r2| format!(" ({} of the variation)", percent(100.0 * r2)));
-    let explained = explained.unwrap_or_default();
-    let range = |p: &Parameter, form: fn(f64) -> String| match p.ci_low.zip(p.ci_high) {
-        Some((low, high)) => format!(" ({} to {})", form(low), form(high)),
-        None => String::new(),
-    };
-    let share = |value: f64| percent(100.0 * value);
-    let first = &parameters[0];
-    match law {
-        Law::Amdahl => {
-            let ceiling = if first.estimate > 0.99 {
-                "more workers do not make it faster".to_owned()
-            } else if first.estimate > 0.0 {
-                format!(
-                    "no number of workers makes it more than {} times faster",
-                    brief(1.0 / first.estimate)
-                )
-            } else {
-                "no limit is in sight".to_owned()
-            };
-            let serial = format!("{}{}", share(first.estimate), range(first, share));
-            format!("Amdahl: {serial} of the work is serial, so {ceiling}{explained}")
-        }
-        Law::Gustafson => {
-            let serial = format!("{}{}", share(first.estimate), range(first, share));
-            let gain = brief(1.0 - first.estimate);
-            format!(
-                "Gustafson: {serial} of the time is serial; each further worker adds {gain} of a \
-                 worker's speed{explained}"
-            )
-        }
-        Law::Ernest => {
-            let parts: Vec<String> = parameters
-                .iter()
-                .filter(|p| !p.at_bound)
-                .map(|p| {
-                    format!("{} {}{} ({})", p.name, brief(p.estimate), range(p, brief), p.meaning)
-                })
-                .collect();
-            let zero: Vec<&str> =
-                parameters.iter().filter(|p| p.at_bound).map(|p| p.name).collect();
-            let none = if zero.is_empty() {
-                String::new()
-            } else {
-                format!("; nothing is left for {}", zero.join(", "))
-            };
-            format!("Ernest: {}{none}{explained}", parts.join(", "))
-        }
-    }
 }
 
 /// Distinct combinations of workers and size.

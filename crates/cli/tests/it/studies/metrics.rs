@@ -157,6 +157,23 @@ fn a_diverged_trial_is_a_result_and_no_failure() {
 }
 
 #[test]
+fn a_trial_that_says_it_diverged_keeps_its_numbers_and_counts_where_the_study_says_so() {
+    let more = "[metrics.loss]\nobjective = \"minimize\"\nfrom = \"jsonl\"";
+    let script = "[ $x = 3 ] && d=true || d=false; \
+                  echo \"{\\\"loss\\\": $x$TRAINWRIGHT_REPLICATE, \\\"diverged\\\": $d}\" >> $TRAINWRIGHT_METRICS";
+    let study = shell_study("[1, 2, 3]", script, more)
+        .replace("type = \"full\"", "type = \"full\"\nreplications = 2");
+    let lab = Lab::with_study(&study);
+    lab.expect(0, &["run", "study.toml"]).says(&["diverged: the program says that it diverged"]);
+    let diverged = lab.rows().into_iter().find(|row| row["state"] == "diverged").unwrap();
+    assert!(diverged["loss"].as_f64().is_some_and(|loss| loss > 30.0), "{diverged}");
+    assert_eq!(lab.json(&["analyze", "study.toml", "--json"])["n"], 4);
+    lab.write("study.toml", &format!("{study}\n[analysis]\ndiverged = \"count\"\n"));
+    assert_eq!(lab.json(&["analyze", "study.toml", "--json"])["n"], 6);
+    assert_eq!(lab.states(), [("diverged".to_owned(), 2), ("finished".to_owned(), 4)].into());
+}
+
+#[test]
 fn a_program_that_prints_nan_in_its_own_way_has_diverged() {
     let more = "[metrics.y]\nobjective = \"minimize\"";
     let script = "echo '::metric {\"y\": 1}'; echo \"::metric {\\\"y\\\": $x}\"";

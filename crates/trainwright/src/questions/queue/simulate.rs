@@ -14,8 +14,9 @@ const BATCHES: u32 = 40;
 /// How much is simulated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimulationLength {
-    /// Jobs, besides a twentieth before anything is counted.
-    pub jobs: u32,
+    /// Jobs, besides a twentieth before anything is counted; where absent, as many as intervals of
+    /// quantiles need to keep their word.
+    pub jobs: Option<u32>,
     /// Confidence of the intervals.
     pub confidence: f64,
     /// Decides every random number.
@@ -84,6 +85,7 @@ pub fn simulate_queue(
     length: &SimulationLength,
 ) -> Result<QueueSimulated, Error> {
     let answer = draft.answer()?;
+    let jobs = length.jobs.unwrap_or_else(|| enough_jobs(answer.steady_state.utilisation));
     let (mean_gap, mean_service) = (1.0 / answer.arrival_rate, 1.0 / answer.service_rate);
     let (scv_arrival, scv_service) = match answer.kind {
         QueueKind::Mgc { scv_service } => (1.0, scv_service),
@@ -96,8 +98,8 @@ pub fn simulate_queue(
         servers: answer.servers,
         capacity: draft.capacity,
         population: draft.population,
-        warm_up: length.jobs / 20,
-        batch: length.batch()?,
+        warm_up: jobs / 20,
+        batch: batch(jobs)?,
         batches: BATCHES,
         confidence: length.confidence,
         seed: length.seed,
@@ -110,7 +112,7 @@ pub fn simulate_queue(
         arrival_rate: answer.arrival_rate,
         service_rate: answer.service_rate,
         servers: answer.servers,
-        jobs: length.jobs,
+        jobs,
         confidence: length.confidence,
         seed: length.seed,
         approximate,
@@ -127,12 +129,13 @@ pub fn simulate_priorities(
 ) -> Result<ClassesSimulated, Error> {
     let classes = draft.classes()?;
     let servers = draft.servers.unwrap_or(1);
+    let jobs = length.jobs.unwrap_or(FEWEST_JOBS);
     let request = PrioritySimulation {
         classes: classes.clone(),
         servers,
         discipline: draft.discipline,
-        warm_up: length.jobs / 20,
-        batch: length.batch()?,
+        warm_up: jobs / 20,
+        batch: batch(jobs)?,
         batches: BATCHES,
         confidence: length.confidence,
         seed: length.seed,
@@ -148,22 +151,31 @@ pub fn simulate_priorities(
     Ok(ClassesSimulated {
         queue: format!("M/{service}/{servers} with {} classes", classes.len()),
         servers,
-        jobs: length.jobs,
+        jobs,
         confidence: length.confidence,
         seed: length.seed,
         classes: seen.iter().zip(closed).map(|(own, closed)| of_class(own, closed)).collect(),
     })
 }
 
-impl SimulationLength {
-    fn batch(&self) -> Result<u32, Error> {
-        if self.jobs >= 100 * BATCHES {
-            return Ok(self.jobs / BATCHES);
-        }
-        let (value, least) = (u64::from(self.jobs), u64::from(100 * BATCHES));
-        let what = "jobs to simulate";
-        Err(QueueingError::Count { what, value, least, most: u64::from(u32::MAX) }.into())
+/// Jobs simulated at least where nobody says how many, and at most.
+const FEWEST_JOBS: u32 = 1_000_000;
+const MOST_JOBS: u32 = 10_000_000;
+
+/// Jobs after which intervals of the 99th percentile keep their word: a busy queue forgets its past
+/// in a time that grows as the square of 1 / (1 - utilisation); 4 million jobs are enough at 95 %.
+fn enough_jobs(utilisation: f64) -> u32 {
+    let jobs = 10_000.0 / (1.0 - utilisation).powi(2);
+    jobs.clamp(f64::from(FEWEST_JOBS), f64::from(MOST_JOBS)) as u32
+}
+
+fn batch(jobs: u32) -> Result<u32, Error> {
+    if jobs >= 100 * BATCHES {
+        return Ok(jobs / BATCHES);
     }
+    let (value, least) = (u64::from(jobs), u64::from(100 * BATCHES));
+    let what = "jobs to simulate";
+    Err(QueueingError::Count { what, value, least, most: u64::from(u32::MAX) }.into())
 }
 
 fn agreement(figure: &'static str, simulated: Interval, closed_form: Option<f64>) -> Agreement {
