@@ -4,7 +4,9 @@ use std::path::Path;
 
 use serde::Serialize;
 use trainwright_design::{Optimality, augment};
-use trainwright_study::draft::{DesignDraft, DesignWord, FactorDraft, MetricDraft, StudyDraft};
+use trainwright_study::draft::{
+    DesignDraft, DesignKindDraft, FactorDraft, MetricDraft, StudyDraft,
+};
 use trainwright_study::{Configuration, Level, Study, is_identifier};
 
 use crate::Error;
@@ -92,7 +94,7 @@ fn study(factors: &[(String, Vec<Level>)], request: &OptimalRequest) -> Result<S
         runs: Some(request.runs),
         starts: Some(request.starts),
         model: Some(request.model.clone()),
-        ..DesignDraft::new(DesignWord::DOptimal)
+        ..DesignDraft::new(DesignKindDraft::DOptimal)
     });
     draft.metrics = std::iter::once(("_response".to_owned(), MetricDraft::default())).collect();
     Study::from_draft(draft).map_err(|fault| {
