@@ -1,7 +1,7 @@
 //! Runs trials on this machine, a fixed number at a time.
 //!
-//! `attempt.rs` is the life of one trial, `family.rs` starts and ends its processes, `supervise.rs`
-//! waits for them, `leftovers.rs` ends what a dead runner left, by the `note.rs` of each trial.
+//! `attempt.rs` is the life of one trial, `family.rs` starts (by `start.rs`) and ends its processes,
+//! `supervise.rs` waits for them, `leftovers.rs` ends what a dead runner left, by the `note.rs` of each trial.
 
 mod attempt;
 mod family;
@@ -10,6 +10,7 @@ mod leftovers;
 mod note;
 mod overlap;
 mod process;
+mod start;
 mod stop;
 mod supervise;
 mod usage;

@@ -13,26 +13,19 @@
 //! | `pipeline` | shards or picture files into batches for training |
 //! | `data_sets` | sets by name, in memory or streamed, and fetching them |
 //! | `read_speed` | how fast pictures become batches |
-//! | `bucket` | where bytes lie: local files, object stores, either made slow |
-//!
-//! `durable.rs` writes files that appear whole or not at all, `ordered_work.rs` runs jobs on
-//! threads and hands their results out in order, `regular_file.rs` opens nothing but files.
+//! | `files` | where bytes lie: local files, object stores, either made slow; files written whole |
 
-pub mod bucket;
 mod data_sets;
-mod durable;
 mod error;
+mod files;
 mod messages;
-mod ordered_work;
 pub mod pictures;
 pub mod pipeline;
 pub mod prepare;
 mod read_speed;
-mod regular_file;
 mod shards;
 pub mod sources;
 
-pub use bucket::{Bucket, Limits, bucket_of, is_remote};
 pub use data_sets::fetch::{self, FetchProgress, FetchSource, PUBLISHED_URL, fetch_fashion_mnist};
 pub use data_sets::idx::{IdxBytes, read_idx, unpacked};
 pub use data_sets::labelled_images::{LabelledImages, Splits};
@@ -40,8 +33,9 @@ pub use data_sets::libsvm::{SparseExamples, SparseRow, parse_libsvm, read_libsvm
 pub use data_sets::load::{DEBIAN_FASHION_MNIST, cache_folder, is_data_set, load};
 pub use data_sets::loose_pictures::{LoosePictures, load_pictures};
 pub use data_sets::streamed_pictures::StreamedPictures;
-pub use durable::{remove_stale, write_whole};
 pub use error::{RecordPart, RecordsError};
+pub use files::bucket::{self, Bucket, Limits, bucket_of, is_remote};
+pub use files::durable::{remove_stale, write_whole};
 pub use messages::event_writer;
 pub use messages::events::{self, RunScalars, Scalar, each_scalar, read_scalars, scan_scalars};
 pub use messages::example::{self, Example, Feature};

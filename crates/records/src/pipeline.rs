@@ -10,6 +10,7 @@ mod augment;
 mod cache;
 mod fill;
 mod order;
+pub(crate) mod ordered_work;
 mod origin;
 mod zoom;
 
@@ -21,11 +22,11 @@ pub use augment::Augment;
 pub use cache::CacheKind;
 
 use crate::error::RecordsError;
-use crate::ordered_work::Ordered;
 use crate::pictures::{Picture, PixelLimit};
 use cache::Cache;
 use fill::Filler;
 pub(crate) use fill::picture_of;
+use ordered_work::Ordered;
 pub use origin::FolderPart;
 use origin::{Origin, PictureReader};
 

@@ -24,8 +24,8 @@ pub use plan::PartShares;
 pub use result::{CorruptItem, Prepared, PreparedPart, PreparedShard};
 
 use crate::error::RecordsError;
-use crate::ordered_work::Ordered;
 use crate::pictures::{Framing, PixelLimit};
+use crate::pipeline::ordered_work::Ordered;
 use crate::shards::compression::Compression;
 use crate::shards::writer::{IndexFile, ShardWriter};
 use crate::sources::Source;

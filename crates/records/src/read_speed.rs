@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::bucket::{Bucket, Object, is_remote};
 use crate::error::RecordsError;
+use crate::files::bucket::{Bucket, Object, is_remote};
 use crate::pictures::PixelLimit;
 pub use prepared::prepare_for_speed;
 use workers::{read_files, read_records};

@@ -45,13 +45,13 @@ impl Study {
     /// Checks a study that was put together in code. Files that it names lie in the working folder.
     ///
     /// ```
-    /// use trainwright_study::draft::{DesignDraft, DesignWord, FactorDraft, MetricDraft, StudyDraft};
+    /// use trainwright_study::draft::{DesignDraft, DesignKindDraft, FactorDraft, MetricDraft, StudyDraft};
     /// use trainwright_study::{Level, Study};
     ///
     /// let mut draft = StudyDraft::new("speed");
     /// let levels = vec![Level::Integer(1), Level::Integer(2)];
     /// draft.factors = [("threads".to_owned(), FactorDraft::with_levels(levels))].into_iter().collect();
-    /// draft.design = Some(DesignDraft::new(DesignWord::Full));
+    /// draft.design = Some(DesignDraft::new(DesignKindDraft::Full));
     /// draft.metrics = [("rate".to_owned(), MetricDraft::default())].into_iter().collect();
     /// assert_eq!(Study::from_draft(draft)?.response().name, "rate");
     /// # Ok::<(), trainwright_study::FaultyFile>(())

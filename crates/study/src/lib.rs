@@ -12,7 +12,6 @@ mod job;
 mod metric;
 mod seed;
 mod study;
-mod template;
 mod trial;
 
 pub use changes::{ChangeEffect, CommandPart, StudyBasis, StudyChange, changes};
@@ -34,11 +33,11 @@ pub use job::{JOB_KEYS, JobError, JobSpec, JobTemplate, Optimizer, Strategy, Upd
 pub use metric::derived::{Derived, MissingValue, derive};
 pub use metric::{Direction, Echo, Metric, MetricSource, Pattern, Pick, TextFile, seconds_per};
 pub use seed::Seed;
+pub use study::template::{Template, is_identifier};
 pub use study::{
     AnalysisSpec, Budget, CommandTemplate, CommandWord, DivergedTrials, PrepareCommand, RunOptions,
     SourceFile, Study, Task,
 };
-pub use template::{Template, is_identifier};
 pub use trial::machine::Machine;
 pub use trial::observation::Observation;
 pub use trial::{

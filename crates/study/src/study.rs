@@ -1,6 +1,7 @@
 //! A checked study: everything downstream takes this type.
 
 mod environment;
+pub(crate) mod template;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -52,11 +52,11 @@ pub(crate) enum SetPart {
 }
 
 impl Pictures {
-    /// Opens the data of a job.
+    /// Opens the data of a job; the limit is what the environment says where `None`.
     ///
     /// # Errors
     /// When there is no such data, or it cannot be read.
-    pub(crate) fn open(job: &JobSpec) -> Result<Self, TrainError> {
+    pub(crate) fn open(job: &JobSpec, limit: Option<PixelLimit>) -> Result<Self, TrainError> {
         let options = PipelineOptions {
             batch: job.batch as usize,
             shuffle: SHUFFLE,
@@ -65,7 +65,7 @@ impl Pictures {
             prefetch: PREFETCH,
             pixels: PixelKind::F32,
             augment: changes(job.augment),
-            max_pixels: PixelLimit::from_environment()?,
+            max_pixels: limit.map_or_else(PixelLimit::from_environment, Ok)?,
             ..PipelineOptions::default()
         };
         let size = job.size.map_or(PICTURE_SIZE, |size| size as usize);

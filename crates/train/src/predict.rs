@@ -149,7 +149,7 @@ fn apply_kept(kept: &Kept, request: &PredictRequest) -> Result<Predictions, Trai
     }
     match job.network {
         NetworkName::Mlp | NetworkName::Described(_) => {
-            let pictures = Pictures::open(&job)?;
+            let pictures = Pictures::open(&job, Some(request.max_pixels))?;
             let mut learner = DenseLearner::new(&job, &pictures, 1)?;
             apply(&job, kept, &mut learner, &names)
         }

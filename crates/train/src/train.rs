@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use trainwright_networks::{BatchScore, StepSize};
+use trainwright_records::pictures::PixelLimit;
 use trainwright_study::{JobSpec, NetworkName, Schedule, Seed, Strategy};
 
 use crate::checkpoints::keeper::{Keeper, goes_on};
@@ -42,6 +43,8 @@ pub struct TrainOptions {
     pub checkpoint: Option<CheckpointOptions>,
     /// Files for the trained network: ONNX where the name ends so, else safetensors.
     pub export: Vec<PathBuf>,
+    /// Most pixels that a picture file may have; what the environment says where `None`.
+    pub max_pixels: Option<PixelLimit>,
 }
 
 type Listener<'a> = &'a mut dyn FnMut(&TrainEvent) -> Flow;
@@ -71,7 +74,7 @@ pub fn train_with(
     let start = Instant::now();
     match job.network {
         NetworkName::Mlp | NetworkName::Described(_) => {
-            let pictures = Pictures::open(job)?;
+            let pictures = Pictures::open(job, options.max_pixels)?;
             let load_s = start.elapsed().as_secs_f64();
             let examples = pictures.len(SetPart::Train);
             let grows = matches!(job.schedule, Schedule::GrowBatch { .. } | Schedule::NoiseScale);

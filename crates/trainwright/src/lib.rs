@@ -50,7 +50,7 @@ pub use running::run_reply::RunReply;
 pub use running::stop::{StopReply, stop};
 pub use studies::analyze::{TableRequest, analyze, analyze_table};
 pub use studies::check::{Hours, HoursFrom, Preview, check};
-pub use studies::export::{export_csv, export_json};
+pub use studies::export::{ExportTable, export_csv};
 #[cfg(feature = "parquet")]
 pub use studies::export_parquet::export_parquet;
 pub use studies::import::{Imported, MissingRow, ShortRow, import};

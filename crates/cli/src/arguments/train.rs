@@ -19,6 +19,10 @@ pub(crate) struct TrainArguments {
     /// Side of the squares that the files of a picture folder are made [default: 64].
     #[arg(long, value_name = "PIXELS")]
     pub size: Option<i64>,
+    /// Most pixels that a picture file may have [default: TRAINWRIGHT_MAX_PIXELS, or else
+    /// 100000000].
+    #[arg(long, value_name = "PIXELS")]
+    pub max_pixels: Option<PixelLimit>,
     /// Folder to look for named data sets in.
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,

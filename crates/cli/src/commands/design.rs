@@ -19,61 +19,63 @@ pub(crate) fn design(arguments: &DesignArguments) -> anyhow::Result<u8> {
 
 /// The name of a kind in a sentence, and the options that it takes.
 fn options_of(kind: DesignKindArgument) -> (&'static str, &'static [&'static str]) {
-    use DesignKindArgument as Kind;
     match kind {
-        Kind::Full => ("full", &["--factors", "--levels", "--blocks", "--block-generators"]),
-        Kind::Fractional => (
+        DesignKindArgument::Full => {
+            ("full", &["--factors", "--levels", "--blocks", "--block-generators"])
+        }
+        DesignKindArgument::Fractional => (
             "fractional",
             &["--factors", "--runs", "--generators", "--blocks", "--block-generators"],
         ),
-        Kind::PlackettBurman => ("Plackett-Burman", &["--factors", "--runs"]),
-        Kind::CentralComposite => {
+        DesignKindArgument::PlackettBurman => ("Plackett-Burman", &["--factors", "--runs"]),
+        DesignKindArgument::CentralComposite => {
             ("central composite", &["--factors", "--face", "--alpha", "--center"])
         }
-        Kind::BoxBehnken => ("Box-Behnken", &["--factors", "--center"]),
-        Kind::LatinHypercube => {
+        DesignKindArgument::BoxBehnken => ("Box-Behnken", &["--factors", "--center"]),
+        DesignKindArgument::LatinHypercube => {
             ("Latin hypercube", &["--factors", "--runs", "--seed", "--maximin"])
         }
-        Kind::Sobol => ("Sobol", &["--factors", "--runs"]),
-        Kind::Foldover => ("foldover", &["--factors", "--runs", "--generators", "--on"]),
-        Kind::Mixed => ("mixed", &["--levels", "--runs"]),
-        Kind::DOptimal => {
+        DesignKindArgument::Sobol => ("Sobol", &["--factors", "--runs"]),
+        DesignKindArgument::Foldover => {
+            ("foldover", &["--factors", "--runs", "--generators", "--on"])
+        }
+        DesignKindArgument::Mixed => ("mixed", &["--levels", "--runs"]),
+        DesignKindArgument::DOptimal => {
             ("D-optimal", &["--factors", "--levels", "--runs", "--model", "--starts", "--seed"])
         }
-        Kind::Augment => {
+        DesignKindArgument::Augment => {
             ("augmented", &["--data", "--columns", "--add", "--model", "--starts", "--seed"])
         }
     }
 }
 
 fn request(arguments: &DesignArguments) -> Result<DesignRequest, Error> {
-    use DesignKindArgument as Kind;
     Ok(match arguments.kind {
-        Kind::Full => full(arguments)?,
-        Kind::Fractional => DesignRequest::Fraction {
+        DesignKindArgument::Full => full(arguments)?,
+        DesignKindArgument::Fractional => DesignRequest::Fraction {
             fraction: fraction(arguments)?,
             blocks: block_spec(arguments),
         },
-        Kind::PlackettBurman => {
+        DesignKindArgument::PlackettBurman => {
             DesignRequest::PlackettBurman { factors: factors(arguments)?, runs: runs(arguments)? }
         }
-        Kind::CentralComposite => central_composite(arguments)?,
-        Kind::BoxBehnken => {
+        DesignKindArgument::CentralComposite => central_composite(arguments)?,
+        DesignKindArgument::BoxBehnken => {
             DesignRequest::BoxBehnken { factors: factors(arguments)?, centre: centre(arguments)? }
         }
-        Kind::LatinHypercube => DesignRequest::LatinHypercube {
+        DesignKindArgument::LatinHypercube => DesignRequest::LatinHypercube {
             factors: factors(arguments)?,
             runs: runs(arguments)?,
             seed: arguments.seed.unwrap_or(0),
             spread: if arguments.maximin { Spread::Maximin } else { Spread::Plain },
         },
-        Kind::Sobol => sobol(arguments)?,
-        Kind::Foldover => {
+        DesignKindArgument::Sobol => sobol(arguments)?,
+        DesignKindArgument::Foldover => {
             DesignRequest::Foldover { fraction: fraction(arguments)?, on: arguments.on }
         }
-        Kind::Mixed => mixed(arguments)?,
-        Kind::DOptimal => d_optimal(arguments)?,
-        Kind::Augment => augment(arguments)?,
+        DesignKindArgument::Mixed => mixed(arguments)?,
+        DesignKindArgument::DOptimal => d_optimal(arguments)?,
+        DesignKindArgument::Augment => augment(arguments)?,
     })
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::time::{Instant, SystemTime};
 
@@ -14,7 +13,8 @@ use super::LocalPlace;
 use super::family::Family;
 use super::folder::{clean_folder, create};
 use super::overlap::Overlap;
-use super::process::Process;
+use super::process::{Process, kill_and_reap};
+use super::start::Program;
 use super::stop::StopLine;
 use super::supervise::{Ended, Limits, supervise};
 use super::usage::UsageStart;
@@ -206,24 +206,15 @@ fn start(
     [stdout, stderr]: [File; 2],
     family: &mut Family,
 ) -> Result<Process, EngineError> {
-    let program = &words[0];
-    let mut command = Command::new(program);
-    command
-        .args(&words[1..])
-        .current_dir(&launch.workdir)
-        .envs(&launch.environment)
-        .stdin(Stdio::null())
-        .stdout(stdout)
-        .stderr(stderr);
-    let mut child = family
-        .start(command)
-        .map_err(|source| EngineError::Start { program: program.clone(), source })?;
-    // The child is not reaped before `supervise` does it, so its number stays its own.
-    Process::open(child.id()).map_err(|source| {
-        // Whatever these say, the error to tell is the one that brought us here.
-        let _ = child.kill();
-        let _ = child.wait();
-        EngineError::Watch { program: program.clone(), source }
+    let Launch { workdir, environment, .. } = launch;
+    let program = Program { words, workdir, environment, stdout, stderr };
+    let name = || words[0].clone();
+    let leader =
+        family.start(&program).map_err(|source| EngineError::Start { program: name(), source })?;
+    // It is not reaped before `supervise` does it, so its number stays its own.
+    Process::open(leader).map_err(|source| {
+        kill_and_reap(leader);
+        EngineError::Watch { program: name(), source }
     })
 }
 

@@ -9,20 +9,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
-use nix::unistd::setsid;
 
 use trainwright_probe::{ProcessStat, process_stats};
 
-use super::note::{ProcessNote, note_this_process};
+use super::note::ProcessNote;
 use super::process::{Process, reap_quietly};
+use super::start::Program;
 use crate::EngineError;
 use crate::output::{STDERR, STDOUT};
 use crate::render::FOLDER_VARIABLE;
@@ -62,21 +60,13 @@ impl Family {
         })
     }
 
-    /// Starts a process that leads a session of its own and is noted.
-    pub(super) fn start(&mut self, mut command: Command) -> std::io::Result<Child> {
-        let note = self.note.descriptor();
-        // SAFETY: between fork and exec this makes system calls only and allocates nothing.
-        unsafe {
-            command.pre_exec(move || {
-                setsid()?;
-                note_this_process(note)
-            });
-        }
+    /// Starts a process that leads a session of its own and is noted; gives its number.
+    pub(super) fn start(&mut self, program: &Program<'_>) -> std::io::Result<u32> {
         let mut all = sessions();
-        let child = command.spawn()?;
-        all.insert(child.id());
-        self.sessions.insert(child.id());
-        Ok(child)
+        let leader = program.start(self.note.descriptor())?;
+        all.insert(leader);
+        self.sessions.insert(leader);
+        Ok(leader)
     }
 
     /// Counts processes, as they were seen below a member, to the family.

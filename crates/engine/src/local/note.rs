@@ -8,7 +8,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -47,8 +47,8 @@ impl ProcessNote {
     }
 
     /// What the process that is being started hands to [`note_this_process`].
-    pub(super) fn descriptor(&self) -> RawFd {
-        self.file.as_raw_fd()
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 
     /// Takes the note away, since all processes have ended.
@@ -60,8 +60,9 @@ impl ProcessNote {
     }
 }
 
-/// Notes the process that calls it. Safe between `fork` and `exec`: it makes system calls only.
-pub(super) fn note_this_process(note: RawFd) -> io::Result<()> {
+/// Notes the process that calls it. It makes system calls only, so that a process which still shares
+/// the memory of its parent may call it.
+pub(super) fn note_this_process(note: RawFd) -> Result<(), Errno> {
     let mut line = [0u8; 1024];
     // SAFETY: the path ends with a zero byte, the buffer is as long as said, and the descriptor is
     // closed once.
@@ -110,13 +111,15 @@ fn system() -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
+
     use super::*;
 
     #[test]
     fn a_note_of_another_boot_names_nobody() {
         let folder = tempfile::tempdir().unwrap();
         let note = ProcessNote::create(folder.path()).unwrap();
-        note_this_process(note.descriptor()).unwrap();
+        note_this_process(note.descriptor().as_raw_fd()).unwrap();
         let noted = noted_processes(folder.path());
         assert_eq!(noted.iter().map(|own| own.pid).collect::<Vec<_>>(), [std::process::id()]);
         let path = folder.path().join(NOTE);

@@ -1,5 +1,5 @@
 //! Processes as the kernel sees them: waiting, signals, reaping. All that is Linux-only is here, in
-//! `family.rs` and in `note.rs`.
+//! `family.rs`, `note.rs` and `start.rs`.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
@@ -147,6 +147,14 @@ pub(super) fn take_in_orphans() {
     let done = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1 as libc::c_ulong, 0, 0, 0) };
     if let Err(error) = Errno::result(done) {
         tracing::warn!(%error, "processes that leave their trial cannot be ended");
+    }
+}
+
+/// Ends a child that cannot be watched.
+pub(super) fn kill_and_reap(pid: u32) {
+    let child = Pid::from_raw(raw(pid));
+    if let Err(error) = kill(child, Signal::SIGKILL).and_then(|()| waitpid(child, None)) {
+        tracing::debug!(pid, %error, "child not reaped");
     }
 }
 

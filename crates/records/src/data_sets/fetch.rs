@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use crate::data_sets::load::{DEBIAN_FASHION_MNIST, FASHION, find_file};
 use crate::data_sets::published::{FASHION_MNIST, PublishedFile};
-use crate::durable::{PrivateFile, flush_folder};
 use crate::error::RecordsError;
+use crate::files::durable::{PrivateFile, flush_folder};
 
 /// Where the authors publish the set, over plain HTTP; hashes make up for the missing encryption.
 pub const PUBLISHED_URL: &str = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/";

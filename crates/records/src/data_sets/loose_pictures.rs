@@ -5,9 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::error::RecordsError;
+use crate::files::regular_file::open_regular;
 use crate::pictures::{Decoder, Framing, Picture, PixelLimit, Scaler};
 use crate::pipeline::{Images, Pipeline, PipelineOptions, PixelKind};
-use crate::regular_file::open_regular;
 use crate::shards::paths::shard_paths;
 use crate::sources::PictureFolder;
 

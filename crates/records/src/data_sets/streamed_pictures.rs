@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::bucket::is_remote;
 use crate::error::RecordsError;
+use crate::files::bucket::is_remote;
 use crate::pictures::Framing;
 use crate::pipeline::{CacheKind, FolderPart, Pipeline, PipelineOptions};
 use crate::prepare::PartShares;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::fill::picture_of;
 use crate::error::RecordsError;
+use crate::files::regular_file::open_regular;
 use crate::messages::example_view::ExampleView;
 use crate::pictures::{Decoder, Framing, Picture, PixelLimit, Scaler};
-use crate::regular_file::open_regular;
 use crate::shards::bytes::ShardBytes;
 use crate::shards::framing::RecordSlices;
 use crate::shards::index::{IndexEntry, index_path, read_index};

@@ -8,11 +8,11 @@ use super::plan::Run;
 use super::result::CorruptItem;
 use super::{PrepareOptions, Storage};
 use crate::error::RecordsError;
+use crate::files::regular_file::open_regular;
 use crate::messages::example::{Example, Feature};
 use crate::pictures::{
     Decoder, Framing, JpegWriter, Picture, PixelLimit, Scaler, read_picture_header,
 };
-use crate::regular_file::open_regular;
 use crate::sources::{IdxSet, LibsvmFile, PictureFolder, Source};
 
 /// Side of pictures when none is asked for.

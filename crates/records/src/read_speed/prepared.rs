@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::bucket::{Bucket, Object};
 use crate::error::RecordsError;
+use crate::files::bucket::{Bucket, Object};
 use crate::messages::example::{Example, Feature};
 use crate::pictures::{Decoder, Framing, JpegWriter, Picture, PixelLimit, Scaler};
 use crate::shards::compression::Compression;

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
-use crate::bucket::{Limited, Limits, LocalBucket};
+use crate::files::bucket::{Limited, Limits, LocalBucket};
 use crate::messages::example::{Example, Feature};
 use crate::pictures::{JpegWriter, Picture};
 use crate::shards::compression::Compression;

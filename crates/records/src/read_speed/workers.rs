@@ -12,8 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{ReadRun, around};
-use crate::bucket::{Bucket, Object};
 use crate::error::RecordsError;
+use crate::files::bucket::{Bucket, Object};
 use crate::messages::example_view::ExampleView;
 use crate::pictures::{Decoder, Framing, Picture, PixelLimit, Scaler};
 use crate::pipeline::picture_of;

@@ -11,8 +11,8 @@ use std::path::Path;
 
 use memmap2::{Advice, Mmap};
 
-use crate::bucket::{bucket_of, is_remote};
 use crate::error::RecordsError;
+use crate::files::bucket::{bucket_of, is_remote};
 use crate::shards::compression::{Compression, unpacked_records};
 use crate::shards::framing::RecordSlices;
 

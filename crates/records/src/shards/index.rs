@@ -6,8 +6,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::bucket::bucket_of;
 use crate::error::RecordsError;
+use crate::files::bucket::bucket_of;
 
 /// Where one record lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::bucket::{bucket_of, is_remote};
 use crate::error::RecordsError;
+use crate::files::bucket::{bucket_of, is_remote};
 
 /// Folders of the parts of a prepared set.
 const PARTS: [&str; 3] = ["train", "validation", "test"];

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crc32c::{crc32c, crc32c_append};
 use serde::{Deserialize, Serialize};
 
-use crate::durable::{PrivateFile, flush_folder, folder_of, write_in_folder};
 use crate::error::RecordsError;
+use crate::files::durable::{PrivateFile, flush_folder, folder_of, write_in_folder};
 use crate::shards::block_writer::BlockWriter;
 use crate::shards::compression::{Compression, Packer};
 use crate::shards::framing::{FRAME_BYTES, RecordWriter};

@@ -19,7 +19,7 @@ const ROW_BUFFER_BYTES: usize = 1 << 13;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum CellKind {
     Ints,
     Floats,
     Text,
@@ -27,7 +27,7 @@ enum Kind {
 
 struct Column {
     name: String,
-    kind: Kind,
+    kind: CellKind,
     is_label: bool,
 }
 
@@ -73,7 +73,7 @@ impl CsvTable {
         if rows.is_empty() {
             return Err(RecordsError::NoExamples);
         }
-        let named = columns.iter().any(|column| column.is_label && column.kind == Kind::Text);
+        let named = columns.iter().any(|column| column.is_label && column.kind == CellKind::Text);
         let name = |class: Vec<u8>| String::from_utf8_lossy(&class).into_owned();
         let classes = if named { classes.into_iter().map(name).collect() } else { Vec::new() };
         check_class_names(&classes)?;
@@ -125,15 +125,15 @@ impl CsvTable {
         let text = || String::from_utf8_lossy(cell);
         let bad = |expected| RecordsError::BadWord { text: text().into_owned(), expected };
         Ok(match column.kind {
-            Kind::Text if column.is_label => {
+            CellKind::Text if column.is_label => {
                 let class = self.classes.iter().position(|class| *class == text());
                 Feature::Ints(vec![class.ok_or_else(|| bad("known class"))? as i64])
             }
-            Kind::Text => Feature::Bytes(vec![cell]),
-            Kind::Ints if cell.is_empty() => Feature::Ints(Vec::new()),
-            Kind::Floats if cell.is_empty() => Feature::Floats(Vec::new()),
-            Kind::Ints => Feature::Ints(vec![text().parse().map_err(|_| bad("whole number"))?]),
-            Kind::Floats => Feature::Floats(vec![text().parse().map_err(|_| bad("number"))?]),
+            CellKind::Text => Feature::Bytes(vec![cell]),
+            CellKind::Ints if cell.is_empty() => Feature::Ints(Vec::new()),
+            CellKind::Floats if cell.is_empty() => Feature::Floats(Vec::new()),
+            CellKind::Ints => Feature::Ints(vec![text().parse().map_err(|_| bad("whole number"))?]),
+            CellKind::Floats => Feature::Floats(vec![text().parse().map_err(|_| bad("number"))?]),
         })
     }
 
@@ -153,18 +153,18 @@ fn named_columns(header: &csv::StringRecord) -> Result<Vec<Column>, RecordsError
             return Err(RecordsError::ColumnTwice { column: name.to_owned() });
         }
         let is_label = matches!(name, "label" | "class");
-        columns.push(Column { name: name.to_owned(), kind: Kind::Ints, is_label });
+        columns.push(Column { name: name.to_owned(), kind: CellKind::Ints, is_label });
     }
     Ok(columns)
 }
 
-fn kind_of(cell: &[u8]) -> Kind {
+fn kind_of(cell: &[u8]) -> CellKind {
     let text = std::str::from_utf8(cell);
     match text {
-        Ok("") => Kind::Ints,
-        Ok(text) if text.parse::<i64>().is_ok() => Kind::Ints,
-        Ok(text) if text.parse::<f32>().is_ok_and(f32::is_finite) => Kind::Floats,
-        _ => Kind::Text,
+        Ok("") => CellKind::Ints,
+        Ok(text) if text.parse::<i64>().is_ok() => CellKind::Ints,
+        Ok(text) if text.parse::<f32>().is_ok_and(f32::is_finite) => CellKind::Floats,
+        _ => CellKind::Text,
     }
 }
 

@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::RecordsError;
-use crate::regular_file::open_regular;
+use crate::files::regular_file::open_regular;
 use crate::shards::compression::{Compression, unpacked_records};
 
 /// What is read in one go from the first byte to the last.

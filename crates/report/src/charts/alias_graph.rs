@@ -21,47 +21,18 @@ pub(crate) fn alias_graph(design: &Design, fraction: &TwoLevelFraction) -> Optio
     if edges.is_empty() || effects.len() > MOST_EFFECTS {
         return None;
     }
-    let at = |place: usize| {
-        let turn = TAU * place as f64 / effects.len() as f64;
-        [turn.sin(), turn.cos()].map(for_chart)
-    };
+    let around = Circle { effects: &effects, edges: &edges };
     let lines: Vec<Value> = edges
         .iter()
         .flat_map(|&(a, b)| {
             // A missing value lifts the pen between one line and the next.
-            [json!(at(a)), json!(at(b)), json!([null, null])]
+            [json!(around.at(a)), json!(around.at(b)), json!([null, null])]
         })
         .collect();
     let dots = |wanted: fn(usize) -> bool| -> Value {
         let placed = effects.iter().enumerate().filter(|(_, own)| wanted(own.len()));
-        placed
-            .map(|(place, own)| {
-                let name = design.name_effect(own).unwrap_or_default();
-                let others: Vec<&str> = edges
-                    .iter()
-                    .filter(|edge| edge.0 == place || edge.1 == place)
-                    .map(|edge| effects[if edge.0 == place { edge.1 } else { edge.0 }])
-                    .collect();
-                let told = if others.is_empty() {
-                    "clear of all effects shown".to_owned()
-                } else {
-                    format!("aliased with {}", others.join(", "))
-                };
-                // Labels point outwards.
-                let [x, _] = at(place);
-                let side = if x.abs() < 0.2 {
-                    "top"
-                } else if x > 0.0 {
-                    "right"
-                } else {
-                    "left"
-                };
-                json!({
-                    "value": at(place), "name": own, "tip": format!("{own} {name}\n{told}"),
-                    "label": { "position": side },
-                })
-            })
-            .collect()
+        let name = |own: &str| design.name_effect(own).unwrap_or_default();
+        placed.map(|(place, own)| around.dot(place, &name(own))).collect()
     };
     let circle = |name: &str, data: Value, colour: &str, size: u32| {
         json!({
@@ -92,6 +63,53 @@ pub(crate) fn alias_graph(design: &Design, fraction: &TwoLevelFraction) -> Optio
         ),
         height: 420,
     })
+}
+
+/// Effects around a circle, by place, and the pairs that are aliased.
+struct Circle<'a> {
+    effects: &'a [&'a str],
+    edges: &'a [(usize, usize)],
+}
+
+impl Circle<'_> {
+    fn at(&self, place: usize) -> [f64; 2] {
+        let turn = TAU * place as f64 / self.effects.len() as f64;
+        [turn.sin(), turn.cos()].map(for_chart)
+    }
+
+    /// The point of an effect; `name` is that of its factors.
+    fn dot(&self, place: usize, name: &str) -> Value {
+        let own = self.effects[place];
+        json!({
+            "value": self.at(place), "name": own,
+            "tip": format!("{own} {name}\n{}", self.told(place)),
+            "label": { "position": self.side(place) },
+        })
+    }
+
+    /// What an effect is aliased with, in words.
+    fn told(&self, place: usize) -> String {
+        let others: Vec<&str> = self
+            .edges
+            .iter()
+            .filter(|edge| edge.0 == place || edge.1 == place)
+            .map(|edge| self.effects[if edge.0 == place { edge.1 } else { edge.0 }])
+            .collect();
+        if others.is_empty() {
+            "clear of all effects shown".to_owned()
+        } else {
+            format!("aliased with {}", others.join(", "))
+        }
+    }
+
+    /// Labels point outwards.
+    fn side(&self, place: usize) -> &'static str {
+        match self.at(place)[0] {
+            x if x.abs() < 0.2 => "top",
+            x if x > 0.0 => "right",
+            _ => "left",
+        }
+    }
 }
 
 /// Pairs of listed effects that are aliases of each other, by place.

@@ -21,24 +21,9 @@ pub(crate) fn contours(
     let grid = Grid { x: &own.x_values, y: &own.y_values, heights: &own.heights };
     let heights = levels(&grid, LINES);
     let (lowest, highest) = (*heights.first()?, *heights.last()?);
-    let mut series: Vec<Value> = heights
-        .iter()
-        .enumerate()
-        .map(|(index, &height)| {
-            let mut points = Vec::new();
-            for line in contour(&grid, height) {
-                points.extend(line.into_iter().map(|point| json!(point.map(for_chart))));
-                // A missing value lifts the pen between one line and the next.
-                points.push(json!([null, null]));
-            }
-            let colour = series_colour(index);
-            json!({
-                "type": "line", "name": figure(height), "data": points, "symbol": "none",
-                "silent": true, "lineStyle": { "color": colour, "width": 1.6 },
-                "itemStyle": { "color": colour },
-            })
-        })
-        .collect();
+    let lines = heights.iter().enumerate();
+    let mut series: Vec<Value> =
+        lines.map(|(index, &height)| height_line(&grid, height, series_colour(index))).collect();
     if let Some((point, what)) = marked {
         let at = [place(surface, &own.x, point), place(surface, &own.y, point)];
         let [x, y] = at.map(figure);
@@ -72,6 +57,21 @@ pub(crate) fn contours(
             figure(highest)
         ),
         height: 360,
+    })
+}
+
+/// All lines of one height.
+fn height_line(grid: &Grid<'_>, height: f64, colour: String) -> Value {
+    let mut points = Vec::new();
+    for line in contour(grid, height) {
+        points.extend(line.into_iter().map(|point| json!(point.map(for_chart))));
+        // A missing value lifts the pen between one line and the next.
+        points.push(json!([null, null]));
+    }
+    json!({
+        "type": "line", "name": figure(height), "data": points, "symbol": "none",
+        "silent": true, "lineStyle": { "color": colour, "width": 1.6 },
+        "itemStyle": { "color": colour },
     })
 }
 

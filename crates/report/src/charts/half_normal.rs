@@ -50,26 +50,16 @@ pub(crate) fn half_normal(analysis: &Analysis) -> Option<Chart> {
         series("within the noise", "$muted", false),
     ];
     all.extend(noise_line(points, active));
-    let mut vertical = json!({ "type": "value", "name": "size of the effect", "min": 0 });
-    if let Some(lenth) = &analysis.lenth {
-        // A margin above all effects must still be in sight.
-        if points.iter().all(|point| point.effect < lenth.sme) {
-            vertical["max"] = json!(for_chart(1.1 * lenth.sme));
-            vertical["axisLabel"] = json!({ "showMaxLabel": false });
-        }
-        all[1]["markLine"] = json!({
-            "symbol": "none", "silent": true,
-            "lineStyle": { "color": "$s1", "type": "dashed" },
-            "label": { "formatter": "simultaneous margin", "position": "insideStartTop" },
-            "data": [{ "yAxis": for_chart(lenth.sme) }],
-        });
+    let margin = analysis.lenth.as_ref().map(|lenth| lenth.sme);
+    if let Some(margin) = margin {
+        all[1]["markLine"] = margin_line(margin);
     }
     Some(Chart {
         option: json!({
             "legend": { "top": 4 },
             "grid": { "top": 30 },
             "xAxis": { "type": "value", "name": "half-normal quantile", "min": 0 },
-            "yAxis": vertical,
+            "yAxis": vertical_axis(points, margin),
             "series": all,
         }),
         summary: format!(
@@ -78,6 +68,28 @@ pub(crate) fn half_normal(analysis: &Analysis) -> Option<Chart> {
             points.iter().filter(|point| active(point)).count()
         ),
         height: 360,
+    })
+}
+
+/// The axis of sizes; a margin above all effects must still be in sight.
+fn vertical_axis(points: &[HalfNormal], margin: Option<f64>) -> Value {
+    let mut axis = json!({ "type": "value", "name": "size of the effect", "min": 0 });
+    if let Some(margin) = margin
+        && points.iter().all(|point| point.effect < margin)
+    {
+        axis["max"] = json!(for_chart(1.1 * margin));
+        axis["axisLabel"] = json!({ "showMaxLabel": false });
+    }
+    axis
+}
+
+/// The simultaneous margin of error across the chart.
+fn margin_line(margin: f64) -> Value {
+    json!({
+        "symbol": "none", "silent": true,
+        "lineStyle": { "color": "$s1", "type": "dashed" },
+        "label": { "formatter": "simultaneous margin", "position": "insideStartTop" },
+        "data": [{ "yAxis": for_chart(margin) }],
     })
 }
 

@@ -34,7 +34,7 @@ pub(super) fn parse(source: &str) -> Result<Node, ParseError> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
+enum TokenKind {
     Number(f64),
     Text(String),
     Word(String),
@@ -43,7 +43,7 @@ enum Kind {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Token {
-    kind: Kind,
+    kind: TokenKind,
     span: Range<usize>,
 }
 
@@ -67,28 +67,28 @@ fn tokens(source: &str) -> Result<Vec<Token>, ParseError> {
 }
 
 /// The token at the start of `rest` and its length, or a message and the length it is about.
-fn token(rest: &str, first: char) -> Result<(Kind, usize), (String, usize)> {
+fn token(rest: &str, first: char) -> Result<(TokenKind, usize), (String, usize)> {
     if first.is_ascii_digit() || first == '.' {
         let length = number_length(rest);
         let text = &rest[..length];
         return match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok((Kind::Number(value), length)),
+            Ok(value) if value.is_finite() => Ok((TokenKind::Number(value), length)),
             _ => Err((format!("`{text}` is not a number"), length)),
         };
     }
     if first.is_ascii_alphabetic() || first == '_' {
         let length =
             rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-        return Ok((Kind::Word(rest[..length].to_owned()), length));
+        return Ok((TokenKind::Word(rest[..length].to_owned()), length));
     }
     if first == '\'' || first == '"' {
         return match rest[1..].find(first) {
-            Some(end) => Ok((Kind::Text(rest[1..=end].to_owned()), end + 2)),
+            Some(end) => Ok((TokenKind::Text(rest[1..=end].to_owned()), end + 2)),
             None => Err(("this text has no closing quote".to_owned(), rest.len())),
         };
     }
     match SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
-        Some(sign) => Ok((Kind::Sign(sign), sign.len())),
+        Some(sign) => Ok((TokenKind::Sign(sign), sign.len())),
         None if first == '=' => Err(("compare with `==`".to_owned(), 1)),
         None => Err((format!("`{first}` has no meaning here"), first.len_utf8())),
     }
@@ -149,25 +149,27 @@ impl Parser {
         };
         self.next += 1;
         match &token.kind {
-            Kind::Number(value) => Ok(Node::Constant(Value::Number(*value))),
-            Kind::Text(text) => Ok(Node::Constant(Value::Text(text.clone()))),
-            Kind::Sign("-") => Ok(Node::Unary(Unary::Minus, Box::new(self.climb(UNARY_MINUS)?))),
-            Kind::Sign("(") => {
+            TokenKind::Number(value) => Ok(Node::Constant(Value::Number(*value))),
+            TokenKind::Text(text) => Ok(Node::Constant(Value::Text(text.clone()))),
+            TokenKind::Sign("-") => {
+                Ok(Node::Unary(Unary::Minus, Box::new(self.climb(UNARY_MINUS)?)))
+            }
+            TokenKind::Sign("(") => {
                 let inner = self.climb(0)?;
                 self.expect(")")?;
                 Ok(inner)
             }
-            Kind::Word(word) => match word.as_str() {
+            TokenKind::Word(word) => match word.as_str() {
                 "not" => Ok(Node::Unary(Unary::Not, Box::new(self.climb(NOT)?))),
                 "true" => Ok(Node::Constant(Value::Truth(true))),
                 "false" => Ok(Node::Constant(Value::Truth(false))),
                 "and" | "or" => Err(unexpected(&token)),
-                _ if self.peek().is_some_and(|t| t.kind == Kind::Sign("(")) => {
+                _ if self.peek().is_some_and(|t| t.kind == TokenKind::Sign("(")) => {
                     self.call(word, &token)
                 }
                 _ => Ok(Node::Name(word.clone())),
             },
-            Kind::Sign(_) => Err(unexpected(&token)),
+            TokenKind::Sign(_) => Err(unexpected(&token)),
         }
     }
 
@@ -179,7 +181,7 @@ impl Parser {
         };
         self.expect("(")?;
         let mut arguments = vec![self.climb(0)?];
-        while self.peek().is_some_and(|t| t.kind == Kind::Sign(",")) {
+        while self.peek().is_some_and(|t| t.kind == TokenKind::Sign(",")) {
             self.next += 1;
             arguments.push(self.climb(0)?);
         }
@@ -193,7 +195,7 @@ impl Parser {
 
     fn expect(&mut self, sign: &'static str) -> Result<(), ParseError> {
         match self.peek() {
-            Some(token) if token.kind == Kind::Sign(sign) => {
+            Some(token) if token.kind == TokenKind::Sign(sign) => {
                 self.next += 1;
                 Ok(())
             }
@@ -216,8 +218,8 @@ const NOT: u8 = 3;
 fn operator(token: &Token) -> Option<(Binary, u8, u8)> {
     use Binary as B;
     let word = match &token.kind {
-        Kind::Sign(sign) => *sign,
-        Kind::Word(word) => word.as_str(),
+        TokenKind::Sign(sign) => *sign,
+        TokenKind::Word(word) => word.as_str(),
         _ => return None,
     };
     Some(match word {
@@ -240,10 +242,10 @@ fn operator(token: &Token) -> Option<(Binary, u8, u8)> {
 
 fn unexpected(token: &Token) -> ParseError {
     let what = match &token.kind {
-        Kind::Number(value) => value.to_string(),
-        Kind::Text(text) => format!("'{text}'"),
-        Kind::Word(word) => word.clone(),
-        Kind::Sign(sign) => (*sign).to_owned(),
+        TokenKind::Number(value) => value.to_string(),
+        TokenKind::Text(text) => format!("'{text}'"),
+        TokenKind::Word(word) => word.clone(),
+        TokenKind::Sign(sign) => (*sign).to_owned(),
     };
     ParseError { message: format!("`{what}` is not expected here"), span: token.span.clone() }
 }

@@ -1,7 +1,7 @@
 //! Studies put together in code.
 
 use trainwright_study::draft::{
-    DesignDraft, DesignWord, FactorDraft, MetricDraft, StudyDraft, WordDraft,
+    DesignDraft, DesignKindDraft, FactorDraft, MetricDraft, StudyDraft, WordDraft,
 };
 use trainwright_study::{Level, Study, changes};
 
@@ -11,7 +11,7 @@ fn draft() -> StudyDraft {
     let mut draft = StudyDraft::new("built");
     let threads = FactorDraft::with_levels(vec![Level::Integer(1), Level::Integer(2)]);
     draft.factors = std::iter::once(("threads".to_owned(), threads)).collect();
-    draft.design = Some(DesignDraft::new(DesignWord::Full));
+    draft.design = Some(DesignDraft::new(DesignKindDraft::Full));
     draft.run.command =
         Some(["sh", "{threads}"].map(|word| WordDraft::One(word.to_owned())).into());
     draft.metrics = std::iter::once(("rate".to_owned(), MetricDraft::default())).collect();

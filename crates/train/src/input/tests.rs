@@ -42,7 +42,7 @@ fn shards() -> tempfile::TempDir {
 fn open(folder: &tempfile::TempDir, keys: serde_json::Value) -> Pictures {
     let mut all = json!({ "data": folder.path().join("shards"), "batch": 6 });
     all.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
-    Pictures::open(&fake_job(all)).unwrap()
+    Pictures::open(&fake_job(all), None).unwrap()
 }
 
 fn network() -> Network {

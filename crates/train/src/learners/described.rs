@@ -77,7 +77,7 @@ mod tests {
 
     fn built(network: &str) -> Result<Network, TrainError> {
         let job = job(network);
-        network_of(&job, &Pictures::open(&job).unwrap())
+        network_of(&job, &Pictures::open(&job, None).unwrap())
     }
 
     #[test]

@@ -41,7 +41,7 @@ fn done(events: &[TrainEvent]) -> &Done {
 fn keeping(folder: &Path, every: CheckpointEvery) -> TrainOptions {
     let (folder, start) = (folder.to_owned(), CheckpointStart::Resume);
     let checkpoint = CheckpointOptions { folder, every, start };
-    TrainOptions { checkpoint: Some(checkpoint), export: Vec::new() }
+    TrainOptions { checkpoint: Some(checkpoint), ..TrainOptions::default() }
 }
 
 fn kinds(events: &[TrainEvent]) -> String {
@@ -199,7 +199,7 @@ fn a_loss_that_is_not_finite_ends_the_job_at_its_step() {
     learner.loss = |step| if step == 3 { f64::NAN } else { 1.0 };
     let folder = tempfile::tempdir().unwrap();
     let export = vec![folder.path().join("sums.safetensors")];
-    let options = TrainOptions { checkpoint: None, export };
+    let options = TrainOptions { export, ..TrainOptions::default() };
     let events = told(&fake_job(json!({})), &options, &mut learner);
     assert_eq!(kinds(&events), "ss!");
     let Some(TrainEvent::Diverged(at)) = events.last() else { panic!("{events:?}") };
@@ -263,7 +263,7 @@ fn a_finished_network_is_exported_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sums.safetensors");
     fs::write(&path, b"what was there before").unwrap();
-    let options = TrainOptions { checkpoint: None, export: vec![path.clone()] };
+    let options = TrainOptions { export: vec![path.clone()], ..TrainOptions::default() };
     let mut learner = Fake::new(10);
     told_until(&fake_job(json!({})), &options, &mut learner, 1);
     assert_eq!(fs::read(&path).unwrap(), b"what was there before", "a stopped job has no result");
@@ -276,7 +276,7 @@ fn a_finished_network_is_exported_whole() {
 
 #[test]
 fn an_export_that_is_not_possible_is_refused_before_the_first_step() {
-    let options = TrainOptions { checkpoint: None, export: vec!["net.onnx".into()] };
+    let options = TrainOptions { export: vec!["net.onnx".into()], ..TrainOptions::default() };
     let mut learner = Fake::new(10);
     let error = run(&fake_job(json!({})), &options, &mut learner, 0.0, &mut |_| Flow::Continue);
     assert!(matches!(error, Err(TrainError::SparseOnnx)));

@@ -1,10 +1,13 @@
 //! The verb `design d-optimal` and `design augment`: rows chosen for the coefficients of a model.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Serialize;
 use trainwright_design::{Optimality, augment};
-use trainwright_study::draft::{DesignDraft, DesignWord, FactorDraft, MetricDraft, StudyDraft};
+use trainwright_study::draft::{
+    DesignDraft, DesignKindDraft, FactorDraft, MetricDraft, StudyDraft,
+};
 use trainwright_study::{Configuration, Level, Study, is_identifier};
 
 use crate::Error;
@@ -92,7 +95,7 @@ fn study(factors: &[(String, Vec<Level>)], request: &OptimalRequest) -> Result<S
         runs: Some(request.runs),
         starts: Some(request.starts),
         model: Some(request.model.clone()),
-        ..DesignDraft::new(DesignWord::DOptimal)
+        ..DesignDraft::new(DesignKindDraft::DOptimal)
     });
     draft.metrics = std::iter::once(("_response".to_owned(), MetricDraft::default())).collect();
     Study::from_draft(draft).map_err(|fault| {
@@ -121,17 +124,19 @@ fn read(text: &str, columns: &[String]) -> Result<(Columns, Vec<Configuration>),
         places.push(place.ok_or_else(|| format!("no column `{name}`; there are {}", known()))?);
     }
     let mut levels: Vec<Vec<Level>> = vec![Vec::new(); names.len()];
+    let mut seen = vec![BTreeSet::new(); names.len()];
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
         let mut pairs = Vec::new();
-        for ((name, &place), levels) in names.iter().zip(&places).zip(&mut levels) {
+        let columns = names.iter().zip(&places).zip(&mut levels).zip(&mut seen);
+        for (((name, &place), levels), seen) in columns {
             if record[place].is_empty() {
                 return Err(format!("line {line}: `{name}` is empty"));
             }
             let level = Level::parse(&record[place]);
-            if !levels.iter().any(|own| own.same_as(&level)) {
+            if seen.insert(level.identity()) {
                 levels.push(level.clone());
             }
             pairs.push((name.clone(), level));

@@ -16,7 +16,9 @@ use std::time::Duration;
 use serde::Serialize;
 use trainwright_analysis::Finding;
 use trainwright_engine::{LocalEngine, LocalPlace};
-use trainwright_queueing::{LoadModel, MeasuredJob, MeasuredQueue, measure};
+use trainwright_queueing::{
+    ArrivalPlan, LoadModel, MeasuredJob, MeasuredQueue, QueueingError, measure,
+};
 use trainwright_search::{Arrival, Arrivals};
 use trainwright_study::{Configuration, Seed, Study, TrialState};
 
@@ -30,6 +32,8 @@ use record::Record;
 
 /// Part of the seed that the jobs' own seeds derive from; it never changes.
 const JOB_SEEDS: u64 = 2;
+/// The same for the simulation that jobs are compared with.
+const MODEL_SEED: u64 = 3;
 
 /// Which load is put on the machine.
 #[derive(Debug, Clone)]
@@ -200,14 +204,9 @@ pub fn load(
     };
     let arrived = keeper.arrived(driver.open_for());
     let (jobs, left_waiting) = keeper.finish(arrived);
-    let own = measured_jobs(&jobs);
-    let skipped = request.warmup_jobs as usize;
-    let model_seed = seed.derive(3).value();
     // Jobs that cannot be summed up are kept all the same.
-    let summed = measure(&own, skipped, slots, model_seed).and_then(|measured| {
-        let model = LoadModel::of(&plan, &own, &measured, slots, model_seed)?;
-        Ok((measured, model))
-    });
+    let skipped = request.warmup_jobs as usize;
+    let summed = summary(&plan, &jobs, skipped, slots, seed.derive(MODEL_SEED).value());
     let (measured, model, not_summed) = match summed {
         Ok((measured, model)) => (Some(measured), Some(model), None),
         Err(error) => (None, None, Some(error.to_string())),
@@ -233,6 +232,20 @@ pub fn load(
     reply.findings = findings::findings(&reply);
     record.finish(&reply)?;
     Ok(reply)
+}
+
+/// What the jobs did, and what a queue model says of them.
+fn summary(
+    plan: &ArrivalPlan,
+    jobs: &[LoadJob],
+    skipped: usize,
+    slots: u32,
+    seed: u64,
+) -> Result<(MeasuredQueue, LoadModel), QueueingError> {
+    let own = measured_jobs(jobs);
+    let measured = measure(&own, skipped, slots, seed)?;
+    let model = LoadModel::of(plan, &own, &measured, slots, seed)?;
+    Ok((measured, model))
 }
 
 fn measured_jobs(jobs: &[LoadJob]) -> Vec<MeasuredJob> {

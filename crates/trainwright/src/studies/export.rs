@@ -2,50 +2,92 @@
 
 use std::io::Write;
 
-use serde_json::{Map, Value, json};
+use serde::ser::{SerializeMap, SerializeStruct};
+use serde::{Serialize, Serializer};
 use trainwright_store::StoredTrial;
-use trainwright_study::Study;
+use trainwright_study::{Level, Study};
 
 use crate::{Error, Results};
 
-/// The trials as a CSV text: `trial, row, replicate, state, attempts`, factors, metrics; `block`
-/// and `whole_plot` before the factors where runs are grouped.
+/// The trials of a study as a table; as JSON, an object with one entry of `rows` a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExportTable {
+    /// The study's name.
+    pub study: String,
+    /// Names of the columns: `trial, row, replicate, state, attempts`, factors, metrics; `block`
+    /// and `whole_plot` before the factors where runs are grouped.
+    pub columns: Vec<String>,
+    /// One row a planned trial, a cell a column; empty where the trial has nothing there.
+    pub rows: Vec<Vec<Option<Level>>>,
+}
+
+impl ExportTable {
+    /// The table of these results.
+    pub fn new(study: &Study, results: &Results) -> Self {
+        let groups = Groups::of(results);
+        Self {
+            study: study.name.clone(),
+            columns: columns(study, groups),
+            rows: results.trials.iter().map(|trial| row(study, groups, trial)).collect(),
+        }
+    }
+}
+
+impl Serialize for ExportTable {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let rows: Vec<Row<'_>> = self.rows.iter().map(|cells| Row(&self.columns, cells)).collect();
+        let mut table = serializer.serialize_struct("ExportTable", 2)?;
+        table.serialize_field("study", &self.study)?;
+        table.serialize_field("rows", &rows)?;
+        table.end()
+    }
+}
+
+/// A row as an object, its cells by column.
+struct Row<'a>(&'a [String], &'a [Option<Level>]);
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(self.0.len()))?;
+        for (column, cell) in self.0.iter().zip(self.1) {
+            object.serialize_entry(column, cell)?;
+        }
+        object.end()
+    }
+}
+
+/// The table as a CSV text.
 ///
 /// # Errors
 /// The text cannot be written.
-pub fn export_csv(study: &Study, results: &Results, output: impl Write) -> Result<(), Error> {
+pub fn export_csv(table: &ExportTable, output: impl Write) -> Result<(), Error> {
     let failed = |error: csv::Error| Error::Request(format!("cannot write CSV: {error}"));
     let mut writer = csv::Writer::from_writer(output);
-    let groups = Groups::of(results);
-    writer.write_record(header(study, groups)).map_err(failed)?;
-    for trial in &results.trials {
-        let cells = row(study, groups, trial).into_iter().map(|(_, value)| match value {
-            Value::Null => String::new(),
-            Value::String(text) => text,
-            other => other.to_string(),
-        });
-        writer.write_record(cells).map_err(failed)?;
+    writer.write_record(&table.columns).map_err(failed)?;
+    for cells in &table.rows {
+        let texts = cells.iter().map(|cell| cell.as_ref().map(cell_text).unwrap_or_default());
+        writer.write_record(texts).map_err(failed)?;
     }
     writer.flush().map_err(|error| failed(error.into()))
 }
 
-/// The trials as JSON: an object with one entry of `rows` a trial.
-pub fn export_json(study: &Study, results: &Results) -> Value {
-    let groups = Groups::of(results);
-    let rows: Vec<Value> =
-        results.trials.iter().map(|trial| Value::Object(row(study, groups, trial))).collect();
-    json!({ "schema": "trainwright/export/1", "study": study.name, "rows": rows })
+/// A cell as a text: numbers as in JSON, so that both exports agree to the last digit.
+pub(crate) fn cell_text(cell: &Level) -> String {
+    match cell {
+        Level::Text(text) => text.clone(),
+        other => serde_json::to_string(other).expect("numbers and truth values are JSON"),
+    }
 }
 
 /// The groups that trials ran in, where there are any.
 #[derive(Clone, Copy)]
-pub(crate) struct Groups {
+struct Groups {
     blocks: bool,
     whole_plots: bool,
 }
 
 impl Groups {
-    pub(crate) fn of(results: &Results) -> Self {
+    fn of(results: &Results) -> Self {
         Self {
             blocks: results.trials.iter().any(|trial| trial.block.is_some()),
             whole_plots: results.trials.iter().any(|trial| trial.whole_plot.is_some()),
@@ -53,38 +95,34 @@ impl Groups {
     }
 }
 
-pub(crate) fn header(study: &Study, groups: Groups) -> impl Iterator<Item = &str> {
+fn columns(study: &Study, groups: Groups) -> Vec<String> {
     ["trial", "row", "replicate", "state", "attempts"]
         .into_iter()
         .chain(groups.blocks.then_some("block"))
         .chain(groups.whole_plots.then_some("whole_plot"))
         .chain(study.factors.iter().map(|factor| factor.name.as_str()))
         .chain(study.metrics.iter().map(|metric| metric.name.as_str()))
+        .map(str::to_owned)
+        .collect()
 }
 
-/// The cells of a trial by column, in the order of the header.
-pub(crate) fn row(study: &Study, groups: Groups, trial: &StoredTrial) -> Map<String, Value> {
-    let mut cells = Map::new();
-    let mut put = |name: &str, value: Value| {
-        cells.insert(name.to_owned(), value);
-    };
-    put("trial", trial.number.into());
-    put("row", trial.row.into());
-    put("replicate", trial.replicate.into());
-    put("state", trial.state.word().into());
-    put("attempts", trial.attempts.into());
-    if groups.blocks {
-        put("block", trial.block.into());
-    }
-    if groups.whole_plots {
-        put("whole_plot", trial.whole_plot.into());
-    }
-    for factor in &study.factors {
-        put(&factor.name, json!(trial.configuration.get(&factor.name)));
-    }
-    for metric in &study.metrics {
-        let measured = trial.measurements.iter().find(|own| own.metric == metric.name);
-        put(&metric.name, json!(measured.map(|own| own.value)));
-    }
+/// The cells of a trial in the order of the columns.
+fn row(study: &Study, groups: Groups, trial: &StoredTrial) -> Vec<Option<Level>> {
+    let whole = |number: u32| Level::Integer(number.into());
+    let mut cells = vec![
+        Some(whole(trial.number)),
+        trial.row.map(whole),
+        Some(whole(trial.replicate)),
+        Some(Level::Text(trial.state.word().to_owned())),
+        Some(whole(trial.attempts)),
+    ];
+    cells.extend(groups.blocks.then_some(trial.block.map(whole)));
+    cells.extend(groups.whole_plots.then_some(trial.whole_plot.map(whole)));
+    cells.extend(study.factors.iter().map(|own| trial.configuration.get(&own.name).cloned()));
+    cells.extend(study.metrics.iter().map(|metric| {
+        let measured = trial.measurements.iter().find(|own| own.metric == metric.name)?;
+        // What is no number has no place in a column of numbers.
+        measured.value.is_finite().then_some(Level::Number(measured.value))
+    }));
     cells
 }

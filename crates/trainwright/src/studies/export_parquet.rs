@@ -8,27 +8,22 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
-use serde_json::Value;
-use trainwright_study::Study;
+use trainwright_study::Level;
 
-use crate::studies::export::{Groups, header, row};
-use crate::{Error, Results};
+use crate::Error;
+use crate::studies::export::{ExportTable, cell_text};
 
-/// The trials as Parquet: the columns of the CSV, each optional and of its own type.
+/// The table as Parquet: each column optional and of its own type.
 ///
 /// # Errors
 /// The bytes cannot be written.
-pub fn export_parquet(
-    study: &Study,
-    results: &Results,
-    output: impl Write + Send,
-) -> Result<(), Error> {
-    let groups = Groups::of(results);
-    let rows: Vec<_> = results.trials.iter().map(|trial| row(study, groups, trial)).collect();
-    let columns: Vec<(&str, Column)> = header(study, groups)
-        .map(|name| {
-            let cells: Vec<&Value> = rows.iter().map(|row| &row[name]).collect();
-            (name, Column::of(&cells))
+pub fn export_parquet(table: &ExportTable, output: impl Write + Send) -> Result<(), Error> {
+    let columns: Vec<(&str, Column)> = (0..)
+        .zip(&table.columns)
+        .map(|(place, name)| {
+            let cells: Vec<Option<&Level>> =
+                table.rows.iter().map(|row: &Vec<_>| row[place].as_ref()).collect();
+            (name.as_str(), Column::of(&cells))
         })
         .collect();
     write(&columns, output)
@@ -44,19 +39,19 @@ enum Column {
 
 impl Column {
     /// The narrowest type that holds every cell.
-    fn of(cells: &[&Value]) -> Self {
-        let all = |fits: fn(&Value) -> bool| cells.iter().all(|cell| cell.is_null() || fits(cell));
-        if all(Value::is_i64) {
-            return Self::Integers(cells.iter().map(|cell| cell.as_i64()).collect());
+    fn of(cells: &[Option<&Level>]) -> Self {
+        let present = || cells.iter().flatten();
+        if present().all(|cell| matches!(cell, Level::Integer(_))) {
+            let integer = |cell: &Option<&Level>| match cell {
+                Some(Level::Integer(whole)) => Some(*whole),
+                _ => None,
+            };
+            return Self::Integers(cells.iter().map(integer).collect());
         }
-        if all(Value::is_number) {
-            return Self::Numbers(cells.iter().map(|cell| cell.as_f64()).collect());
+        if present().all(|cell| matches!(cell, Level::Integer(_) | Level::Number(_))) {
+            return Self::Numbers(cells.iter().map(|cell| cell.and_then(Level::number)).collect());
         }
-        let text = |cell: &&Value| match cell {
-            Value::Null => None,
-            Value::String(text) => Some(ByteArray::from(text.as_str())),
-            other => Some(ByteArray::from(other.to_string().as_str())),
-        };
+        let text = |cell: &Option<&Level>| Some(ByteArray::from(cell_text((*cell)?).as_str()));
         Self::Texts(cells.iter().map(text).collect())
     }
 
@@ -110,26 +105,24 @@ fn write_column<T: DataType, W: Write + Send>(
 #[cfg(test)]
 mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
-    use serde_json::json;
 
     use super::*;
 
     #[test]
     fn columns_read_back_with_their_types_and_gaps() {
-        let cells = [
-            ("trial", json!([1, 2, 3])),
-            ("accuracy", json!([0.5, null, 2])),
-            ("state", json!(["finished", "failed", null])),
-        ];
-        let columns: Vec<(&str, Column)> = cells
-            .iter()
-            .map(|(name, cells)| {
-                let cells: Vec<&Value> = cells.as_array().unwrap().iter().collect();
-                (*name, Column::of(&cells))
-            })
-            .collect();
+        let text = |word: &str| Some(Level::Text(word.to_owned()));
+        let whole = |number| Some(Level::Integer(number));
+        let table = ExportTable {
+            study: "s".to_owned(),
+            columns: ["trial", "accuracy", "state"].map(str::to_owned).to_vec(),
+            rows: vec![
+                vec![whole(1), Some(Level::Number(0.5)), text("finished")],
+                vec![whole(2), None, text("failed")],
+                vec![whole(3), whole(2), None],
+            ],
+        };
         let mut bytes = Vec::new();
-        write(&columns, &mut bytes).unwrap();
+        export_parquet(&table, &mut bytes).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
         let rows: Vec<String> =
             reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();

@@ -1,7 +1,6 @@
 //! `trainwright export`.
 
-use trainwright::{Error, Results};
-use trainwright_study::Study;
+use trainwright::{Error, ExportTable, Results};
 
 use crate::arguments::{ExportArguments, ExportFormat};
 use crate::commands::load;
@@ -15,15 +14,12 @@ pub(crate) fn export(arguments: &ExportArguments) -> anyhow::Result<u8> {
     }
     let study = load(&arguments.study)?;
     let results = Results::read(&study, arguments.store.as_deref())?;
+    let table = ExportTable::new(&study, &results);
     let mut bytes = Vec::new();
     match arguments.format {
-        ExportFormat::Csv => trainwright::export_csv(&study, &results, &mut bytes)?,
-        ExportFormat::Json => {
-            let value = trainwright::export_json(&study, &results);
-            serde_json::to_writer_pretty(&mut bytes, &value)?;
-            bytes.push(b'\n');
-        }
-        ExportFormat::Parquet => parquet(&study, &results, &mut bytes)?,
+        ExportFormat::Csv => trainwright::export_csv(&table, &mut bytes)?,
+        ExportFormat::Json => bytes = trainwright::to_json("export", &table).into_bytes(),
+        ExportFormat::Parquet => parquet(&table, &mut bytes)?,
     }
     if arguments.spreadsheet_safe {
         bytes = trainwright::safe_for_spreadsheets(&bytes)?;
@@ -36,12 +32,12 @@ pub(crate) fn export(arguments: &ExportArguments) -> anyhow::Result<u8> {
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(study: &Study, results: &Results, output: &mut Vec<u8>) -> Result<(), Error> {
-    trainwright::export_parquet(study, results, output)
+fn parquet(table: &ExportTable, output: &mut Vec<u8>) -> Result<(), Error> {
+    trainwright::export_parquet(table, output)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(_: &Study, _: &Results, _: &mut Vec<u8>) -> Result<(), Error> {
+fn parquet(_: &ExportTable, _: &mut Vec<u8>) -> Result<(), Error> {
     let message = "this program was built without Parquet; build it with `--features parquet`";
     Err(Error::Request(message.to_owned()))
 }

@@ -79,6 +79,7 @@ fn options(arguments: &TrainArguments) -> TrainOptions {
             start,
         }),
         export: keeping.export.clone(),
+        max_pixels: arguments.max_pixels,
     }
 }
 

@@ -16,6 +16,16 @@ const ADAPTED: &[(&str, Option<&str>, &str)] = &[
     ("--rate 2/s --jobs 200", Some("--rate 40/s --jobs 6"), "two hundred jobs take minutes"),
     ("data fetch fashion-mnist", None, "needs the data set, or a network to fetch it"),
     ("trainwright stop", None, "needs a runner; `stopping.rs` stops one"),
+    (
+        "run examples/field-report-c/study.toml --report report.html",
+        Some("check examples/field-report-c/study.toml"),
+        "takes half a minute",
+    ),
+    (
+        "queue fit --data results.csv --column cost_exact",
+        Some("queue fit --data results.csv --column cost_exact || test $? = 2"),
+        "refused, as the page says",
+    ),
     ("cargo install", None, "takes minutes; `cargo build` has built the same"),
 ];
 
@@ -221,6 +231,23 @@ fn the_commands_of_the_docs_work() {
         let begun = "trainwright init study.toml".to_owned();
         run_page(&path.display().to_string(), &[vec![begun], commands].concat());
     }
+}
+
+#[test]
+fn the_commands_of_the_examples_work() {
+    let mut pages = 0;
+    for entry in fs::read_dir(root().join("examples")).unwrap() {
+        let folder = entry.unwrap().path();
+        let Ok(text) = fs::read_to_string(folder.join("README.md")) else { continue };
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        // Its reader is in the example's folder, or in the one above all examples.
+        let there = format!("cp -r examples/{name}/. .");
+        let commands = [vec![there], commands_of_page(&text)].concat();
+        assert!(commands.len() > 1, "examples/{name}/README.md has no commands");
+        run_page(&format!("examples/{name}/README.md"), &commands);
+        pages += 1;
+    }
+    assert!(pages >= 3);
 }
 
 /// Verbs whose examples need a study that has run.

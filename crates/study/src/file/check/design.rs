@@ -1,7 +1,7 @@
 //! Rules about the design table.
 
 use super::{Checker, at};
-use crate::file::draft::{CenterDraft, DesignDraft, DesignWord, FoldoverDraft};
+use crate::file::draft::{CenterDraft, DesignDraft, DesignKindDraft, FoldoverDraft};
 use crate::{Additions, BlockSpec, Configuration, DesignKind, DesignSpec, Factor, Foldover};
 
 /// Random starts of the search for a D-optimal design, unless the study says otherwise.
@@ -30,11 +30,11 @@ impl Checker<'_> {
 
     fn design_kind(&mut self, draft: DesignDraft, factors: &[Factor]) -> Option<DesignKind> {
         Some(match draft.kind {
-            DesignWord::Full => DesignKind::Full,
-            DesignWord::OneFactor => {
+            DesignKindDraft::Full => DesignKind::Full,
+            DesignKindDraft::OneFactor => {
                 DesignKind::OneFactor { baseline: self.baseline(&draft, factors) }
             }
-            DesignWord::Fractional => {
+            DesignKindDraft::Fractional => {
                 if draft.runs.is_none() && draft.generators.is_empty() {
                     let help = "add runs = 8 or generators = [\"c = a*b\"]";
                     self.fault(
@@ -49,8 +49,8 @@ impl Checker<'_> {
                     resolution: draft.resolution,
                 }
             }
-            DesignWord::PlackettBurman => DesignKind::PlackettBurman { runs: draft.runs },
-            DesignWord::CentralComposite => DesignKind::CentralComposite {
+            DesignKindDraft::PlackettBurman => DesignKind::PlackettBurman { runs: draft.runs },
+            DesignKindDraft::CentralComposite => DesignKind::CentralComposite {
                 face: draft.face.unwrap_or_default(),
                 alpha: draft.alpha.unwrap_or_default(),
                 center_points: draft.center_points.map(|centre| match centre {
@@ -58,17 +58,19 @@ impl Checker<'_> {
                     CenterDraft::CubeAndStar(both) => both,
                 }),
             },
-            DesignWord::BoxBehnken => {
+            DesignKindDraft::BoxBehnken => {
                 DesignKind::BoxBehnken { center_points: self.one_center_count(&draft) }
             }
-            DesignWord::LatinHypercube => DesignKind::LatinHypercube {
+            DesignKindDraft::LatinHypercube => DesignKind::LatinHypercube {
                 runs: self.runs(&draft, "a Latin hypercube")?,
                 spread: draft.spread.unwrap_or_default(),
             },
-            DesignWord::Sobol => DesignKind::Sobol { runs: self.runs(&draft, "a Sobol design")? },
-            DesignWord::DOptimal => self.d_optimal(draft, factors)?,
-            DesignWord::Mixed => DesignKind::Mixed { runs: draft.runs },
-            DesignWord::Table => DesignKind::Table { rows: self.table(&draft, factors)? },
+            DesignKindDraft::Sobol => {
+                DesignKind::Sobol { runs: self.runs(&draft, "a Sobol design")? }
+            }
+            DesignKindDraft::DOptimal => self.d_optimal(draft, factors)?,
+            DesignKindDraft::Mixed => DesignKind::Mixed { runs: draft.runs },
+            DesignKindDraft::Table => DesignKind::Table { rows: self.table(&draft, factors)? },
         })
     }
 
@@ -105,7 +107,7 @@ impl Checker<'_> {
 
     /// What is added to the rows of a two-level design.
     fn additions(&mut self, draft: &DesignDraft) -> Additions {
-        use DesignWord::{BoxBehnken, CentralComposite};
+        use DesignKindDraft::{BoxBehnken, CentralComposite};
         let own_centre = matches!(draft.kind, BoxBehnken | CentralComposite);
         let centre_points =
             if own_centre { None } else { self.one_center_count(draft) }.unwrap_or_default();
@@ -128,13 +130,13 @@ impl Checker<'_> {
     }
 
     fn keys_that_do_not_fit(&mut self, draft: &DesignDraft) {
-        use DesignWord::{
+        use DesignKindDraft::{
             BoxBehnken, CentralComposite, DOptimal, Fractional, Full, LatinHypercube, Mixed,
             OneFactor, PlackettBurman, Sobol, Table,
         };
         let sized = [Fractional, PlackettBurman, LatinHypercube, Sobol, DOptimal, Mixed];
         let centred = [Full, Fractional, PlackettBurman, CentralComposite, BoxBehnken];
-        let keys: [(&str, bool, &[DesignWord]); 17] = [
+        let keys: [(&str, bool, &[DesignKindDraft]); 17] = [
             ("runs", draft.runs.is_some(), &sized),
             ("resolution", draft.resolution.is_some(), &[Fractional]),
             ("generators", !draft.generators.is_empty(), &[Fractional]),

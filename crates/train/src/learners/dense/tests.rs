@@ -84,7 +84,7 @@ fn close(found: &[f32], expected: &[f64]) {
 fn steps_are_those_of_softmax_regression() {
     let folder = data();
     let job = job(&folder, json!({}));
-    let pictures = Pictures::open(&job).unwrap();
+    let pictures = Pictures::open(&job, None).unwrap();
     let mut learner = DenseLearner::new(&job, &pictures, 4).unwrap();
     let mut slow = double(&learner.parameters());
     for (step, now) in [(1, &[0_u32, 1, 2, 3][..]), (2, &[4, 5]), (3, &[5, 0, 3])] {
@@ -101,7 +101,7 @@ fn steps_are_those_of_softmax_regression() {
 fn the_test_part_is_scored_without_learning() {
     let folder = data();
     let job = job(&folder, json!({}));
-    let pictures = Pictures::open(&job).unwrap();
+    let pictures = Pictures::open(&job, None).unwrap();
     let mut learner = DenseLearner::new(&job, &pictures, 4).unwrap();
     let before = learner.parameters();
     let all: Vec<u32> = (0..6).collect();
@@ -121,7 +121,7 @@ fn the_test_part_is_scored_without_learning() {
 fn a_look_at_the_noise_learns_the_same_and_tells_the_norms() {
     let folder = data();
     let job = job(&folder, json!({}));
-    let pictures = Pictures::open(&job).unwrap();
+    let pictures = Pictures::open(&job, None).unwrap();
     let mut learner = DenseLearner::new(&job, &pictures, 4).unwrap();
     let start = double(&learner.parameters());
     let result = learner.step(chosen(1, &[0, 1, 2, 3]), size(0.5), Look::AtNoise).unwrap();
@@ -141,7 +141,7 @@ fn a_look_at_the_noise_learns_the_same_and_tells_the_norms() {
 fn a_long_gradient_is_cut_to_the_length_that_is_allowed() {
     let folder = data();
     let job = job(&folder, json!({ "clip_norm": 0.01 }));
-    let pictures = Pictures::open(&job).unwrap();
+    let pictures = Pictures::open(&job, None).unwrap();
     let mut learner = DenseLearner::new(&job, &pictures, 4).unwrap();
     let before = double(&learner.parameters());
     learner.step(chosen(1, &[0, 1, 2]), size(1.0), Look::No).unwrap();
@@ -156,7 +156,7 @@ fn what_is_kept_is_all_that_the_next_step_needs() {
         let folder = data();
         let keys = json!({ "optimizer": optimizer, "hidden_layers": 1, "neurons": 5 });
         let job = job(&folder, keys);
-        let pictures = Pictures::open(&job).unwrap();
+        let pictures = Pictures::open(&job, None).unwrap();
         let mut learner = DenseLearner::new(&job, &pictures, 4).unwrap();
         learner.step(chosen(1, &[0, 1, 2]), size(0.1), Look::No).unwrap();
         let memory = learner.memory();
@@ -180,7 +180,7 @@ fn what_is_kept_is_all_that_the_next_step_needs() {
 fn what_is_frozen_stays_as_it_was() {
     let folder = data();
     let job = job(&folder, json!({ "hidden_layers": 1, "neurons": 5, "freeze": "0" }));
-    let pictures = Pictures::open(&job).unwrap();
+    let pictures = Pictures::open(&job, None).unwrap();
     let mut learner = DenseLearner::new(&job, &pictures, 4).unwrap();
     let before = learner.parameters();
     learner.step(chosen(1, &[0, 1, 2]), size(0.5), Look::No).unwrap();
@@ -202,7 +202,7 @@ fn stretches_that_learn_are_joined() {
 #[test]
 fn networks_that_no_machine_holds_are_refused() {
     let folder = data();
-    let pictures = Pictures::open(&job(&folder, json!({}))).unwrap();
+    let pictures = Pictures::open(&job(&folder, json!({})), None).unwrap();
     let refused = |keys| DenseLearner::new(&job(&folder, keys), &pictures, 4).err().unwrap();
     let error = refused(json!({ "hidden_layers": 2, "neurons": u32::MAX }));
     assert!(matches!(error, TrainError::Network(_) | TrainError::TooLarge { .. }), "{error}");

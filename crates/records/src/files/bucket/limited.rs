@@ -120,8 +120,8 @@ const READ_AHEAD: Duration = Duration::from_millis(2);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bucket::limits::Bandwidth;
-    use crate::bucket::{LocalBucket, contract};
+    use crate::files::bucket::limits::Bandwidth;
+    use crate::files::bucket::{LocalBucket, contract};
 
     fn limited(latency: Duration, bytes_per_s: Option<u64>) -> Limited {
         let bandwidth = bytes_per_s.map(|it| Bandwidth::new(it).unwrap());

@@ -195,7 +195,7 @@ fn failed(address: &Path, source: object_store::Error) -> RecordsError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bucket::contract;
+    use crate::files::bucket::contract;
 
     /// `bench/stores/run.sh` starts real servers and names empty folders in them here.
     #[test]

@@ -7,9 +7,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::{Bucket, Object};
-use crate::durable::write_durably;
 use crate::error::RecordsError;
-use crate::regular_file::open_regular;
+use crate::files::durable::write_durably;
+use crate::files::regular_file::open_regular;
 
 /// The file system.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,7 +73,7 @@ fn add_files(folder: &Path, objects: &mut Vec<Object>) -> Result<(), RecordsErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bucket::contract;
+    use crate::files::bucket::contract;
 
     #[test]
     fn the_file_system_keeps_the_contract() {

@@ -1,7 +1,7 @@
 //! Templates of shell commands: values go in as data, never as commands.
 
+use super::Part;
 use crate::Template;
-use crate::template::Part;
 
 impl Template {
     /// The text as a script for `sh`, with every placeholder replaced by a value that the shell

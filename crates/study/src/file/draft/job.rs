@@ -1,0 +1,112 @@
+//! A job of the built-in trainer before any check.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::Level;
+
+/// A job of the built-in trainer.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobDraft {
+    /// The network: `mlp`, `logistic`, a description such as `cnn:flowers`, or a TOML file.
+    pub network: Option<Level>,
+    /// A data set's name, such as `fashion-mnist-sample`, or a folder.
+    pub data: Option<Level>,
+    /// Hidden layers of an MLP.
+    pub hidden_layers: Option<Level>,
+    /// Neurons in each hidden layer.
+    pub neurons: Option<Level>,
+    /// Learning rate.
+    pub lr: Option<Level>,
+    /// Examples a step.
+    pub batch: Option<Level>,
+    /// Passes over the training data.
+    pub epochs: Option<Level>,
+    /// `sgd`, `momentum`, `nesterov`, `adam`, `adamw`, `adagrad` or `ftrl`.
+    pub optimizer: Option<Level>,
+    /// `constant`, `cosine`, `step:0.1@30,60`, `grow-batch:5@30,60` or `noise-scale`.
+    pub schedule: Option<Level>,
+    /// Epochs over which the learning rate rises to its full size.
+    pub warmup: Option<Level>,
+    /// Batch that the learning rate is meant for; it is scaled linearly to the batch in use.
+    pub reference_batch: Option<Level>,
+    /// Momentum of `momentum` and `nesterov`.
+    pub momentum: Option<Level>,
+    /// What draws weights to zero.
+    pub weight_decay: Option<Level>,
+    /// Penalty on absolute weights, for `ftrl`.
+    pub l1: Option<Level>,
+    /// Largest global norm of the gradients.
+    pub clip_norm: Option<Level>,
+    /// Share of each label that is spread over all classes.
+    pub label_smoothing: Option<Level>,
+    /// Random changes of the pictures to learn from: `none`, or some of `flip`, `crop:64`,
+    /// `zoom:0.5` and `contrast:0.8-1.2` with commas between them.
+    pub augment: Option<Level>,
+    /// Side in pixels of the squares that the files of a picture folder are made.
+    pub size: Option<Level>,
+    /// Epochs without improvement after which a job stops.
+    pub early_stopping: Option<Level>,
+    /// Seconds of training after which a job ends with what it has.
+    pub time_limit_s: Option<Level>,
+    /// File of the test part, where the data are one file.
+    pub test_data: Option<Level>,
+    /// File of weights to start from.
+    pub weights: Option<Level>,
+    /// Start of the names of layers that do not learn.
+    pub freeze: Option<Level>,
+    /// Folder for TensorBoard event files, beside the study file; each trial has its own in it.
+    pub tensorboard: Option<Level>,
+    /// Hash the features of a sparse model into two to the power of this.
+    pub hash_bits: Option<Level>,
+    /// Whether the updates of a sparse model wait for each other: `sync` or `hogwild`.
+    pub update: Option<Level>,
+    /// `one-device`.
+    pub strategy: Option<Level>,
+    /// Replicas of the network.
+    pub replicas: Option<Level>,
+    /// Worker processes.
+    pub workers: Option<Level>,
+    /// Threads that one replica computes with.
+    pub threads: Option<Level>,
+}
+
+impl JobDraft {
+    /// Keys that were written, with their values.
+    pub(crate) fn fields(self) -> Vec<(String, Level)> {
+        let fields = [
+            ("network", self.network),
+            ("data", self.data),
+            ("hidden_layers", self.hidden_layers),
+            ("neurons", self.neurons),
+            ("lr", self.lr),
+            ("batch", self.batch),
+            ("epochs", self.epochs),
+            ("optimizer", self.optimizer),
+            ("schedule", self.schedule),
+            ("warmup", self.warmup),
+            ("reference_batch", self.reference_batch),
+            ("momentum", self.momentum),
+            ("weight_decay", self.weight_decay),
+            ("l1", self.l1),
+            ("clip_norm", self.clip_norm),
+            ("label_smoothing", self.label_smoothing),
+            ("augment", self.augment),
+            ("size", self.size),
+            ("early_stopping", self.early_stopping),
+            ("time_limit_s", self.time_limit_s),
+            ("test_data", self.test_data),
+            ("weights", self.weights),
+            ("freeze", self.freeze),
+            ("tensorboard", self.tensorboard),
+            ("hash_bits", self.hash_bits),
+            ("update", self.update),
+            ("strategy", self.strategy),
+            ("replicas", self.replicas),
+            ("workers", self.workers),
+            ("threads", self.threads),
+        ];
+        fields.into_iter().filter_map(|(key, level)| Some((key.to_owned(), level?))).collect()
+    }
+}
