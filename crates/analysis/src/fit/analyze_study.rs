@@ -121,6 +121,7 @@ fn problem_of(
         types: options.types.clone(),
         alpha: spec.alpha,
         direction: Some(study.direction()),
+        range: study.response().range,
         labels: finished.iter().map(|o| label(o)).collect(),
         order: Order::Run,
         balanced: Some(trials::rows_equally_observed(design, finished)),

@@ -165,6 +165,18 @@ impl Variable {
         self.raw.is_some().then_some(own)
     }
 
+    /// The same variable with the values of these observations.
+    pub(crate) fn at_rows(&self, rows: &[usize]) -> Self {
+        let chosen = |values: &Vec<f64>| rows.iter().map(|&row| values[row]).collect();
+        Self {
+            codes: rows.iter().map(|&row| self.codes[row]).collect(),
+            raw: self.raw.as_ref().map(chosen),
+            coded: self.coded.as_ref().map(chosen),
+            polynomials: self.polynomials.as_ref().map(|all| all.iter().map(chosen).collect()),
+            ..self.clone()
+        }
+    }
+
     /// A numeric variable whose levels are its distinct values.
     fn numeric(name: &str, values: Vec<f64>) -> Self {
         let mut distinct = values.clone();
