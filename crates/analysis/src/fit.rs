@@ -4,6 +4,7 @@
 //! `fitted.rs` fits, `assemble.rs` puts the parts together, `checks.rs` judges the assumptions, and
 //! `long_table.rs` does the same for tables that do not fit in memory.
 
+pub(crate) mod aliases;
 pub(crate) mod analysis;
 pub(crate) mod analyze_study;
 pub(crate) mod analyze_table;

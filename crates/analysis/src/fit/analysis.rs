@@ -286,6 +286,16 @@ pub struct Effect {
     pub p_adjusted: Option<f64>,
     /// Share of the variation in percent, by type II sums of squares.
     pub percent: Option<f64>,
+    /// Where the data cannot tell it from other effects: all that it may be, the likeliest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
+}
+
+impl Effect {
+    /// The term, or every effect that it may be: `a:b or c:d`.
+    pub fn told_as(&self) -> String {
+        if self.candidates.is_empty() { self.term.clone() } else { self.candidates.join(" or ") }
+    }
 }
 
 /// Residual variation split into lack of fit and pure error.

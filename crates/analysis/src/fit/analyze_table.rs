@@ -109,6 +109,7 @@ pub(crate) fn problem_of(
         alpha: options.alpha,
         direction: options.direction,
         range: None,
+        aliases: vec![],
         labels: labels(table, &rows, &options.label_columns)?,
         order: Order::Row,
         balanced,

@@ -4,6 +4,7 @@ use trainwright_stats::Influence;
 
 use crate::error::AnalysisError;
 use crate::findings::{self, Evidence};
+use crate::fit::aliases::name_candidates;
 use crate::fit::analysis::{Analysis, Check, LackOfFitSummary, LogScale};
 use crate::fit::best::best;
 use crate::fit::checks::checks;
@@ -21,9 +22,10 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
     let strata = strata_of(problem)?;
     let fitted = Fitted::new(problem)?.tested_in(&strata);
     let influence = fitted.fit.influence();
-    let effects = effects(problem, &fitted);
+    let mut effects = effects(problem, &fitted);
     let checks = checks(problem, &fitted);
     let lenth = lenth_margins(problem, &effects);
+    name_candidates(problem, &fitted, lenth.as_ref(), &mut effects);
     let log_scale = log_scale(problem, &fitted)?;
     let best = best(problem, &fitted, &checks);
     let main_effects = main_effects(problem, &fitted);

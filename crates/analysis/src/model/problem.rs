@@ -33,6 +33,9 @@ pub(crate) struct Problem {
     pub(crate) direction: Option<Direction>,
     /// Values that the response cannot leave, such as 0 and 1.
     pub(crate) range: Option<(f64, f64)>,
+    /// For each term the short effects that the design mixes with it, as sorted factors; empty
+    /// for tables.
+    pub(crate) aliases: Vec<Vec<Vec<usize>>>,
     /// Name of each observation.
     pub(crate) labels: Vec<String>,
     /// Whether the observations stand in the order in which they were run.

@@ -114,7 +114,11 @@ impl Variable {
         let places: HashMap<String, usize> = levels.iter().map(Level::identity).zip(0..).collect();
         for &(trial, level) in observed {
             let code = match level {
-                Some(level) => places.get(&level.identity()).copied(),
+                // A store or table may give back the number that a text such as `16` looks like.
+                Some(level) => places.get(&level.identity()).copied().or_else(|| {
+                    let text = level.to_string();
+                    levels.iter().position(|own| own.to_string() == text)
+                }),
                 None if conditional => Some(0),
                 None => {
                     let factor = factor.name.clone();
@@ -312,6 +316,15 @@ mod tests {
         let strange = Variable::from_factor(&declared, &[], &[(4, Some(&Level::Integer(7)))]);
         let message = strange.unwrap_err().to_string();
         assert_eq!(message, "trial 4: `7` is not a level of factor `lr`");
+    }
+
+    #[test]
+    fn texts_that_look_like_numbers_are_found_again() {
+        let texts = ["16", "32", "auto"].map(|text| Level::Text(text.to_owned()));
+        let declared = factor(texts.to_vec(), None);
+        let (number, text) = (Level::Integer(32), Level::Text("auto".to_owned()));
+        let found = Variable::from_factor(&declared, &[], &[(1, Some(&number)), (2, Some(&text))]);
+        assert_eq!(found.unwrap().codes, [1, 2]);
     }
 
     #[test]

@@ -1,7 +1,12 @@
 //! The best configuration: measured, alike and predicted, held to simulations and worked cases.
 
-use trainwright_analysis::{Analysis, Formula, Table, TableOptions, TermOrder, analyze_table};
-use trainwright_study::Direction;
+use std::collections::BTreeMap;
+
+use trainwright_analysis::{
+    Analysis, Formula, StudyOptions, Table, TableOptions, TermOrder, analyze_study, analyze_table,
+};
+use trainwright_design::Design;
+use trainwright_study::{Direction, Observation, Study, TrialState};
 
 use trainwright_random::Random;
 
@@ -122,17 +127,86 @@ fn configurations_of_very_different_spread_use_their_own() {
 
 #[test]
 fn the_best_predicted_follows_the_effects_and_not_one_lucky_row() {
-    // x raises y by 2, z by 1; the lucky row is x = 0, z = 0.
-    let mut csv = "y,x,z\n".to_owned();
-    for (x, z) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-        for shift in [-0.1, 0.1, 0.05, -0.05] {
+    // x raises y by 2, z by 1; the lucky configuration x = 0, z = 0 ran once.
+    let mut csv = "y,x,z\n3.2,0,0\n".to_owned();
+    for (x, z) in [(0, 1), (1, 0), (1, 1)] {
+        for shift in [-0.1, 0.1, 0.05, -0.05].repeat(4) {
             let y = f64::from(2 * x + z) + shift;
             csv += &format!("{y},{x},{z}\n");
         }
     }
-    csv += "8,0,0\n";
     let best = maximised(&csv, "y ~ x + z").best.unwrap();
+    assert_eq!(best.configuration.to_string(), "x=0 z=0");
     let predicted = best.predicted.unwrap();
+    assert!(!predicted.same);
     assert_eq!(predicted.configuration.to_string(), "x=1 z=1");
     assert_eq!((predicted.combinations, predicted.all_looked_at), (Some(4), true));
+}
+
+/// A half fraction of four factors in two replicates, each a block, with these true values.
+fn half_fraction(truth: impl Fn([f64; 4]) -> f64, order: &str, shift: [f64; 2]) -> Analysis {
+    let mut text = "schema = 1\n[study]\nname = \"half\"\n".to_owned();
+    for name in ["a", "b", "c", "d"] {
+        text += &format!("[factors.{name}]\nlevels = [0, 1]\n");
+    }
+    text += &format!(
+        "[design]\ntype = \"fractional\"\nruns = 8\nreplications = 2\norder = \"{order}\"\n\
+         [metrics.y]\nfrom = \"jsonl\"\nobjective = \"maximize\"\nrange = [0, 100]\n\
+         [analysis]\nresponse = \"y\"\nterms = \"main + 2fi\"\n"
+    );
+    let study = Study::from_text(&text).unwrap_or_else(|e| panic!("{e:?}"));
+    let design = Design::of(&study).unwrap();
+    let mut noise = Noise::new(3);
+    let mut observations = Vec::new();
+    for replicate in 1..=2u32 {
+        for (row, configuration) in (1..).zip(design.rows()) {
+            let level = |name: &str| 2.0 * configuration.get(name).unwrap().number().unwrap() - 1.0;
+            let y = truth(["a", "b", "c", "d"].map(level)) + shift[replicate as usize - 1];
+            observations.push(Observation {
+                trial: observations.len() as u32 + 1,
+                row: Some(row),
+                replicate,
+                block: (order == "blocked").then_some(replicate),
+                whole_plot: None,
+                configuration: configuration.clone(),
+                state: TrialState::Finished,
+                values: BTreeMap::from([("y".to_owned(), y + 0.1 * noise.next())]),
+            });
+        }
+    }
+    analyze_study(&study, &design, &observations, &StudyOptions::default()).unwrap()
+}
+
+fn candidates(analysis: &Analysis, term: &str) -> String {
+    analysis.effects.iter().find(|own| own.term == term).unwrap().told_as()
+}
+
+#[test]
+fn an_aliased_interaction_is_told_with_what_it_may_be() {
+    let found = half_fraction(|[.., c, d]| 50.0 + 3.0 * c * d, "random", [0.0; 2]);
+    assert_eq!(candidates(&found, "a:b"), "a:b or c:d");
+    let ranking = found.findings.iter().find(|own| own.id == "effect-ranking").unwrap();
+    assert!(ranking.text.starts_with("a:b or c:d matters most"), "{}", ranking.text);
+}
+
+#[test]
+fn of_aliased_interactions_that_of_active_factors_comes_first() {
+    let truth = |[_, _, c, d]: [f64; 4]| 50.0 + 2.0 * c + 2.0 * d + 3.0 * c * d;
+    let found = half_fraction(truth, "random", [0.0; 2]);
+    assert!(candidates(&found, "a:b").starts_with("c:d"), "{}", candidates(&found, "a:b"));
+}
+
+#[test]
+fn repeats_in_blocks_are_one_configuration() {
+    let found = half_fraction(|[a, ..]| 50.0 + a, "blocked", [0.0, 20.0]).best.unwrap();
+    assert_eq!(found.n, 2);
+    assert!((found.mean - 61.0).abs() < 0.5, "{}", found.mean);
+}
+
+#[test]
+fn intervals_stay_in_the_range_of_the_metric() {
+    let found = half_fraction(|[a, ..]| 99.0 + a, "random", [0.0; 2]);
+    assert!(found.best.unwrap().ci_high.unwrap() <= 100.0);
+    let levels = found.main_effects.iter().flat_map(|own| &own.levels);
+    assert!(levels.filter_map(|own| own.ci_high).all(|high| high <= 100.0));
 }
