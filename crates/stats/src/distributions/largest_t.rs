@@ -8,8 +8,9 @@ use crate::distributions::{Normal, check_df, check_probability};
 use crate::error::StatsError;
 use crate::root::root;
 
-/// Step of the sum over the control's value; its integrand is analytic and vanishes at both ends.
-const STEP: f64 = 0.1;
+/// Step of the sum over the control's value, in units of the narrowest rise of its integrand, which
+/// is analytic and vanishes at both ends.
+const STEP: f64 = 0.25;
 /// Values of the control beyond this have no weight that counts.
 const REACH: f64 = 8.0;
 
@@ -102,12 +103,14 @@ impl LargestT {
         if self.shares.iter().all(|own| own.0 == 0.0) {
             return exceeds(0.0);
         }
-        let steps = (2.0 * REACH / STEP) as u32;
+        let rise = |own: &(f64, f64)| (1.0 - own.0 * own.0).sqrt() / own.0;
+        let step = STEP * self.shares.iter().map(rise).fold(1.0, f64::min);
+        let steps = (2.0 * REACH / step).ceil() as u32;
         let term = |count: u32| {
-            let z = -REACH + STEP * f64::from(count);
+            let z = -REACH + step * f64::from(count);
             (-0.5 * z * z).exp() * exceeds(z)
         };
-        (0..=steps).map(term).sum::<f64>() * STEP / TAU.sqrt()
+        (0..=steps).map(term).sum::<f64>() * step / TAU.sqrt()
     }
 }
 
