@@ -36,10 +36,10 @@ pub use findings::catalogue::{
 };
 pub use findings::{Finding, Severity};
 pub use fit::analysis::{
-    Analysis, AnovaLine, AnovaTable, AnovaType, Best, BoxCoxSummary, BreuschPaganSummary, CellMean,
-    Check, CoefficientRow, DurbinWatsonSummary, Effect, FitSummary, HalfNormal, Interaction,
-    LackOfFitSummary, LenthSummary, LevelDifference, LevelDifferences, LevelMean, LogScale,
-    MainEffect, PowerLikelihood, Residual,
+    Alike, Analysis, AnovaLine, AnovaTable, AnovaType, Best, BoxCoxSummary, BreuschPaganSummary,
+    CellMean, Check, CoefficientRow, DurbinWatsonSummary, Effect, FitSummary, HalfNormal,
+    Interaction, LackOfFitSummary, LenthSummary, LevelDifference, LevelDifferences, LevelMean,
+    LogScale, MainEffect, PowerLikelihood, PredictedBest, Residual,
 };
 pub use fit::analyze_study::{StudyOptions, analyze_study};
 pub use fit::analyze_table::{TableOptions, analyze_table};

@@ -6,6 +6,7 @@
 //! Everything here returns text. Nothing prints, opens the store or looks at the clock.
 
 mod assets;
+mod best_words;
 mod charts;
 mod contour;
 mod escape;
@@ -17,6 +18,7 @@ mod ranking;
 mod table;
 pub mod terminal;
 mod thin;
+mod unmixing;
 
 pub use figure::figure;
 pub use html::{

@@ -3,7 +3,9 @@
 use trainwright_analysis::wording::count;
 use trainwright_study::TrialState;
 
+use crate::best_words::confirming_runs;
 use crate::input::ReportInput;
+use crate::unmixing::unmixing;
 
 /// Steps as text with commands in backticks, the most useful first; never empty.
 pub(crate) fn next_steps(input: &ReportInput<'_>) -> Vec<String> {
@@ -14,7 +16,14 @@ pub(crate) fn next_steps(input: &ReportInput<'_>) -> Vec<String> {
         .map(|state| input.count(state))
         .sum::<usize>();
     if left > 0 && input.study.task.is_some() {
-        steps.push(format!("Finish {}: `trainwright run {path}`", count(left, "trial")));
+        steps.push(match spent_hours(input) {
+            Some(most) => format!(
+                "{} not run, since `max_hours = {most}` is used up: raise it, then \
+                 `trainwright run {path}`",
+                count(left, "trial") + if left == 1 { " was" } else { " were" }
+            ),
+            None => format!("Finish {}: `trainwright run {path}`", count(left, "trial")),
+        });
     }
     let failed = input.count(TrialState::Failed);
     if failed > 0 {
@@ -22,6 +31,10 @@ pub(crate) fn next_steps(input: &ReportInput<'_>) -> Vec<String> {
             "See why {} failed, mend the cause, then `trainwright run {path} --retry-failed`",
             count(failed, "trial")
         ));
+    }
+    if let Some(analysis) = input.analysis {
+        steps.extend(unmixing(input, analysis));
+        steps.extend(analysis.best.as_ref().and_then(confirming_runs));
     }
     steps.extend(by_finding(input));
     if steps.is_empty() {
@@ -32,6 +45,26 @@ pub(crate) fn next_steps(input: &ReportInput<'_>) -> Vec<String> {
         steps.push(step.to_owned());
     }
     steps
+}
+
+/// The hours that the study may use, where its trials have used them.
+fn spent_hours(input: &ReportInput<'_>) -> Option<f64> {
+    let used: f64 = input.trials.iter().filter_map(|own| Some(own.usage.as_ref()?.wall_s)).sum();
+    let hours = used / 3600.0 / f64::from(input.study.run.slots);
+    input.study.budget.max_hours.filter(|most| hours >= *most)
+}
+
+/// How to get repeats, which the study may already ask for.
+fn repeats(input: &ReportInput<'_>) -> String {
+    match input.study.design.replications {
+        0 | 1 => "Raise `replications` to at least 2, which keeps the trials already run: only \
+                  repeats tell effects from noise"
+            .to_owned(),
+        asked => format!(
+            "Finish the repeats: the study asks for {asked} trials of each row, but no configuration \
+             has two finished ones, and only repeats tell effects from noise"
+        ),
+    }
 }
 
 fn by_finding(input: &ReportInput<'_>) -> Vec<String> {
@@ -49,12 +82,7 @@ fn by_finding(input: &ReportInput<'_>) -> Vec<String> {
                  make it the response"
             ),
         ),
-        (
-            "no-replication",
-            "Raise `replications` to at least 2, which keeps the trials already run: only repeats \
-             tell effects from noise"
-                .to_owned(),
-        ),
+        ("no-replication", repeats(input)),
         (
             "overlapping-timing",
             "Measure times with `slots = 1`, since trials that overlap slow each other down"

@@ -54,6 +54,13 @@ pub(crate) fn told_once(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
 
 /// What an effect does to the response, in words.
 pub(crate) fn in_words(study: &Study, analysis: &Analysis, effect: &Effect) -> String {
+    if let [likeliest, ..] = effect.candidates.as_slice() {
+        return format!(
+            "changes {}, but these runs cannot tell which of them does; {likeliest} is the likeliest \
+             by the factors that matter themselves",
+            analysis.response
+        );
+    }
     let parts: Vec<&str> = effect.term.split(':').collect();
     let sentence = match parts.as_slice() {
         [factor] => main_in_words(study, analysis, effect, factor),

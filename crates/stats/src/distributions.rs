@@ -4,6 +4,7 @@
 //! logarithmic scale. Quantiles invert the same tails, so the two agree.
 
 pub(crate) mod incomplete_beta;
+pub(crate) mod largest_t;
 pub(crate) mod studentised_range;
 
 use statrs::function::{erf, gamma};

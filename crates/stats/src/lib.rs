@@ -29,6 +29,7 @@ mod ranks;
 mod root;
 pub mod sample;
 
+pub use distributions::largest_t::LargestT;
 pub use distributions::studentised_range::StudentisedRange;
 pub use distributions::{ChiSquared, FisherF, Normal, StudentT};
 pub use error::StatsError;

@@ -4,6 +4,7 @@ use trainwright_stats::holm;
 use trainwright_study::Direction;
 
 use super::{Evidence, Finding, info, warning};
+use crate::fit::aliases::mixed_with;
 use crate::fit::fitted::row_of;
 use crate::model::variable::Variable;
 use crate::wording::{brief, list, p_value, percent};
@@ -54,7 +55,7 @@ fn effect_ranking(evidence: &Evidence<'_>) -> Option<Finding> {
     if ranked.is_empty() {
         return None;
     }
-    let name = |r: &Ranked| problem.term_names[r.term].clone();
+    let name = |r: &Ranked| evidence.effects[r.term].told_as();
     let (sure, unsure): (Vec<&Ranked>, Vec<&Ranked>) =
         ranked.iter().partition(|r| r.adjusted < alpha);
     let mut sentences = Vec::new();
@@ -89,6 +90,9 @@ fn effect_ranking(evidence: &Evidence<'_>) -> Option<Finding> {
 fn change(evidence: &Evidence<'_>, term: usize) -> String {
     let problem = evidence.problem;
     let effect = &evidence.effects[term];
+    if !effect.candidates.is_empty() {
+        return ", and these data cannot tell which of them it is".to_owned();
+    }
     let ([index], Some(size), Some(low), Some(high)) =
         (problem.terms[term].as_slice(), effect.effect, effect.ci_low, effect.ci_high)
     else {
@@ -157,9 +161,12 @@ fn aliased_terms(evidence: &Evidence<'_>) -> Option<Finding> {
     let names = &evidence.problem.term_names;
     let aliased: Vec<String> = (0..names.len())
         .filter(|&term| row_of(&evidence.fitted.type_one, term).df == 0)
-        .map(|term| match mixed_with(evidence, term).as_slice() {
+        .map(|term| match mixed_with(evidence.fitted, term).as_slice() {
             [] => names[term].clone(),
-            others => format!("{} (mixed with {})", names[term], list(others)),
+            others => {
+                let others: Vec<String> = others.iter().map(|&t| names[t].clone()).collect();
+                format!("{} (mixed with {})", names[term], list(&others))
+            }
         })
         .collect();
     if aliased.is_empty() {
@@ -176,27 +183,7 @@ fn aliased_terms(evidence: &Evidence<'_>) -> Option<Finding> {
     Some(warning("aliased-terms", text))
 }
 
-/// Terms whose columns make up the aliased term's first column, in coded units.
-fn mixed_with(evidence: &Evidence<'_>, term: usize) -> Vec<String> {
-    let of_column = evidence.fitted.coded_terms();
-    let Some(column) = of_column.iter().position(|&t| t == term + 1) else {
-        return vec![];
-    };
-    let decomposition = evidence.fitted.coded_fit.decomposition();
-    let weights = decomposition.solve(&decomposition.compressed()[column]);
-    let mut terms: Vec<usize> = decomposition
-        .kept()
-        .iter()
-        .zip(weights)
-        .filter(|(_, weight)| weight.abs() > 1e-6)
-        .map(|(&kept, _)| of_column[kept])
-        .filter(|&t| t > 0 && t != term + 1)
-        .collect();
-    terms.dedup();
-    terms.into_iter().map(|t| evidence.problem.term_names[t - 1].clone()).collect()
-}
-
-/// Numeric factors that matter and whose best level is the last one tried.
+/// Numeric factors that matter and whose best level, by the equation, is the last one tried.
 fn optimum_at_edge(evidence: &Evidence<'_>) -> Option<Finding> {
     let (problem, best) = (evidence.problem, evidence.best?);
     let edges: Vec<String> = problem
@@ -216,7 +203,7 @@ fn optimum_at_edge(evidence: &Evidence<'_>) -> Option<Finding> {
         Direction::Maximize => "highest",
     };
     let text = format!(
-        "the {goal} mean lies at the edge of the levels tried for {}: a better value may lie \
+        "the {goal} mean, by the effects, lies at the edge of the levels tried for {}: a better value may lie \
          beyond, which these data cannot tell",
         list(&edges)
     );
@@ -227,7 +214,10 @@ fn edge_of(variable: &Variable, evidence: &Evidence<'_>) -> Option<String> {
     if !variable.is_numeric() {
         return None;
     }
-    let level = evidence.best?.configuration.get(&variable.name)?;
+    // One lucky configuration does not say where to look; the effects do.
+    let best = evidence.best?;
+    let by_effects = best.predicted.as_ref().map(|own| &own.configuration);
+    let level = by_effects.unwrap_or(&best.configuration).get(&variable.name)?;
     let place = variable.levels.iter().position(|l| l.same_as(level))?;
     let at_edge = place == 0 || place + 1 == variable.levels.len();
     at_edge.then(|| format!("{} ({level})", variable.name))

@@ -5,6 +5,7 @@ use trainwright_study::{DesignKind, Factor, Observation, Study, TrialState};
 
 use crate::error::AnalysisError;
 use crate::findings::{Finding, in_natural_units, info, sort, training, trials, warning};
+use crate::fit::aliases::of_design;
 use crate::fit::analysis::{Analysis, AnovaType};
 use crate::fit::assemble::analyze;
 use crate::fit::curvature::curvature;
@@ -112,6 +113,7 @@ fn problem_of(
         formula: format!("{} ~ {}", spec.response, term_names.join(" + ")),
         y: responses(finished, &spec.response)?,
         variables,
+        aliases: of_design(design, &terms),
         terms,
         term_names,
         intercept: formula.intercept,
@@ -121,6 +123,7 @@ fn problem_of(
         types: options.types.clone(),
         alpha: spec.alpha,
         direction: Some(study.direction()),
+        range: study.response().range,
         labels: finished.iter().map(|o| label(o)).collect(),
         order: Order::Run,
         balanced: Some(trials::rows_equally_observed(design, finished)),

@@ -108,6 +108,8 @@ pub(crate) fn problem_of(
         types: options.types.clone(),
         alpha: options.alpha,
         direction: options.direction,
+        range: None,
+        aliases: vec![],
         labels: labels(table, &rows, &options.label_columns)?,
         order: Order::Row,
         balanced,

@@ -4,12 +4,14 @@ use trainwright_stats::Influence;
 
 use crate::error::AnalysisError;
 use crate::findings::{self, Evidence};
+use crate::fit::aliases::name_candidates;
 use crate::fit::analysis::{Analysis, Check, LackOfFitSummary, LogScale};
+use crate::fit::best::best;
 use crate::fit::checks::checks;
 use crate::fit::effects::{effects, half_normal, lenth_margins};
 use crate::fit::fitted::Fitted;
 use crate::fit::level_differences::level_differences;
-use crate::fit::means::{best, interactions, main_effects};
+use crate::fit::means::{interactions, main_effects};
 use crate::fit::residuals::residuals;
 use crate::fit::split_plot::{strata_of, told};
 use crate::model::problem::Problem;
@@ -20,11 +22,12 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
     let strata = strata_of(problem)?;
     let fitted = Fitted::new(problem)?.tested_in(&strata);
     let influence = fitted.fit.influence();
-    let effects = effects(problem, &fitted);
+    let mut effects = effects(problem, &fitted);
     let checks = checks(problem, &fitted);
     let lenth = lenth_margins(problem, &effects);
+    name_candidates(problem, &fitted, lenth.as_ref(), &mut effects);
     let log_scale = log_scale(problem, &fitted)?;
-    let best = best(problem, &fitted);
+    let best = best(problem, &fitted, &checks);
     let main_effects = main_effects(problem, &fitted);
     let findings = findings::of_fit(&Evidence {
         problem,

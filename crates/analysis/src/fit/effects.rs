@@ -31,6 +31,7 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
                     .filter(|_| comparable),
                 p_adjusted: None,
                 percent: fitted.judged(term).percent,
+                candidates: vec![],
             }
         })
         .collect();

@@ -1,9 +1,9 @@
 //! Means by level, by pair of levels and by configuration.
 
 use trainwright_stats::{StudentT, sample};
-use trainwright_study::{Configuration, Direction, Level};
+use trainwright_study::{Configuration, Level};
 
-use crate::fit::analysis::{Best, CellMean, Interaction, LevelMean, MainEffect};
+use crate::fit::analysis::{CellMean, Interaction, LevelMean, MainEffect};
 use crate::fit::fitted::Fitted;
 use crate::model::problem::Problem;
 use crate::model::variable::Variable;
@@ -61,26 +61,6 @@ fn pair_means(problem: &Problem, a: &Variable, b: &Variable) -> Vec<CellMean> {
     cells
 }
 
-/// The cell with the best mean, if a direction is asked for.
-pub(crate) fn best(problem: &Problem, fitted: &Fitted) -> Option<Best> {
-    let direction = problem.direction?;
-    let (cells, _) = problem.cells();
-    let better = |a: f64, b: f64| match direction {
-        Direction::Minimize => b.total_cmp(&a),
-        Direction::Maximize => a.total_cmp(&b),
-    };
-    let means = problem
-        .cell_values()
-        .into_iter()
-        .enumerate()
-        .filter_map(|(cell, values)| Some((cell, sample::mean(&values).ok()?, values)));
-    let (cell, mean, values) = means.max_by(|a, b| better(a.1, b.1))?;
-    let row = cells.iter().position(|&c| c == cell).expect("every cell holds an observation");
-    let (_, ci_low, ci_high) = mean_and_interval(&values, problem, fitted);
-    let configuration = configuration_of(problem, row);
-    Some(Best { configuration, mean, ci_low, ci_high, n: values.len(), direction })
-}
-
 /// Levels of all variables at an observation.
 pub(crate) fn configuration_of(problem: &Problem, row: usize) -> Configuration {
     let level =
@@ -107,5 +87,6 @@ fn mean_and_interval(
         t * sigma / (values.len() as f64).sqrt()
     });
     let ends = mean.zip(half);
-    (mean, ends.map(|(m, h)| m - h), ends.map(|(m, h)| m + h))
+    let ends = ends.map(|(m, h)| problem.in_range([m - h, m + h]));
+    (mean, ends.map(|e| e[0]), ends.map(|e| e[1]))
 }

@@ -31,6 +31,11 @@ pub(crate) struct Problem {
     pub(crate) types: Vec<AnovaType>,
     pub(crate) alpha: f64,
     pub(crate) direction: Option<Direction>,
+    /// Values that the response cannot leave, such as 0 and 1.
+    pub(crate) range: Option<(f64, f64)>,
+    /// For each term the short effects that the design mixes with it, as sorted factors; empty
+    /// for tables.
+    pub(crate) aliases: Vec<Vec<Vec<usize>>>,
     /// Name of each observation.
     pub(crate) labels: Vec<String>,
     /// Whether the observations stand in the order in which they were run.
@@ -75,7 +80,16 @@ impl Problem {
     /// The same problem for the logarithm of the response.
     pub(crate) fn on_log_scale(&self) -> Self {
         let y = self.y.iter().map(|v| v.ln()).collect();
-        Self { y, logarithmic: true, ..self.clone() }
+        Self { y, logarithmic: true, range: None, ..self.clone() }
+    }
+
+    /// An interval cut at the ends of what the response can be: a mean cannot lie beyond, so that
+    /// nothing that the interval should hold is lost.
+    pub(crate) fn in_range(&self, ends: [f64; 2]) -> [f64; 2] {
+        match self.range {
+            Some((low, high)) => ends.map(|end| end.max(low).min(high)),
+            None => ends,
+        }
     }
 
     /// The right side.

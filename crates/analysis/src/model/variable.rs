@@ -114,7 +114,11 @@ impl Variable {
         let places: HashMap<String, usize> = levels.iter().map(Level::identity).zip(0..).collect();
         for &(trial, level) in observed {
             let code = match level {
-                Some(level) => places.get(&level.identity()).copied(),
+                // A store or table may give back the number that a text such as `16` looks like.
+                Some(level) => places.get(&level.identity()).copied().or_else(|| {
+                    let text = level.to_string();
+                    levels.iter().position(|own| own.to_string() == text)
+                }),
                 None if conditional => Some(0),
                 None => {
                     let factor = factor.name.clone();
@@ -163,6 +167,18 @@ impl Variable {
         let own =
             Self { name: name.to_owned(), raw, coded, origin: Origin::Square, ..self.clone() };
         self.raw.is_some().then_some(own)
+    }
+
+    /// The same variable with the values of these observations.
+    pub(crate) fn at_rows(&self, rows: &[usize]) -> Self {
+        let chosen = |values: &Vec<f64>| rows.iter().map(|&row| values[row]).collect();
+        Self {
+            codes: rows.iter().map(|&row| self.codes[row]).collect(),
+            raw: self.raw.as_ref().map(chosen),
+            coded: self.coded.as_ref().map(chosen),
+            polynomials: self.polynomials.as_ref().map(|all| all.iter().map(chosen).collect()),
+            ..self.clone()
+        }
     }
 
     /// A numeric variable whose levels are its distinct values.
@@ -300,6 +316,15 @@ mod tests {
         let strange = Variable::from_factor(&declared, &[], &[(4, Some(&Level::Integer(7)))]);
         let message = strange.unwrap_err().to_string();
         assert_eq!(message, "trial 4: `7` is not a level of factor `lr`");
+    }
+
+    #[test]
+    fn texts_that_look_like_numbers_are_found_again() {
+        let texts = ["16", "32", "auto"].map(|text| Level::Text(text.to_owned()));
+        let declared = factor(texts.to_vec(), None);
+        let (number, text) = (Level::Integer(32), Level::Text("auto".to_owned()));
+        let found = Variable::from_factor(&declared, &[], &[(1, Some(&number)), (2, Some(&text))]);
+        assert_eq!(found.unwrap().codes, [1, 2]);
     }
 
     #[test]

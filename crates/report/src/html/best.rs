@@ -7,6 +7,7 @@ use trainwright_analysis::wording::count;
 use trainwright_analysis::{Analysis, Best, Severity};
 use trainwright_study::{Configuration, Direction, TrialState};
 
+use crate::best_words::beside_the_best;
 use crate::charts::with_unit;
 use crate::escape::escape;
 use crate::figure::{figure, significant, to_spread};
@@ -34,9 +35,13 @@ fn measured(input: &ReportInput<'_>, analysis: &Analysis, best: &Best) -> String
         Direction::Maximize => "Largest",
     };
     let (mean, interval) = mean_in_words(best, analysis.alpha);
+    let beside: String = beside_the_best(analysis, best)
+        .iter()
+        .map(|line| format!("<p>{}</p>", escape(line)))
+        .collect();
     format!(
         "<h3>Best configuration measured</h3>{}<p class=\"big\" title=\"{}\">{mean}<span>{}</span>\
-         </p><p>{wish} mean {} of all rows, {interval} from {}.</p>{}",
+         </p><p>{wish} mean {} of all rows, {interval} from {}.</p>{beside}{}",
         chips(&best.configuration),
         best.mean,
         escape(&unit),

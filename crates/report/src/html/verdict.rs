@@ -92,7 +92,7 @@ fn effects(input: &ReportInput<'_>, analysis: &Analysis) -> String {
         let _ = write!(
             out,
             "<li><div class=\"line\"><b>{}</b>{share}</div><p>{}{p}</p></li>",
-            escape(&effect.term),
+            escape(&effect.told_as()),
             escape(&words)
         );
     }

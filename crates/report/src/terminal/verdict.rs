@@ -4,6 +4,7 @@ use trainwright_analysis::wording::{count, percent};
 use trainwright_analysis::{Analysis, Best, Finding, Severity};
 use trainwright_study::TrialState;
 
+use crate::best_words::beside_the_best;
 use crate::figure::{figure, p_value, to_spread};
 use crate::input::ReportInput;
 use crate::next_steps::next_steps;
@@ -92,6 +93,9 @@ fn put_best(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, col
             count(best.n, "trial")
         ),
     );
+    for line in beside_the_best(analysis, best) {
+        put(text, &format!("  {line}"));
+    }
 }
 
 fn with_interval(best: &Best, alpha: f64) -> String {
@@ -107,16 +111,16 @@ fn with_interval(best: &Best, alpha: f64) -> String {
 fn put_effects(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, colour: Colour) {
     put(text, &format!("\n{}", colour.heading("What matters, by share of the variation")));
     let ranked = ranked(analysis);
-    let width = ranked.iter().map(|effect| effect.term.len()).max().unwrap_or(0);
+    let width = ranked.iter().map(|effect| effect.told_as().len()).max().unwrap_or(0);
     let mut noise = Vec::new();
     for effect in ranked {
         let share = effect.percent.map(percent).unwrap_or_default();
         let p = effect.p.map(|p| format!(" (p = {})", p_value(p))).unwrap_or_default();
         match standing(analysis, effect) {
-            Standing::Noise => noise.push(effect.term.as_str()),
+            Standing::Noise => noise.push(effect.told_as()),
             _ => {
                 let words = in_words(input.study, analysis, effect);
-                put(text, &format!("  {:<width$}  {share:>7}  {words}{p}", effect.term));
+                put(text, &format!("  {:<width$}  {share:>7}  {words}{p}", effect.told_as()));
             }
         }
     }

@@ -60,28 +60,9 @@ impl StudentisedRange {
         if q.is_infinite() {
             return 0.0;
         }
-        // With s = exp(u) the weight of s is nearly exp(-df u^2), and never narrower.
-        let step = (0.5 / self.df.sqrt()).min(0.1);
-        let term = |u: f64| self.log_weight(u).exp() * range_tail(q * u.exp(), self.groups);
         // The range's tail falls as exp(-(q s)^2 / 4), which moves the largest term down to here.
         let start = -0.5 * (0.5 * q * q / self.df).ln_1p();
-        let mut sum = 0.0;
-        for count in 0u32.. {
-            let u = start + step * f64::from(count);
-            let value = term(u);
-            sum += value;
-            if u > 0.0 && value <= NEGLIGIBLE * sum {
-                break;
-            }
-        }
-        for count in 1u32.. {
-            let value = term(start - step * f64::from(count));
-            sum += value;
-            if value <= NEGLIGIBLE * sum {
-                break;
-            }
-        }
-        (sum * step).min(1.0)
+        mean_over_deviation(self.df, start, |s| range_tail(q * s, self.groups)).min(1.0)
     }
 
     /// Value below which the share `p` lies.
@@ -92,13 +73,38 @@ impl StudentisedRange {
         let log_target = (1.0 - check_probability(p)?).ln();
         Ok(solve_tail(log_target, 4.0, |q| self.upper_tail(q)))
     }
+}
 
-    /// Logarithm of the density of `u = ln s`, where `df s^2` is chi-squared.
-    fn log_weight(self, u: f64) -> f64 {
-        let half = 0.5 * self.df;
-        let constant = 2f64.ln() + 0.5 * (half / TAU).ln() - stirling_remainder(half);
-        constant + self.df * (u - 0.5 * (2.0 * u).exp_m1())
+/// Mean of a decreasing function of `s`, where `df s^2` is chi-squared with `df` degrees of
+/// freedom; the sum starts at `s = exp(start)`, near its largest term.
+pub(super) fn mean_over_deviation(df: f64, start: f64, of: impl Fn(f64) -> f64) -> f64 {
+    // With s = exp(u) the weight of s is nearly exp(-df u^2), and never narrower.
+    let step = (0.5 / df.sqrt()).min(0.1);
+    let term = |u: f64| log_weight(df, u).exp() * of(u.exp());
+    let mut sum = 0.0;
+    for count in 0u32.. {
+        let u = start + step * f64::from(count);
+        let value = term(u);
+        sum += value;
+        if u > 0.0 && value <= NEGLIGIBLE * sum {
+            break;
+        }
     }
+    for count in 1u32.. {
+        let value = term(start - step * f64::from(count));
+        sum += value;
+        if value <= NEGLIGIBLE * sum {
+            break;
+        }
+    }
+    sum * step
+}
+
+/// Logarithm of the density of `u = ln s`.
+fn log_weight(df: f64, u: f64) -> f64 {
+    let half = 0.5 * df;
+    let constant = 2f64.ln() + 0.5 * (half / TAU).ln() - stirling_remainder(half);
+    constant + df * (u - 0.5 * (2.0 * u).exp_m1())
 }
 
 /// Chance that the range of `groups` standard normal values exceeds `width`.

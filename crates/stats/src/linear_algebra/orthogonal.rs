@@ -172,6 +172,24 @@ impl Orthogonal {
         squares
     }
 
+    /// Pull that an observation with these values of all columns would have on its own fitted value:
+    /// x'(X'X)^-1 x. Nothing where the values break the rule by which a column is aliased, by more
+    /// than `tolerance`, so that the columns kept cannot tell the fitted value.
+    pub fn leverage_of(&self, values: &[f64], tolerance: f64) -> Option<f64> {
+        let mut unscaled = Vec::with_capacity(self.rank());
+        for (k, &column) in self.kept.iter().enumerate() {
+            let own = &self.rotated[column];
+            let before: f64 = unscaled.iter().zip(own).map(|(z, r): (&f64, &f64)| z * r).sum();
+            unscaled.push((values[column] - before) / own[k]);
+        }
+        let told = |(column, rotated): (usize, &Vec<f64>)| {
+            let expected: f64 = unscaled.iter().zip(rotated).map(|(z, r)| z * r).sum();
+            (values[column] - expected).abs() <= tolerance
+        };
+        let estimable = self.rotated.iter().enumerate().all(told);
+        estimable.then(|| unscaled.iter().map(|z| z * z).sum())
+    }
+
     /// All original columns in the rotated basis, each `rank` long: a small matrix with the same
     /// inner products as the tall one.
     pub fn compressed(&self) -> &[Vec<f64>] {

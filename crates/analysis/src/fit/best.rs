@@ -1,0 +1,179 @@
+//! The best configuration measured, and those that cannot be told from it.
+
+use std::collections::BTreeMap;
+
+use trainwright_stats::{LargestT, StatsError, StudentT, sample};
+use trainwright_study::Direction;
+
+use crate::fit::analysis::{Alike, Best, Check};
+use crate::fit::configurations::{Measured, Spread, configurations, spread};
+use crate::fit::fitted::Fitted;
+use crate::fit::means::configuration_of;
+use crate::fit::predicted::predicted;
+use crate::model::problem::Problem;
+
+/// Share of the errors allowed for that go to having been chosen; the rest pays for judging by the
+/// same data among how many the best was chosen.
+const SHARE_OF_CHOICE: f64 = 0.8;
+
+/// The configuration with the best mean, if a direction is asked for.
+pub(crate) fn best(problem: &Problem, fitted: &Fitted, checks: &[Check]) -> Option<Best> {
+    let direction = problem.direction?;
+    let measured = configurations(problem, fitted);
+    let field = Field { direction, alpha: problem.alpha, measured: &measured };
+    let place = (0..measured.len()).max_by(|&a, &b| field.gain(a).total_cmp(&field.gain(b)))?;
+    let spread = spread(problem, fitted, checks, &measured);
+    let alike: Vec<usize> = match spread {
+        Some(spread) => field.alike(place, spread).ok()?,
+        None => Vec::new(),
+    };
+    let ends = spread.and_then(|own| field.interval(place, alike.len() + 1, own).ok());
+    let within = ends.map(|ends| problem.in_range(ends));
+    let own = &measured[place];
+    let configuration = configuration_of(problem, own.row);
+    Some(Best {
+        predicted: predicted(problem, fitted, &configuration),
+        configuration,
+        mean: own.mean,
+        ci_low: within.map(|ends| ends[0]),
+        ci_high: within.map(|ends| ends[1]),
+        n: own.values.len(),
+        direction,
+        spread: spread.map(|own| match own {
+            Spread::Common { .. } => "common",
+            Spread::Own => "own",
+        }),
+        alike: alike
+            .into_iter()
+            .map(|at| Alike {
+                configuration: configuration_of(problem, measured[at].row),
+                mean: measured[at].mean,
+                n: measured[at].values.len(),
+            })
+            .collect(),
+    })
+}
+
+/// The configurations among which the best is chosen.
+struct Field<'a> {
+    direction: Direction,
+    alpha: f64,
+    measured: &'a [Measured],
+}
+
+impl Field<'_> {
+    /// The mean, with the sign at which more is better.
+    fn gain(&self, place: usize) -> f64 {
+        match self.direction {
+            Direction::Minimize => -self.measured[place].mean,
+            Direction::Maximize => self.measured[place].mean,
+        }
+    }
+
+    fn n(&self, place: usize) -> usize {
+        self.measured[place].values.len()
+    }
+
+    /// Those besides the best that may be as good, the best of them first, by Hsu's multiple
+    /// comparisons with the best ("Multiple Comparisons", 1996, chapter 4).
+    fn alike(&self, best: usize, spread: Spread) -> Result<Vec<usize>, StatsError> {
+        let mut found: Vec<usize> = match spread {
+            Spread::Common { sigma, df } => self.alike_by_hsu(sigma, df)?,
+            Spread::Own => self.alike_by_welch(best)?,
+        };
+        found.retain(|&place| place != best);
+        found.sort_by(|&a, &b| self.gain(b).total_cmp(&self.gain(a)));
+        Ok(found)
+    }
+
+    fn alike_by_hsu(&self, sigma: f64, df: f64) -> Result<Vec<usize>, StatsError> {
+        let count = self.measured.len();
+        if count < 2 {
+            return Ok(vec![]);
+        }
+        let sizes: Vec<usize> = (0..count).map(|place| self.n(place)).collect();
+        // Of configurations with as many repeats only the best can tell another from the best.
+        let mut leaders: BTreeMap<usize, f64> = BTreeMap::new();
+        for place in 0..count {
+            let gain = leaders.entry(sizes[place]).or_insert(f64::NEG_INFINITY);
+            *gain = gain.max(self.gain(place));
+        }
+        let mut constants: BTreeMap<usize, f64> = BTreeMap::new();
+        let mut found = Vec::new();
+        for place in 0..count {
+            let n = sizes[place];
+            if !constants.contains_key(&n) {
+                let others = [&sizes[..place], &sizes[place + 1..]].concat();
+                let largest = LargestT::against_control(n, &others, df)?;
+                constants.insert(n, largest.quantile(1.0 - self.alpha)?);
+            }
+            let constant = constants[&n];
+            let margin =
+                |other: usize| constant * sigma * (1.0 / n as f64 + 1.0 / other as f64).sqrt();
+            if leaders.iter().all(|(&other, gain)| gain - self.gain(place) < margin(other)) {
+                found.push(place);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The same with Welch's standard errors, against the best measured, each comparison at its
+    /// share of the errors by Sidak's rule.
+    fn alike_by_welch(&self, best: usize) -> Result<Vec<usize>, StatsError> {
+        let others = self.measured.len().saturating_sub(1).max(1);
+        let level = (1.0 - self.alpha).powf(1.0 / others as f64);
+        let mut found = Vec::new();
+        for place in 0..self.measured.len() {
+            let (a, b) = (self.own_variance(best)?, self.own_variance(place)?);
+            let parts = a * a / (self.n(best) - 1) as f64 + b * b / (self.n(place) - 1) as f64;
+            let lead = self.gain(best) - self.gain(place);
+            let told = if parts > 0.0 {
+                let t = StudentT::new((a + b).powi(2) / parts)?.quantile(level)?;
+                lead >= t * (a + b).sqrt()
+            } else {
+                lead > 0.0
+            };
+            if !told {
+                found.push(place);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Variance of a configuration's mean by its own repeats.
+    fn own_variance(&self, place: usize) -> Result<f64, StatsError> {
+        let values = &self.measured[place].values;
+        Ok(sample::variance(values)? / values.len() as f64)
+    }
+
+    /// Interval of the best's mean that allows for its having been chosen among `chosen_of`.
+    ///
+    /// Being chosen flatters: the side towards worse means uses the largest of as many t values,
+    /// the other side what errors are left. The interval is exact for one configuration that stands
+    /// apart, and close to it for any number of equals.
+    fn interval(
+        &self,
+        place: usize,
+        chosen_of: usize,
+        spread: Spread,
+    ) -> Result<[f64; 2], StatsError> {
+        let n = self.n(place) as f64;
+        let (error, df) = match spread {
+            Spread::Common { sigma, df } => (sigma / n.sqrt(), df),
+            Spread::Own => (self.own_variance(place)?.sqrt(), n - 1.0),
+        };
+        let t = StudentT::new(df)?;
+        let kept = 1.0 - SHARE_OF_CHOICE * self.alpha;
+        let worse = match spread {
+            _ if chosen_of < 2 => t.quantile(1.0 - 0.5 * self.alpha)?,
+            Spread::Common { .. } => LargestT::independent(chosen_of, df)?.quantile(kept)?,
+            Spread::Own => t.quantile(kept.powf(1.0 / chosen_of as f64))?,
+        };
+        let better = t.quantile(1.0 - (self.alpha - t.upper_tail(worse)))?;
+        let mean = self.measured[place].mean;
+        Ok(match self.direction {
+            Direction::Minimize => [mean - better * error, mean + worse * error],
+            Direction::Maximize => [mean - worse * error, mean + better * error],
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! Every configuration measured, with all its repeats, and how far its mean can be trusted.
+
+use std::collections::BTreeMap;
+
+use trainwright_stats::sample;
+
+use crate::fit::analysis::Check;
+use crate::fit::fitted::Fitted;
+use crate::model::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
+use crate::model::problem::Problem;
+use crate::model::variable::Variable;
+
+/// A configuration with the values of all its repeats.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    /// Its first observation.
+    pub(crate) row: usize,
+    pub(crate) mean: f64,
+    /// Its values, less what their blocks add.
+    pub(crate) values: Vec<f64>,
+}
+
+/// Whose repeats tell how far a mean may be off.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Spread {
+    /// All configurations vary alike.
+    Common { sigma: f64, df: f64 },
+    /// Each has a standard deviation of its own, as in Welch's test.
+    Own,
+}
+
+/// All configurations in the order of their first observation.
+///
+/// Repeats in several blocks are repeats of one configuration. What the equation finds that a block
+/// adds is taken from its values, so that a configuration which ran in good blocks only is not
+/// called good; over blocks that hold it equally often this leaves the plain mean.
+pub(crate) fn configurations(problem: &Problem, fitted: &Fitted) -> Vec<Measured> {
+    let added = added_by_blocks(problem, fitted);
+    let factors: Vec<&Variable> = problem.variables.iter().filter(|v| !v.is_block()).collect();
+    let mut places = BTreeMap::new();
+    let mut found: Vec<Measured> = Vec::new();
+    for row in 0..problem.y.len() {
+        let key: Vec<usize> = factors.iter().map(|v| v.codes[row]).collect();
+        let place = *places.entry(key).or_insert(found.len());
+        if place == found.len() {
+            found.push(Measured { row, mean: 0.0, values: Vec::new() });
+        }
+        found[place].values.push(problem.y[row] - added.get(row).copied().unwrap_or(0.0));
+    }
+    for own in &mut found {
+        own.mean = sample::mean(&own.values).expect("every configuration has a value");
+    }
+    found
+}
+
+/// What the block of each observation adds to the mean of all blocks; empty without blocks.
+fn added_by_blocks(problem: &Problem, fitted: &Fitted) -> Vec<f64> {
+    let block = problem.terms.iter().position(|term| problem.has_block(term) && term.len() == 1);
+    let Some(term) = block else { return Vec::new() };
+    let scheme = Scheme { coding: Coding::Coded, contrasts: Contrasts::Sum };
+    let rows = problem.y.len();
+    let Ok(matrix) = ModelMatrix::new(&problem.variables, problem.equation(), scheme, rows) else {
+        return Vec::new();
+    };
+    let mut added = vec![0.0; rows];
+    for column in (0..matrix.columns.width()).filter(|&c| fitted.coded_terms()[c] == term + 1) {
+        let estimate = fitted.coded_fit.coefficients[column].map_or(0.0, |own| own.estimate);
+        for (sum, value) in added.iter_mut().zip(matrix.columns.column(column)) {
+            *sum += estimate * value;
+        }
+    }
+    added
+}
+
+/// How far means of configurations may be off; nothing without a measure of noise.
+///
+/// Where the equation misses terms, what it leaves is no noise, and only repeats tell. Whole plots
+/// have two sources of noise, which no single standard deviation tells.
+pub(crate) fn spread(
+    problem: &Problem,
+    fitted: &Fitted,
+    checks: &[Check],
+    measured: &[Measured],
+) -> Option<Spread> {
+    if !problem.groupings.is_empty() {
+        return None;
+    }
+    let fails = |name: &str| checks.iter().any(|c| c.name == name && c.holds == Some(false));
+    if fails("equal-variance") && measured.iter().all(|own| own.values.len() > 1) {
+        return Some(Spread::Own);
+    }
+    let repeats = fitted.of_residuals.lack_of_fit.filter(|_| fails("lack-of-fit"));
+    if let Some(test) = repeats.filter(|test| test.pure_error_df > 0) {
+        let df = test.pure_error_df as f64;
+        return Some(Spread::Common { sigma: (test.pure_error_ss / df).sqrt(), df });
+    }
+    let sigma = fitted.fit.sigma?;
+    Some(Spread::Common { sigma, df: fitted.fit.df_residual as f64 })
+}
