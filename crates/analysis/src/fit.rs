@@ -14,6 +14,7 @@ pub(crate) mod box_cox_of_table;
 mod checks;
 mod curvature;
 mod effects;
+mod equal_variance;
 pub(crate) mod fitted;
 mod level_differences;
 pub(crate) mod long_table;

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
 
 mod catalogue;
+mod clean_checks;
 mod comparisons;
 mod correlations;
 mod curvature;
@@ -14,6 +15,7 @@ mod large;
 mod reference;
 mod report_d;
 mod scaling;
+mod split_plots;
 mod studies;
 mod study_answers;
 mod support;
