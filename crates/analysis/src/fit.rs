@@ -17,6 +17,7 @@ mod checks;
 mod configurations;
 mod curvature;
 mod effects;
+mod equal_variance;
 pub(crate) mod fitted;
 mod level_differences;
 pub(crate) mod long_table;

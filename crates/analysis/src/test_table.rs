@@ -97,7 +97,8 @@ fn of_sample(request: &TestQuestion<'_>, table: &Table) -> Result<Outcome, Strin
         StatsTest::Lilliefors => lilliefors(values).map(|found| base(found.d, found.p)),
         StatsTest::JarqueBera => jarque_bera(values).map(shape),
         StatsTest::DAgostino => dagostino(values).map(shape),
-        _ => shapiro_wilk(values).map(|found| base(found.w, found.p)),
+        StatsTest::ShapiroWilk => shapiro_wilk(values).map(|found| base(found.w, found.p)),
+        other => return Err(other.not_made_of("one column")),
     };
     found.map_err(|error| sample.words(&error))
 }
@@ -138,7 +139,8 @@ fn of_groups(request: &TestQuestion<'_>, table: &Table) -> Result<Outcome, Strin
                 .with("shift", found.shift)
                 .method(found.method)
         }),
-        _ => one_way(values).map(|found| f_test(found, "mean")),
+        StatsTest::Anova => one_way(values).map(|found| f_test(found, "mean")),
+        other => return Err(other.not_made_of("groups")),
     };
     found.map_err(|error| groups.words(&error))
 }
@@ -155,11 +157,11 @@ fn of_pairs(request: &TestQuestion<'_>, table: &Table) -> Result<Outcome, String
     let found = match request.test {
         StatsTest::Spearman => spearman(x, y).map(|found| {
             let outcome = base(found.rho, Some(found.p), unrelated).with("rho", found.rho);
-            outcome.with("t", found.t).with("exact_p", found.exact_p)
+            outcome.with("t", found.t).method(found.method)
         }),
         StatsTest::Kendall => kendall(x, y).map(|found| {
             let outcome = base(found.tau, Some(found.p), unrelated).with("tau", found.tau);
-            outcome.with("z", found.z).with("s", found.s)
+            outcome.with("z", found.z).with("s", found.s).method(found.method)
         }),
         StatsTest::PairedT => paired_t(x, y)
             .map(|found| base(found.t, Some(found.p), "had the same mean").t_test(&found)),
@@ -169,11 +171,12 @@ fn of_pairs(request: &TestQuestion<'_>, table: &Table) -> Result<Outcome, String
                 .with("shift", found.shift)
                 .method(found.method)
         }),
-        _ => pearson(x, y).map(|found| {
+        StatsTest::Pearson => pearson(x, y).map(|found| {
             let [low, high] = [0, 1].map(|end| found.interval.map(|interval| interval[end]));
             let outcome = base(found.r, found.p, unrelated).with("r", found.r);
             outcome.with("t", found.t).with("ci_low", low).with("ci_high", high)
         }),
+        other => return Err(other.not_made_of("pairs")),
     };
     found.map_err(|error| format!("columns `{}` and `{}`: {error}", names.0, names.1))
 }

@@ -41,7 +41,7 @@ pub use fits::least_squares::{
 };
 pub use fits::lenth::{Lenth, lenth};
 pub use fits::non_negative::{NonNegative, non_negative_least_squares};
-pub use fits::strata::{Stratum, StratumTerm, strata};
+pub use fits::strata::{ErrorStrata, Stratum, StratumError, StratumTerm};
 pub use fits::two_level_effects::two_level_effects;
 pub use hypothesis_tests::centres::kruskal_wallis::{KruskalWallis, kruskal_wallis};
 pub use hypothesis_tests::centres::mann_whitney::{MannWhitney, mann_whitney};
@@ -60,6 +60,7 @@ pub use hypothesis_tests::relations::spearman::{Spearman, spearman};
 pub use hypothesis_tests::residuals::breusch_pagan::BreuschPagan;
 pub use hypothesis_tests::residuals::durbin_watson::DurbinWatson;
 pub use hypothesis_tests::residuals::lack_of_fit::{LackOfFit, lack_of_fit};
+pub use hypothesis_tests::residuals::simulated::{simulated_p, simulated_p_of_groups};
 pub use hypothesis_tests::spreads::equal_variance::{Bartlett, bartlett, brown_forsythe, levene};
 pub use hypothesis_tests::spreads::fligner_killeen::{FlignerKilleen, fligner_killeen};
 pub use intervals::bootstrap::{

@@ -12,6 +12,19 @@ pub enum TailMethod {
     Exact,
     /// By a normal approximation.
     Normal,
+    /// By the t distribution.
+    Student,
+}
+
+impl TailMethod {
+    /// The method in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Normal => "normal approximation",
+            Self::Student => "t approximation",
+        }
+    }
 }
 
 /// Ranks from 1, in the order of the values, and the sizes of the groups of equal values.
@@ -45,6 +58,11 @@ impl Ranks {
             start = end;
         }
         Self { ranks, ties }
+    }
+
+    /// Twice the ranks, which are whole numbers.
+    pub(crate) fn doubled(&self) -> Vec<usize> {
+        self.ranks.iter().map(|rank| (2.0 * rank) as usize).collect()
     }
 
     /// Sum of t^3 - t over the ties, by which variances of rank sums shrink.

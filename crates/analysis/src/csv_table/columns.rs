@@ -1,5 +1,7 @@
 //! Columns of a table by name, as comparisons, scaling fits and correlations read them.
 
+use std::collections::{HashMap, HashSet};
+
 use trainwright_study::Level;
 
 use crate::csv_table::{Column, Table, is_missing};
@@ -43,17 +45,28 @@ pub(crate) fn levels(table: &Table, name: &str) -> Result<Vec<Level>, AnalysisEr
 
 /// Distinct levels: numbers by size, other levels by alphabet.
 pub(crate) fn distinct(levels: &[Level]) -> Vec<Level> {
-    let mut found: Vec<Level> = Vec::new();
-    for level in levels {
-        if !found.iter().any(|own| own.same_as(level)) {
-            found.push(level.clone());
-        }
-    }
+    let mut seen = HashSet::new();
+    let mut found: Vec<Level> =
+        levels.iter().filter(|level| seen.insert(level.identity())).cloned().collect();
     if found.iter().all(|level| level.number().is_some()) {
         let size = |level: &Level| level.number().unwrap_or(f64::INFINITY);
         found.sort_by(|a, b| size(a).total_cmp(&size(b)));
     } else {
-        found.sort_by_key(Level::to_string);
+        found.sort_by_cached_key(Level::to_string);
     }
     found
+}
+
+/// The place of each level among those listed, found without going through all of them.
+pub(crate) struct Places(HashMap<String, usize>);
+
+impl Places {
+    pub(crate) fn new(levels: &[Level]) -> Self {
+        Self(levels.iter().enumerate().map(|(place, own)| (own.identity(), place)).collect())
+    }
+
+    /// The place of a level that is listed.
+    pub(crate) fn of(&self, level: &Level) -> usize {
+        *self.0.get(&level.identity()).expect("every level is listed")
+    }
 }

@@ -1,7 +1,7 @@
 //! What an analysis says; field names are the contract of `analyze --json`.
 
 use serde::Serialize;
-use trainwright_stats::{BreuschPagan, DurbinWatson, TailMethod};
+use trainwright_stats::{BreuschPagan, DurbinWatson};
 use trainwright_study::{Configuration, Direction, Level};
 
 use crate::findings::Finding;
@@ -111,10 +111,7 @@ pub struct DurbinWatsonSummary {
 
 impl From<DurbinWatson> for DurbinWatsonSummary {
     fn from(found: DurbinWatson) -> Self {
-        let p_method = match found.method {
-            TailMethod::Exact => "exact",
-            TailMethod::Normal => "normal approximation",
-        };
+        let p_method = found.method.name();
         let DurbinWatson { statistic, p_positive: p, p: p_two_sided, .. } = found;
         Self { statistic, p, p_two_sided, p_method }
     }

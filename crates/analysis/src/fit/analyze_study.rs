@@ -10,6 +10,7 @@ use crate::fit::analysis::{Analysis, AnovaType};
 use crate::fit::assemble::analyze;
 use crate::fit::curvature::curvature;
 use crate::fit::fitted::Fitted;
+use crate::fit::split_plot::strata_of;
 use crate::model::formula::Formula;
 use crate::model::model_matrix::{Coding, Contrasts};
 use crate::model::problem::{Grouping, Order, Problem};
@@ -72,7 +73,8 @@ pub fn analyze_study(
         analysis.checks.push(check);
     }
     if options.coding == Coding::Coded {
-        let raw = Fitted::new(&Problem { coding: Coding::Raw, ..problem })?;
+        let raw = Problem { coding: Coding::Raw, ..problem };
+        let raw = Fitted::new(&raw)?.tested_in(strata_of(&raw)?);
         analysis.findings.extend(in_natural_units(&raw, study.analysis.alpha));
     }
     analysis.findings.extend(trials::findings(study, design, observations));
@@ -131,7 +133,7 @@ fn problem_of(
 }
 
 /// Whole plots, between which hard-to-change factors were set anew.
-fn whole_plots(finished: &[&Observation]) -> Option<Grouping> {
+pub(crate) fn whole_plots(finished: &[&Observation]) -> Option<Grouping> {
     let plots: Vec<u32> = finished.iter().map(|o| o.whole_plot).collect::<Option<_>>()?;
     let mut distinct = plots.clone();
     distinct.sort_unstable();

@@ -87,7 +87,12 @@ pub(crate) fn problem_of(
         .iter()
         .map(|name| Variable::from_table(table, name, &rows))
         .collect::<Result<Vec<_>, _>>()?;
-    let balanced = is_balanced(&variables);
+    // Groups that only have an error of their own are nested in some terms, as plots are.
+    let in_terms = |(place, _): &(usize, &Variable)| {
+        formula.strata.is_empty() || formula.terms.iter().any(|term| term.contains(place))
+    };
+    let of_terms = variables.iter().enumerate().filter(in_terms).map(|(_, own)| own.clone());
+    let balanced = is_balanced(&of_terms.collect::<Vec<_>>());
     let grouping = |term: &Vec<usize>| {
         let own: Vec<&Variable> = term.iter().map(|&v| &variables[v]).collect();
         Grouping::by(formula.name_of(term), &own, y.len())

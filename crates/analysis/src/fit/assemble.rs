@@ -20,7 +20,7 @@ use crate::model::problem::Problem;
 pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
     check_alpha(problem.alpha)?;
     let strata = strata_of(problem)?;
-    let fitted = Fitted::new(problem)?.tested_in(&strata);
+    let fitted = Fitted::new(problem)?.tested_in(strata);
     let influence = fitted.fit.influence();
     let mut effects = effects(problem, &fitted);
     let checks = checks(problem, &fitted);
@@ -39,7 +39,7 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
         log_scale: log_scale.as_ref(),
         best: best.as_ref(),
     });
-    let (strata, of_strata) = told(problem, &strata);
+    let (strata, of_strata) = told(problem, fitted.strata.as_ref());
     let findings = findings.into_iter().chain(of_strata).collect();
     Ok(Analysis {
         response: problem.response.clone(),
@@ -140,7 +140,7 @@ fn log_scale(problem: &Problem, fitted: &Fitted) -> Result<Option<LogScale>, Ana
         return Ok(None);
     }
     let logs = problem.on_log_scale();
-    let refitted = Fitted::new(&logs)?;
+    let refitted = Fitted::new(&logs)?.tested_in(strata_of(&logs)?);
     Ok(Some(LogScale {
         r2: refitted.fit.r2,
         adj_r2: refitted.fit.adj_r2,

@@ -1,11 +1,12 @@
 //! Assumptions checked, each with a sentence that says what its p-value means.
 
-use trainwright_stats::{OneWay, brown_forsythe};
+use trainwright_stats::{Fit, Stratum, bonferroni, shapiro_wilk, simulated_p};
 
 use crate::fit::analysis::Check;
-use crate::fit::fitted::{Fitted, row_of};
+use crate::fit::equal_variance::equal_variance;
+use crate::fit::fitted::Fitted;
 use crate::model::problem::{Order, Problem};
-use crate::wording::{brief, p_value};
+use crate::wording::{brief, count, p_value};
 
 /// All checks of a fit.
 pub(crate) fn checks(problem: &Problem, fitted: &Fitted) -> Vec<Check> {
@@ -37,125 +38,101 @@ const TOO_LONG: &str = "not computed for tables of more than 20,000 rows";
 
 fn normality(problem: &Problem, fitted: &Fitted) -> Check {
     let name = "normality";
+    let fit = fitted.of_one_error();
     let Some(test) = fitted.of_residuals.shapiro else {
-        let why = if fitted.fit.log_likelihood.is_none() {
+        let why = if fit.log_likelihood.is_none() {
             "the equation leaves no residuals, so their distribution cannot be checked"
         } else {
             "the Shapiro-Wilk test covers 3 to 5000 residuals; judge the normal plot by eye"
         };
         return unchecked(name, why);
     };
-    let holds = test.p >= problem.alpha;
-    let p = p_value(test.p);
+    let inner = if is_crowded(fit) {
+        let shortfall = |values: &[f64]| Some(1.0 - shapiro_wilk(values).ok()?.w);
+        let Some(p) = simulated_p(fit.decomposition(), &fit.residuals, shortfall) else {
+            return unchecked(name, &too_few_degrees(fit));
+        };
+        p
+    } else {
+        test.p
+    };
+    let outer = between_groups(fitted);
+    let tests = outer.len() + 1;
+    let smallest = outer.into_iter().fold(inner, f64::min);
+    let p = bonferroni(smallest, tests);
+    let holds = p >= problem.alpha;
+    let of = if tests > 1 { "residuals between and within groups" } else { "residuals" };
+    let words = p_value(p);
     let verdict = if holds {
-        format!("{p} gives no evidence against normal residuals (Shapiro-Wilk)")
+        format!("{words} gives no evidence against normal {of} (Shapiro-Wilk)")
     } else {
         format!(
-            "{p} is evidence against normal residuals (Shapiro-Wilk): intervals and p-values \
+            "{words} is evidence against normal {of} (Shapiro-Wilk): intervals and p-values \
              are approximate"
         )
     };
-    Check { name, statistic: Some(test.w), p: Some(test.p), holds: Some(holds), verdict }
+    Check { name, statistic: Some(test.w), p: Some(p), holds: Some(holds), verdict }
 }
 
-fn equal_variance(problem: &Problem, fitted: &Fitted) -> Check {
-    let name = "equal-variance";
-    let Some((test, over)) = variance_test(problem, fitted) else {
-        return constant_spread(problem, fitted);
-    };
-    let holds = test.p >= problem.alpha;
-    let p = p_value(test.p);
-    let verdict = if holds {
-        format!("{p} gives no evidence of unequal spread over {over} (Brown-Forsythe)")
-    } else {
-        format!(
-            "{p} is evidence that the spread differs over {over} (Brown-Forsythe): one residual \
-             standard deviation does not fit all of them"
-        )
-    };
-    Check { name, statistic: Some(test.f), p: Some(test.p), holds: Some(holds), verdict }
+/// P-values of the errors of groups, as far as each has enough degrees of freedom for a test.
+fn between_groups(fitted: &Fitted) -> Vec<f64> {
+    let Some(errors) = &fitted.strata else { return Vec::new() };
+    let Some((_, outer)) = errors.strata.split_last() else { return Vec::new() };
+    let test = |stratum: &Stratum| shapiro_wilk(&stratum.contrasts).ok().map(|found| found.p);
+    outer.iter().filter_map(test).collect()
 }
 
-/// Breusch-Pagan, where there are no groups to compare.
-fn constant_spread(problem: &Problem, fitted: &Fitted) -> Check {
-    let name = "equal-variance";
-    let Some(test) = fitted.of_residuals.breusch_pagan else {
-        return unchecked(name, "no groups with repeated values to compare the spread of");
-    };
-    let holds = test.p >= problem.alpha;
-    let p = p_value(test.p);
-    let verdict = if holds {
-        format!("{p} gives no evidence that the spread follows the equation (Breusch-Pagan)")
-    } else {
-        format!(
-            "{p} is evidence that the spread changes along the equation (Breusch-Pagan): standard \
-             errors are off where it is wide"
-        )
-    };
-    Check { name, statistic: Some(test.statistic), p: Some(test.p), holds: Some(holds), verdict }
+/// Whether the equation takes so much that its residuals are tied to each other, and tables made
+/// for independent values would mislead.
+pub(crate) fn is_crowded(fit: &Fit) -> bool {
+    let n = fit.residuals.len();
+    n <= MOST_SIMULATED && 10 * fit.df_residual < 9 * n
 }
 
-/// Brown-Forsythe over the repeated cells, else over the levels of the largest factor.
-fn variance_test(problem: &Problem, fitted: &Fitted) -> Option<(OneWay, String)> {
-    let cells: Vec<Vec<f64>> =
-        problem.cell_values().into_iter().filter(|values| values.len() >= 2).collect();
-    if let Ok(test) = brown_forsythe(&cells) {
-        return Some((test, format!("the {} repeated cells", cells.len())));
-    }
-    fitted.fit.log_likelihood?;
-    let mut mains: Vec<(usize, f64)> = problem
-        .terms
-        .iter()
-        .enumerate()
-        .filter(|(_, t)| t.len() == 1 && problem.variables[t[0]].is_factor())
-        .filter_map(|(i, t)| Some((t[0], row_of(&fitted.type_two, i).sum_sq?)))
-        .collect();
-    mains.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let variable = &problem.variables[mains.first()?.0];
-    let mut groups = vec![Vec::new(); variable.levels.len()];
-    for (&code, residual) in variable.codes.iter().zip(&fitted.fit.residuals) {
-        groups[code].push(*residual);
-    }
-    groups.retain(|g| g.len() >= 2);
-    let test = brown_forsythe(&groups).ok()?;
-    Some((test, format!("the levels of {}", variable.name)))
+/// Most observations for which residuals are simulated.
+const MOST_SIMULATED: usize = 500;
+
+pub(crate) fn too_few_degrees(fit: &Fit) -> String {
+    let df = count(fit.df_residual, "degree");
+    format!("with {df} of freedom left, residuals have the same pattern whatever the errors")
 }
 
 fn independence(problem: &Problem, fitted: &Fitted) -> Check {
     let name = "independence";
     let Some(test) = fitted.of_residuals.durbin_watson else {
-        return unchecked(name, "too few residuals to look for a drift");
+        return unchecked(
+            name,
+            "too few residuals to look for a drift: it takes 3 degrees of freedom",
+        );
     };
     let order = match problem.order {
         Order::Run => "run order",
         Order::Row => "the order of the rows",
     };
     let d = brief(test.statistic);
-    // A drift is what one looks for; neighbours that oppose each other are rarer, so that side
-    // gets half the chance of a false alarm.
-    let resemble = test.p_positive < problem.alpha;
-    let oppose = test.p_negative < 0.5 * problem.alpha;
-    let verdict = if resemble || oppose {
-        let (how, p) =
-            if resemble { ("resemble", test.p_positive) } else { ("oppose", test.p_negative) };
+    let p = p_value(test.p);
+    let holds = test.p >= problem.alpha;
+    let verdict = if holds {
         format!(
-            "{} is evidence that neighbours in {order} {how} each other (Durbin-Watson {d}): \
-             something drifts or alternates, and p-values are not exact",
-            p_value(p)
+            "{p} gives no evidence that neighbours in {order} resemble or oppose each other \
+             (Durbin-Watson {d}, two-sided)"
         )
     } else {
+        let how = if test.p_positive < test.p_negative { "resemble" } else { "oppose" };
         format!(
-            "{} gives no evidence that neighbours in {order} resemble each other (Durbin-Watson {d})",
-            p_value(test.p_positive)
+            "{p} is evidence that neighbours in {order} {how} each other (Durbin-Watson {d}, \
+             two-sided): something drifts or alternates, and p-values are not exact"
         )
     };
-    let holds = Some(!resemble && !oppose);
-    Check { name, statistic: Some(test.statistic), p: Some(test.p_positive), holds, verdict }
+    Check { name, statistic: Some(test.statistic), p: Some(test.p), holds: Some(holds), verdict }
 }
 
 fn lack_of_fit(problem: &Problem, fitted: &Fitted) -> Check {
     let name = "lack-of-fit";
     let test = fitted.of_residuals.lack_of_fit.and_then(|l| Some((l.f?, l.p?)));
+    if fitted.strata.is_some() {
+        return unchecked(name, "repeats in other groups differ by the error of the groups too");
+    }
     let Some((f, p)) = test else {
         return unchecked(name, "no repeated cells beyond the equation's terms to compare with");
     };

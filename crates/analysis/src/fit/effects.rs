@@ -3,7 +3,7 @@
 use trainwright_stats::{Normal, holm, lenth};
 
 use crate::fit::analysis::{Effect, HalfNormal, LenthSummary};
-use crate::fit::fitted::{Fitted, interval, row_of};
+use crate::fit::fitted::{Fitted, row_of};
 use crate::model::model_matrix::Coding;
 use crate::model::problem::Problem;
 
@@ -17,9 +17,8 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
             let coefficient = column.and_then(|c| fitted.coded_fit.coefficients[c]);
             // A square is the same at both ends, so nothing goes from low to high.
             let straight = !problem.has_square(&problem.terms[term]);
-            let range = column
-                .filter(|_| straight && fitted.has_common_error(term))
-                .and_then(|c| interval(&fitted.coded_fit, c, problem.alpha));
+            let range =
+                column.filter(|_| straight).and_then(|c| fitted.coded_interval(c, problem.alpha));
             Effect {
                 term: problem.term_names[term].clone(),
                 effect: coefficient.filter(|_| straight).map(|c| 2.0 * c.estimate),
@@ -42,7 +41,8 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
 
 /// Lenth's margins, where no configuration was repeated and there are effects to compare.
 pub(crate) fn lenth_margins(problem: &Problem, effects: &[Effect]) -> Option<LenthSummary> {
-    if problem.configurations() < problem.y.len() {
+    // The effects of one list must share one error.
+    if problem.configurations() < problem.y.len() || !problem.groupings.is_empty() {
         return None;
     }
     let of_factors: Vec<&Effect> = effects

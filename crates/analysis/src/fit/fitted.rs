@@ -1,9 +1,10 @@
 //! The fits behind an analysis: as asked for, and in coded units.
 
 use trainwright_stats::{
-    AnovaRow, BoxCox, BreuschPagan, DurbinWatson, Fit, Intercept, LARGEST_POWER, LackOfFit,
-    ShapiroWilk, StatsError, Stratum, SumOfSquares, TermStructure, box_cox, box_cox_profile,
-    lack_of_fit, least_squares, least_squares_through_origin, shapiro_wilk,
+    AnovaRow, BoxCox, BreuschPagan, Coefficient, Columns, DurbinWatson, ErrorStrata, Fit,
+    Intercept, LARGEST_POWER, LackOfFit, ShapiroWilk, StatsError, StratumError, StudentT,
+    SumOfSquares, TermStructure, box_cox, box_cox_profile, lack_of_fit, least_squares,
+    least_squares_through_origin, shapiro_wilk,
 };
 
 use crate::error::AnalysisError;
@@ -33,8 +34,10 @@ pub(crate) struct Fitted {
     /// Type III in coded units with sum-to-zero contrasts: each effect averaged over the others.
     pub(crate) averaged: Vec<AnovaRow>,
     pub(crate) of_residuals: OfResiduals,
-    /// Numbers of the terms whose error is not that of single observations.
-    outer_terms: Vec<usize>,
+    /// The fit with the mean of every group taken out, where groups have errors of their own.
+    within: Option<Fit>,
+    /// The errors of the groups, where they have their own.
+    pub(crate) strata: Option<ErrorStrata>,
 }
 
 /// What only single residuals can tell; each is undefined for some honest data, and then absent.
@@ -109,20 +112,24 @@ impl Fitted {
         } else {
             Some(build(summed).map_err(stats)?.0)
         };
-        let fit = &own.fit;
+        let within = within_groups(&matrix, problem).map_err(stats)?;
+        let fit = within.as_ref().unwrap_or(&own.fit);
         let (cells, _) = problem.cells();
+        let of_cells = |fit: &Fit| lack_of_fit(y, &cells, fit.ss_residual, fit.df_residual).ok();
         // Residuals that are no more than rounding have nothing to test.
         let testable = fit.log_likelihood.is_some();
         let power = testable.then(|| box_cox(&matrix.columns, y).ok()).flatten();
         let of_residuals = OfResiduals {
-            lack_of_fit: lack_of_fit(y, &cells, fit.ss_residual, fit.df_residual).ok(),
+            // Repeats in other groups differ by the error of the groups too.
+            lack_of_fit: if within.is_none() { of_cells(fit) } else { None },
             power_profile: power.map_or_else(Vec::new, |own| power_profile(&matrix, y, &own)),
             box_cox: power,
             shapiro: testable.then(|| shapiro_wilk(&fit.residuals).ok()).flatten(),
             durbin_watson: testable.then(|| fit.durbin_watson().ok()).flatten(),
             breusch_pagan: testable.then(|| fit.breusch_pagan().ok()).flatten(),
         };
-        Self::of(own, coded, summed, of_residuals).map_err(stats)
+        let found = Self::of(own, coded, summed, of_residuals).map_err(stats)?;
+        Ok(Self { within, ..found })
     }
 
     /// Tables of fits that are made; `summed` is the fit with sum contrasts where it differs.
@@ -138,7 +145,8 @@ impl Fitted {
             type_three: summed.as_ref().unwrap_or(&own).table(SumOfSquares::Partial)?,
             averaged: coded.table(SumOfSquares::Partial)?,
             of_residuals,
-            outer_terms: vec![],
+            within: None,
+            strata: None,
             names: own.names,
             fit: own.fit,
             coded_terms: coded.structure.term_of_column,
@@ -147,31 +155,54 @@ impl Fitted {
     }
 
     /// The same with every term tested against the error of the one stratum it lies in.
-    pub(crate) fn tested_in(mut self, strata: &[Stratum]) -> Self {
-        let Some(innermost) = strata.iter().map(|stratum| stratum.grouping).max() else {
-            return self;
-        };
+    pub(crate) fn tested_in(mut self, errors: Option<ErrorStrata>) -> Self {
+        let Some(errors) = errors else { return self };
         for table in
             [&mut self.type_one, &mut self.type_two, &mut self.type_three, &mut self.averaged]
         {
             for row in table.iter_mut() {
-                let test = row.term.and_then(|term| only_test(strata, term));
+                let test = row.term.and_then(|term| only_test(&errors.strata, term));
                 row.f = test.and_then(|(_, own)| own.f);
                 row.p = test.and_then(|(_, own)| own.p);
             }
         }
-        let terms = self.type_one.iter().filter_map(|row| row.term);
-        let inner = |term: &usize| {
-            only_test(strata, *term).is_some_and(|(stratum, _)| stratum.grouping == innermost)
-        };
-        self.outer_terms = terms.filter(|term| !inner(term)).collect();
+        self.strata = Some(errors);
         self
     }
 
-    /// Whether a term has the error of single observations, so that the residual standard
-    /// deviation is the measure of its uncertainty.
-    pub(crate) fn has_common_error(&self, term: usize) -> bool {
-        !self.outer_terms.contains(&(term + 1))
+    /// The fit whose residuals have one variance: within groups that have errors of their own.
+    pub(crate) fn of_one_error(&self) -> &Fit {
+        self.within.as_ref().unwrap_or(&self.fit)
+    }
+
+    /// The uncertainty of the sum of all observations times their weights, with the errors of the
+    /// strata that the weights lie in; `None` where such an error cannot be measured.
+    pub(crate) fn error_of(&self, weights: &[f64]) -> Option<StratumError> {
+        match &self.strata {
+            Some(strata) => strata.error_of(weights),
+            None => {
+                let length = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
+                let df = self.fit.df_residual as f64;
+                self.fit.sigma.map(|sigma| StratumError { std_error: sigma * length, df })
+            }
+        }
+    }
+
+    /// Half the width of the interval of such a sum.
+    pub(crate) fn half_width(&self, weights: &[f64], alpha: f64) -> Option<f64> {
+        let error = self.error_of(weights)?;
+        let t = StudentT::new(error.df).and_then(|t| t.quantile(1.0 - 0.5 * alpha));
+        Some(error.std_error * t.expect("degrees of freedom are positive, alpha within 0 to 1"))
+    }
+
+    /// Interval of a column's coefficient in coded units.
+    pub(crate) fn coded_interval(&self, column: usize, alpha: f64) -> Option<[f64; 2]> {
+        if self.strata.is_none() {
+            return interval(&self.coded_fit, column, alpha);
+        }
+        let estimate = self.coded_fit.coefficients[column]?.estimate;
+        let half = self.half_width(&weights_of(&self.coded_fit, column)?, alpha)?;
+        Some([estimate - half, estimate + half])
     }
 
     /// The tables asked for.
@@ -204,8 +235,9 @@ impl Fitted {
             r2: fit.r2,
             adj_r2: fit.adj_r2,
             sigma: fit.sigma,
-            f: fit.test.map(|t| t.f),
-            p: fit.test.map(|t| t.p),
+            // No single error would be right for all terms together.
+            f: fit.test.filter(|_| self.strata.is_none()).map(|t| t.f),
+            p: fit.test.filter(|_| self.strata.is_none()).map(|t| t.p),
             df_model: fit.df_model,
             df_residual: fit.df_residual,
             ss_residual: fit.ss_residual,
@@ -221,6 +253,12 @@ impl Fitted {
 
     fn coefficient(&self, column: usize, alpha: f64) -> CoefficientRow {
         let found = self.fit.coefficients[column];
+        if let (Some(strata), Some(found)) = (&self.strata, found) {
+            let weights = weights_of(&self.fit, column);
+            let error = weights.as_deref().and_then(|weights| strata.error_of(weights));
+            let half = weights.and_then(|weights| self.half_width(&weights, alpha));
+            return self.coefficient_of(column, found, error, half);
+        }
         let interval = interval(&self.fit, column, alpha);
         CoefficientRow {
             name: self.names[column].clone(),
@@ -232,6 +270,29 @@ impl Fitted {
             ci_high: interval.map(|i| i[1]),
             vif: found.and_then(|c| c.vif),
             aliased: found.is_none(),
+        }
+    }
+
+    fn coefficient_of(
+        &self,
+        column: usize,
+        found: Coefficient,
+        error: Option<StratumError>,
+        half: Option<f64>,
+    ) -> CoefficientRow {
+        let t = error.map(|error| found.estimate / error.std_error);
+        let tail =
+            |(error, t): (StratumError, f64)| Some(StudentT::new(error.df).ok()?.two_sided(t));
+        CoefficientRow {
+            name: self.names[column].clone(),
+            estimate: Some(found.estimate),
+            std_error: error.map(|error| error.std_error),
+            t,
+            p: error.zip(t).and_then(tail),
+            ci_low: half.map(|half| found.estimate - half),
+            ci_high: half.map(|half| found.estimate + half),
+            vif: found.vif,
+            aliased: false,
         }
     }
 
@@ -255,6 +316,35 @@ impl Fitted {
         let first = of_term.next()?;
         of_term.next().is_none().then_some(first)
     }
+}
+
+/// The fit with the mean of every group taken out; `None` where no groups have their own error.
+fn within_groups(matrix: &ModelMatrix, problem: &Problem) -> Result<Option<Fit>, StatsError> {
+    if problem.groupings.is_empty() {
+        return Ok(None);
+    }
+    let mut columns: Vec<Vec<f64>> = matrix.columns.iter().map(<[f64]>::to_vec).collect();
+    for grouping in &problem.groupings {
+        let last = grouping.groups.iter().copied().max().unwrap_or(0);
+        let of_group = |group: usize| {
+            let inside = move |own: &usize| if *own == group { 1.0 } else { 0.0 };
+            grouping.groups.iter().map(inside).collect()
+        };
+        columns.extend((0..=last).map(of_group));
+    }
+    let columns = Columns::new(columns)?;
+    match problem.intercept {
+        Intercept::First => least_squares(&columns, &problem.y),
+        Intercept::Absent => least_squares_through_origin(&columns, &problem.y),
+    }
+    .map(Some)
+}
+
+/// Weights of the observations in a coefficient; `None` for an aliased column.
+fn weights_of(fit: &Fit, column: usize) -> Option<Vec<f64>> {
+    let decomposition = fit.decomposition();
+    let place = decomposition.kept().iter().position(|&kept| kept == column)?;
+    decomposition.coefficient_weights().into_iter().nth(place)
 }
 
 /// Likelihood of the powers about the most likely one; empty for data so large that the profile

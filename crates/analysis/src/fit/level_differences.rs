@@ -16,31 +16,48 @@ pub(crate) fn level_differences(
     main_effects: &[MainEffect],
 ) -> Vec<LevelDifferences> {
     let comparable = problem.balanced == Some(true) || problem.variables.len() == 1;
-    let (true, Some(sigma)) = (comparable, fitted.fit.sigma) else { return Vec::new() };
-    let df = fitted.fit.df_residual as f64;
+    if !comparable {
+        return Vec::new();
+    }
     let of = |effect: &MainEffect| {
-        let pairs = pairs(&effect.levels, sigma, df, problem.alpha).ok()?;
+        let variable = problem.variables.iter().find(|own| own.name == effect.factor)?;
+        let pairs = pairs(&effect.levels, &variable.codes, fitted, problem.alpha).ok()?;
         (effect.levels.len() > 2 && !pairs.is_empty())
             .then(|| LevelDifferences { factor: effect.factor.clone(), pairs })
     };
     main_effects.iter().filter_map(of).collect()
 }
 
-/// Differences of means with the standard error of Kramer (Biometrics 12, 1956).
+/// Differences of means, each with the error of its strata: with one error for all the standard
+/// error of Kramer (Biometrics 12, 1956).
 fn pairs(
     levels: &[LevelMean],
-    sigma: f64,
-    df: f64,
+    codes: &[usize],
+    fitted: &Fitted,
     alpha: f64,
 ) -> Result<Vec<LevelDifference>, StatsError> {
-    let range = StudentisedRange::new(levels.len(), df)?;
-    let critical = range.quantile(1.0 - alpha)?;
     let mut pairs = Vec::new();
+    // Pairs of one factor have the same degrees of freedom in balanced data.
+    let mut range: Option<(f64, StudentisedRange, f64)> = None;
     for (place, first) in levels.iter().enumerate() {
-        for second in &levels[place + 1..] {
+        for (other, second) in levels.iter().enumerate().skip(place + 1) {
             let (Some(low), Some(high)) = (first.mean, second.mean) else { continue };
-            let difference = high - low;
-            let unit = sigma * (0.5 / first.n as f64 + 0.5 / second.n as f64).sqrt();
+            let weights: Vec<f64> = codes
+                .iter()
+                .map(|&code| match code {
+                    code if code == other => 1.0 / second.n as f64,
+                    code if code == place => -1.0 / first.n as f64,
+                    _ => 0.0,
+                })
+                .collect();
+            let Some(error) = fitted.error_of(&weights) else { continue };
+            if range.as_ref().is_none_or(|(df, _, _)| (df - error.df).abs() > 1e-6 * df) {
+                let own = StudentisedRange::new(levels.len(), error.df)?;
+                let critical = own.quantile(1.0 - alpha)?;
+                range = Some((error.df, own, critical));
+            }
+            let Some((_, range, critical)) = &range else { continue };
+            let (difference, unit) = (high - low, error.std_error / 2f64.sqrt());
             pairs.push(LevelDifference {
                 a: second.level.clone(),
                 b: first.level.clone(),

@@ -1,6 +1,6 @@
 //! Means by level, by pair of levels and by configuration.
 
-use trainwright_stats::{StudentT, sample};
+use trainwright_stats::sample;
 use trainwright_study::{Configuration, Level};
 
 use crate::fit::analysis::{CellMean, Interaction, LevelMean, MainEffect};
@@ -17,10 +17,10 @@ pub(crate) fn main_effects(problem: &Problem, fitted: &Fitted) -> Vec<MainEffect
             factor: variable.name.clone(),
             levels: (0..variable.levels.len())
                 .map(|code| {
-                    let values = chosen(problem, |row| variable.codes[row] == code);
-                    let (mean, ci_low, ci_high) = mean_and_interval(&values, problem, fitted);
+                    let rows = rows_where(problem, |row| variable.codes[row] == code);
+                    let (mean, ci_low, ci_high) = mean_and_interval(&rows, problem, fitted);
                     let level = variable.levels[code].clone();
-                    LevelMean { level, mean, ci_low, ci_high, n: values.len() }
+                    LevelMean { level, mean, ci_low, ci_high, n: rows.len() }
                 })
                 .collect(),
         })
@@ -65,28 +65,32 @@ fn pair_means(problem: &Problem, a: &Variable, b: &Variable) -> Vec<CellMean> {
 pub(crate) fn configuration_of(problem: &Problem, row: usize) -> Configuration {
     let level =
         |v: &Variable| -> (String, Level) { (v.name.clone(), v.levels[v.codes[row]].clone()) };
-    let factors = problem.variables.iter().filter(|v| !v.is_block() && !v.is_square());
-    Configuration::new(factors.map(level).collect())
+    let is_set = |(place, v): &(usize, &Variable)| {
+        !v.is_block() && !v.is_square() && !problem.is_group_alone(*place)
+    };
+    let factors = problem.variables.iter().enumerate().filter(is_set);
+    Configuration::new(factors.map(|(_, variable)| level(variable)).collect())
 }
 
 fn chosen(problem: &Problem, keep: impl Fn(usize) -> bool) -> Vec<f64> {
-    (0..problem.y.len()).filter(|&row| keep(row)).map(|row| problem.y[row]).collect()
+    rows_where(problem, keep).into_iter().map(|row| problem.y[row]).collect()
 }
 
-/// Mean with an interval from the residual standard deviation of the fit.
+fn rows_where(problem: &Problem, keep: impl Fn(usize) -> bool) -> Vec<usize> {
+    (0..problem.y.len()).filter(|&row| keep(row)).collect()
+}
+
+/// Mean of some observations with its interval, by the errors of the strata that they lie in.
 fn mean_and_interval(
-    values: &[f64],
+    rows: &[usize],
     problem: &Problem,
     fitted: &Fitted,
 ) -> (Option<f64>, Option<f64>, Option<f64>) {
-    let mean = sample::mean(values).ok();
-    let half = fitted.fit.sigma.map(|sigma| {
-        let t = StudentT::new(fitted.fit.df_residual as f64)
-            .and_then(|t| t.quantile(1.0 - 0.5 * problem.alpha))
-            .expect("a fit with sigma has degrees of freedom, and alpha lies between 0 and 1");
-        t * sigma / (values.len() as f64).sqrt()
-    });
-    let ends = mean.zip(half);
+    let values: Vec<f64> = rows.iter().map(|&row| problem.y[row]).collect();
+    let mean = sample::mean(&values).ok();
+    let mut weights = vec![0.0; problem.y.len()];
+    rows.iter().for_each(|&row| weights[row] = 1.0 / rows.len() as f64);
+    let ends = mean.zip(fitted.half_width(&weights, problem.alpha));
     let ends = ends.map(|(m, h)| problem.in_range([m - h, m + h]));
     (mean, ends.map(|e| e[0]), ends.map(|e| e[1]))
 }

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 use trainwright_design::{Design, plan};
-use trainwright_stats::{Orthogonal, least_squares, smallest_effect};
+use trainwright_stats::{ErrorStrata, Orthogonal, Stratum, smallest_effect};
 use trainwright_study::{Observation, Study, TrialState};
 
 use crate::error::AnalysisError;
-use crate::fit::analyze_study::{add_blocks, blocks, place_terms, variables};
+use crate::fit::analyze_study::{add_blocks, blocks, place_terms, variables, whole_plots};
+use crate::fit::split_plot::only_test;
 use crate::model::formula::Formula;
 use crate::model::model_matrix::{Coding, Contrasts, Equation, ModelMatrix, Scheme};
 use crate::model::variable::Variable;
@@ -15,17 +16,27 @@ use crate::model::variable::Variable;
 const WANTED: f64 = 0.8;
 
 /// What a planned study will be able to find.
+///
+/// Power is that of the verdicts: an effect counts as found where its p-value, adjusted for the
+/// number of terms by Holm's method, is called evidence. It is worked out for a single effect among
+/// terms that do nothing, which Holm's method then compares with alpha over the number of terms;
+/// beside other effects it is found a little more often.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlannedPower {
     /// Planned observations.
     pub n: usize,
-    /// Degrees of freedom left for the noise.
+    /// Degrees of freedom left for the noise of single observations.
     pub df_residual: usize,
-    /// Smallest effect, from the low to the high end of a factor and in residual standard
-    /// deviations, that is found with probability `power`: that of the main effect hardest to
-    /// find. Absent without residual degrees of freedom, or without a main effect that the rows
-    /// can fix.
+    /// Terms that are tested together.
+    pub tests: usize,
+    /// Smallest effect, from the low to the high end of a factor and in standard deviations of the
+    /// noise, that is found with probability `power`: that of the main effect hardest to find.
+    /// Absent without degrees of freedom for the noise, or without a main effect that the rows can
+    /// fix.
     pub smallest_effect: Option<f64>,
+    /// Degrees of freedom of the noise that this effect is compared with; fewer than `df_residual`
+    /// where it is set between whole plots.
+    pub df_smallest: Option<usize>,
     /// That probability.
     pub power: f64,
     /// The same for every term of one coefficient.
@@ -37,8 +48,12 @@ pub struct PlannedPower {
 pub struct TermPower {
     /// Name of the term.
     pub term: String,
-    /// In residual standard deviations, from low to high; absent where the rows cannot fix it.
+    /// From low to high, in standard deviations of the noise that the term is compared with: of
+    /// single observations, or for terms set between whole plots the square root of the mean
+    /// square between them. Absent where the rows cannot fix it.
     pub smallest_effect: Option<f64>,
+    /// Degrees of freedom of that noise; absent where strata mix.
+    pub df_residual: Option<usize>,
 }
 
 /// Multiplications up to which the power is quick to work out.
@@ -72,35 +87,71 @@ pub fn planned_power(
     let mut term_names = formula.term_names();
     add_blocks(&variables, &mut terms, &mut term_names);
     let equation = Equation { terms: &terms, intercept: formula.intercept };
-    let matrix = ModelMatrix::new(&variables, equation, scheme, n)
-        .map_err(|source| AnalysisError::Stats { response: spec.response.clone(), source })?;
-    let df_residual = n - Orthogonal::new(&matrix.columns).rank();
-    // Any response will do: the standard errors over sigma depend on the rows alone.
-    let response: Vec<f64> = (0..n).map(|row| (row as f64).sin()).collect();
-    let fit = least_squares(&matrix.columns, &response).ok().filter(|_| df_residual > 0);
-    let orthogonal = smallest_effect(n, df_residual as f64, spec.alpha, WANTED).ok();
-    let of_column = |column: usize| {
-        let (fit, orthogonal) = (fit.as_ref()?, orthogonal?);
-        let error = fit.coefficients[column]?.std_error? / fit.sigma?;
-        // An orthogonal column of -1 and +1 has a standard error of 1 / sqrt(n).
-        Some(orthogonal * error * (n as f64).sqrt())
+    let stats = |source| AnalysisError::Stats { response: spec.response.clone(), source };
+    let matrix = ModelMatrix::new(&variables, equation, scheme, n).map_err(stats)?;
+    let noise = Noise::of(&matrix, &planned, n);
+    let columns = &matrix.structure.term_of_column;
+    let decomposition = Orthogonal::new(&matrix.columns);
+    let kept = decomposition.kept();
+    let is_tested = |term: usize| kept.iter().any(|&column| columns[column] == term);
+    let tests = (1..=term_names.len()).filter(|&term| is_tested(term)).count();
+    let alpha = spec.alpha / tests.max(1) as f64;
+    let variances = decomposition.unscaled_variances();
+    let of_column = |column: usize, df: usize| {
+        let place = kept.iter().position(|&own| own == column)?;
+        let orthogonal = smallest_effect(n, df as f64, alpha, WANTED).ok()?;
+        // An orthogonal column of -1 and +1 has a variance of 1 / n.
+        Some(orthogonal * (variances[place] * n as f64).sqrt())
     };
-    let names = term_names.iter().enumerate();
-    let terms: Vec<TermPower> = names
-        .filter_map(|(index, name)| {
-            let own = |(_, term): &(usize, &usize)| **term == index + 1;
-            let mut columns = matrix.structure.term_of_column.iter().enumerate().filter(own);
-            match (columns.next(), columns.next()) {
-                (Some((column, _)), None) => {
-                    Some(TermPower { term: name.clone(), smallest_effect: of_column(column) })
-                }
-                _ => None,
-            }
-        })
-        .collect();
+    let mut terms: Vec<TermPower> = Vec::new();
+    for (index, name) in term_names.iter().enumerate() {
+        let mut own = (0..columns.len()).filter(|&column| columns[column] == index + 1);
+        let (Some(column), None) = (own.next(), own.next()) else { continue };
+        let df_residual = noise.df_of(index + 1);
+        let smallest_effect = df_residual.and_then(|df| of_column(column, df));
+        terms.push(TermPower { term: name.clone(), smallest_effect, df_residual });
+    }
     let mains = terms.iter().filter(|own| study.factor(&own.term).is_some());
-    let smallest_effect = mains.filter_map(|own| own.smallest_effect).max_by(f64::total_cmp);
-    Ok(Some(PlannedPower { n, df_residual, smallest_effect, power: WANTED, terms }))
+    let found = mains.filter_map(|own| Some((own.smallest_effect?, own.df_residual)));
+    let hardest = found.max_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(Some(PlannedPower {
+        n,
+        df_residual: noise.within,
+        tests,
+        smallest_effect: hardest.map(|own| own.0),
+        df_smallest: hardest.and_then(|own| own.1),
+        power: WANTED,
+        terms,
+    }))
+}
+
+/// Degrees of freedom that measure the noise.
+struct Noise {
+    within: usize,
+    strata: Vec<Stratum>,
+}
+
+impl Noise {
+    fn of(matrix: &ModelMatrix, planned: &[&Observation], n: usize) -> Self {
+        // Any response will do: degrees of freedom depend on the rows alone.
+        let response: Vec<f64> = (0..n).map(|row| (row as f64).sin()).collect();
+        let strata = whole_plots(planned).and_then(|plots| {
+            let groups = [plots.groups];
+            ErrorStrata::new(&matrix.columns, &response, &matrix.structure, &groups).ok()
+        });
+        let strata = strata.map_or_else(Vec::new, |own| own.strata);
+        let single = n - Orthogonal::new(&matrix.columns).rank();
+        let within = strata.last().map_or(single, |own| own.df_residual);
+        Self { within, strata }
+    }
+
+    /// Degrees of freedom of the noise that a term is compared with.
+    fn df_of(&self, term: usize) -> Option<usize> {
+        if self.strata.is_empty() {
+            return Some(self.within);
+        }
+        only_test(&self.strata, term).map(|(stratum, _)| stratum.df_residual)
+    }
 }
 
 /// Multiplications that it takes to find the independent columns of the terms over `n` rows.

@@ -1,6 +1,6 @@
 //! Terms tested against the error of their own stratum.
 
-use trainwright_stats::{AnovaRow, Stratum, StratumTerm, strata};
+use trainwright_stats::{AnovaRow, ErrorStrata, Stratum, StratumTerm};
 
 use crate::error::AnalysisError;
 use crate::findings::{Finding, info, warning};
@@ -12,20 +12,26 @@ use crate::model::problem::Problem;
 use crate::wording::list;
 
 /// The strata of a problem; none where all observations have the same error.
-pub(crate) fn strata_of(problem: &Problem) -> Result<Vec<Stratum>, AnalysisError> {
+pub(crate) fn strata_of(problem: &Problem) -> Result<Option<ErrorStrata>, AnalysisError> {
     if problem.groupings.is_empty() {
-        return Ok(vec![]);
+        return Ok(None);
     }
     let stats = |source| AnalysisError::Stats { response: problem.response.clone(), source };
     let (variables, equation) = (&problem.variables, problem.equation());
     let [_, _, summed] = schemes(problem.coding, problem.contrasts);
     let matrix = ModelMatrix::new(variables, equation, summed, problem.y.len()).map_err(stats)?;
     let groups: Vec<Vec<usize>> = problem.groupings.iter().map(|g| g.groups.clone()).collect();
-    strata(&matrix.columns, &problem.y, &matrix.structure, &groups).map_err(stats)
+    ErrorStrata::new(&matrix.columns, &problem.y, &matrix.structure, &groups)
+        .map(Some)
+        .map_err(stats)
 }
 
 /// A table a stratum, and what to know about them.
-pub(crate) fn told(problem: &Problem, found: &[Stratum]) -> (Vec<StratumTable>, Option<Finding>) {
+pub(crate) fn told(
+    problem: &Problem,
+    found: Option<&ErrorStrata>,
+) -> (Vec<StratumTable>, Option<Finding>) {
+    let found = found.map_or(&[][..], |own| &own.strata);
     let tables = found.iter().map(|stratum| table_of(stratum, problem)).collect();
     (tables, (!found.is_empty()).then(|| finding(found, problem)))
 }
@@ -76,14 +82,14 @@ fn finding(found: &[Stratum], problem: &Problem) -> Finding {
         .map(|term| problem.term_names[term - 1].clone())
         .collect();
     if split.is_empty() {
-        let text = "each term is tested against the error of its own stratum; standard errors of \
-                    coefficients take all observations as independent and are right for terms of \
-                    the innermost stratum only";
+        let text = "each term is tested against the error of its own stratum, and intervals of \
+                    effects, coefficients and means have that error too; where strata mix, \
+                    degrees of freedom follow Satterthwaite's rule";
         return info("error-strata", text.to_owned());
     }
     let text = format!(
         "the groups are not balanced, so {} shows in several strata and has no single test; read \
-         the strata one by one",
+         the strata one by one, and take intervals as approximate",
         list(&split)
     );
     warning("unbalanced-strata", text)

@@ -44,6 +44,9 @@ pub(crate) struct Problem {
     pub(crate) balanced: Option<bool>,
 }
 
+/// Parts of names under which tables list blocks and repeats.
+const REPEATS: [&str; 7] = ["block", "replicate", "repeat", "batch_no", "day", "session", "seed"];
+
 /// Observations that share a source of error.
 #[derive(Debug, Clone)]
 pub(crate) struct Grouping {
@@ -113,7 +116,10 @@ impl Problem {
 
     /// Number of each observation's cell, and the number of cells.
     pub(crate) fn cells(&self) -> (Vec<usize>, usize) {
-        let key = |row: usize| self.variables.iter().map(|v| v.codes[row]).collect::<Vec<_>>();
+        let in_cells = |(place, _): &(usize, &Variable)| !self.is_group_alone(*place);
+        let own: Vec<&Variable> =
+            self.variables.iter().enumerate().filter(in_cells).map(|(_, v)| v).collect();
+        let key = |row: usize| own.iter().map(|v| v.codes[row]).collect::<Vec<_>>();
         let mut seen = BTreeMap::new();
         let cells = (0..self.y.len())
             .map(|row| {
@@ -134,10 +140,24 @@ impl Problem {
         term.iter().any(|&index| self.variables[index].is_square())
     }
 
+    /// Whether a variable only groups observations that share an error.
+    pub(crate) fn is_group_alone(&self, place: usize) -> bool {
+        !self.groupings.is_empty() && !self.terms.iter().any(|term| term.contains(&place))
+    }
+
+    /// Whether a variable counts repeats rather than being set: it groups errors, or its name says
+    /// so and it enters the equation by itself, as the blocks of a randomised block design do.
+    fn is_repeat(&self, place: usize) -> bool {
+        let name = self.variables[place].name.to_lowercase();
+        let alone = self.terms.iter().all(|term| term.len() == 1 || !term.contains(&place));
+        self.is_group_alone(place) || (alone && REPEATS.iter().any(|own| name.contains(own)))
+    }
+
     /// Number of different configurations, whatever block they ran in.
     pub(crate) fn configurations(&self) -> usize {
-        let factors = self.variables.iter().filter(|v| !v.is_block());
-        let factors: Vec<&Variable> = factors.collect();
+        let is_setting = |(place, v): &(usize, &Variable)| !v.is_block() && !self.is_repeat(*place);
+        let factors: Vec<&Variable> =
+            self.variables.iter().enumerate().filter(is_setting).map(|(_, v)| v).collect();
         let key = |row: usize| factors.iter().map(|v| v.codes[row]).collect::<Vec<_>>();
         (0..self.y.len()).map(key).collect::<BTreeSet<_>>().len()
     }

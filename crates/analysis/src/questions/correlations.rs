@@ -151,7 +151,7 @@ fn correlate(name: &str, pairs: &[(f64, f64)]) -> Result<CorrelationRow, StatsEr
         rho: ranks.map(|found| found.rho),
         rho_low: rho_ends.map(|i| i[0]),
         rho_high: rho_ends.map(|i| i[1]),
-        rho_p: ranks.map(|found| found.exact_p.unwrap_or(found.p)),
+        rho_p: ranks.map(|found| found.p),
         rho_p_adjusted: None,
         r2_quadratic: parabola.as_ref().and_then(|curve| curve.r2),
         curvature_p: parabola.as_ref().and_then(|curve| curve.p(&[0.0, 0.0, 1.0])),

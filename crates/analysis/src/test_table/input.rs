@@ -1,5 +1,7 @@
 //! Samples, groups and pairs out of a table's columns.
 
+use std::collections::HashMap;
+
 use trainwright_stats::StatsError;
 
 use super::StatsTest;
@@ -66,6 +68,7 @@ impl Groups {
         };
         let mut left_out = Vec::new();
         let mut found: Vec<(&str, Vec<f64>)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
         for (row, (value, key)) in values.iter().zip(keys).enumerate() {
             let (Some(value), line) = (value, table.line(row)) else {
                 left_out.push(table.line(row));
@@ -74,10 +77,11 @@ impl Groups {
             let key = key.as_deref().ok_or_else(|| {
                 format!("line {line}, column `{by}`: the cell is empty, so the row has no group")
             })?;
-            match found.iter_mut().find(|(name, _)| *name == key) {
-                Some((_, group)) => group.push(*value),
-                None => found.push((key, vec![*value])),
-            }
+            let place = *places.entry(key).or_insert_with(|| {
+                found.push((key, Vec::new()));
+                found.len() - 1
+            });
+            found[place].1.push(*value);
         }
         let number = |name: &str| name.parse::<f64>().ok();
         if found.iter().all(|(name, _)| number(name).is_some()) {

@@ -55,11 +55,7 @@ impl Outcome {
     }
 
     pub(super) fn method(self, method: TailMethod) -> Self {
-        let name = match method {
-            TailMethod::Exact => "exact",
-            TailMethod::Normal => "normal approximation",
-        };
-        self.with("p_method", name)
+        self.with("p_method", method.name())
     }
 
     pub(super) fn t_test(self, found: &TTest) -> Self {

@@ -63,5 +63,5 @@ fn outcome(found: &Bootstrap, options: &BootstrapOptions, names: [&str; 2]) -> O
         .with("std_error", found.std_error)
         .with("resamples", options.resamples)
         .with("seed", options.seed)
-        .with("interval_method", "BCa bootstrap")
+        .with("interval_method", "BCa bootstrap, expanded for small samples")
 }

@@ -100,6 +100,11 @@ impl StatsTest {
         self.entry().2
     }
 
+    /// Why a test listed with the needs of others cannot be made as they are.
+    pub(super) fn not_made_of(self, data: &str) -> String {
+        format!("`{}` is listed as a test of {data}, but none is made under that name", self.name())
+    }
+
     fn entry(self) -> (&'static str, Self, Needs) {
         let found = Self::NAMED.into_iter().find(|(_, test, _)| *test == self);
         found.expect("every test has a name")

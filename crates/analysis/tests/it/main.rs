@@ -5,6 +5,7 @@
 
 mod best;
 mod catalogue;
+mod clean_checks;
 mod comparisons;
 mod correlations;
 mod curvature;
@@ -15,6 +16,7 @@ mod large;
 mod reference;
 mod report_d;
 mod scaling;
+mod split_plots;
 mod studies;
 mod study_answers;
 mod support;

@@ -312,10 +312,10 @@ fn the_first_of_aliased_terms_stands_for_all() {
 
 #[test]
 fn power_follows_from_the_number_of_observations_and_terms() {
-    // 320 observations less 11 coefficients; noncentrality n d^2 / 4 = 7.897935 for power 0.8 by
-    // scipy 1.17.1, brentq over ncf.sf(f.isf(0.05, 1, 309), 1, 309, x), hence d below.
+    // 320 observations less 11 coefficients, 10 terms; noncentrality n d^2 / 4 = 13.484230 for
+    // power 0.8 by scipy 1.17.1, brentq over ncf.sf(f.isf(0.05 / 10, 1, 309), 1, 309, x), hence d.
     let study = report_d(false);
     let power = planned_power(&study, &Design::of(&study).unwrap()).unwrap().unwrap();
-    assert_eq!((power.n, power.df_residual), (320, 309));
-    close("smallest effect", power.smallest_effect.unwrap(), 0.314_204_054_4, 1e-8);
+    assert_eq!((power.n, power.df_residual, power.tests), (320, 309, 10));
+    close("smallest effect", power.smallest_effect.unwrap(), 0.410_551_914, 1e-8);
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trainwright_analysis::PlannedPower;
 use trainwright_analysis::wording::count;
-use trainwright_stats::power;
+use trainwright_stats::{power, smallest_effect};
 
 use super::{Chart, dash, series_colour};
 use crate::figure::{figure, for_chart};
@@ -16,8 +16,17 @@ const POINTS: usize = 60;
 /// None where effects are not contrasts of two levels or nothing is left to measure noise by.
 pub(crate) fn power_curve(planned: &PlannedPower, replications: u32, alpha: f64) -> Option<Chart> {
     let smallest = planned.smallest_effect?;
+    // More replications of whole plots would change two errors at once.
+    if planned.df_smallest != Some(planned.df_residual) {
+        return None;
+    }
     let rows = planned.n / replications as usize;
     let terms = planned.n - planned.df_residual;
+    // Holm's method compares the smallest of all p-values with this.
+    let alpha = alpha / planned.tests.max(1) as f64;
+    // Columns that are not orthogonal make the same effect harder to find.
+    let at_plan = smallest_effect(planned.n, planned.df_residual as f64, alpha, planned.power);
+    let harder = smallest / at_plan.ok()?;
     let mut others = vec![replications, 2 * replications];
     if replications > 1 {
         others.push(1);
@@ -33,7 +42,8 @@ pub(crate) fn power_curve(planned: &PlannedPower, replications: u32, alpha: f64)
             let line: Vec<[f64; 2]> = (0..=POINTS)
                 .filter_map(|at| {
                     let effect = 2.0 * smallest * at as f64 / POINTS as f64;
-                    let found = power(effect * effect * n / 4.0, n - terms as f64, alpha).ok()?;
+                    let size = effect / harder;
+                    let found = power(size * size * n / 4.0, n - terms as f64, alpha).ok()?;
                     Some([for_chart(effect), for_chart(100.0 * found)])
                 })
                 .collect();
@@ -55,7 +65,9 @@ pub(crate) fn power_curve(planned: &PlannedPower, replications: u32, alpha: f64)
             "series": series,
         }),
         summary: format!(
-            "Chance of finding an effect by its size: {} of 100 at {} residual deviations.",
+            "Chance of finding an effect by its size, allowing for {} by Holm's method: {} of \
+             100 at {} residual deviations.",
+            count(planned.tests, "term"),
             figure(100.0 * planned.power),
             figure(smallest)
         ),
@@ -72,6 +84,8 @@ mod tests {
         let planned = PlannedPower {
             n: 48,
             df_residual: 32,
+            tests: 1,
+            df_smallest: Some(32),
             smallest_effect: Some(0.8347),
             power: 0.8,
             terms: vec![],

@@ -62,7 +62,8 @@ fn power(input: &ReportInput<'_>, charts: &mut Charts) -> String {
     let chart = power_curve(&planned, study.design.replications, study.analysis.alpha);
     chart.map_or_else(String::new, |chart| {
         format!(
-            "<figure><figcaption><b>Power.</b> How often an effect of a given size is found, if \
+            "<figure><figcaption><b>Power.</b> How often an effect of a given size is called \
+             evidence, allowing for the number of terms by Holm's method as the verdict does, if \
              all trials finish.</figcaption>{}</figure>\n",
             charts.place("power-curve", chart)
         )

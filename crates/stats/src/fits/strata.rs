@@ -26,6 +26,8 @@ pub struct Stratum {
     pub df_residual: usize,
     /// Its sum of squares.
     pub ss_residual: f64,
+    /// The error as independent contrasts of equal variance, as many as it has degrees of freedom.
+    pub contrasts: Vec<f64>,
 }
 
 /// A term in a stratum.
@@ -43,20 +45,109 @@ pub struct StratumTerm {
     pub p: Option<f64>,
 }
 
-/// Splits the variation into strata; each grouping gives the group of every observation, the
-/// outermost first.
-///
-/// # Errors
-/// Lengths that differ, or a faulty response.
-pub fn strata(
-    matrix: &Columns,
-    response: &[f64],
-    terms: &TermStructure,
+/// Observations whose groups have errors of their own.
+#[derive(Debug, Clone)]
+pub struct ErrorStrata {
+    /// The strata, the outermost first.
+    pub strata: Vec<Stratum>,
+    /// Directions between groups, the outermost first.
+    directions: Orthogonal,
+    /// Stratum of each direction by its place in `strata`; the mean has that of the outermost.
+    of_direction: Vec<usize>,
+}
+
+/// The uncertainty of a weighted sum of observations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StratumError {
+    /// Standard error.
+    pub std_error: f64,
+    /// Degrees of freedom, by Satterthwaite's rule where strata mix.
+    pub df: f64,
+}
+
+impl ErrorStrata {
+    /// Splits the variation into strata; each grouping gives the group of every observation, the
+    /// outermost first.
+    ///
+    /// # Errors
+    /// Lengths that differ, or a faulty response.
+    pub fn new(
+        matrix: &Columns,
+        response: &[f64],
+        terms: &TermStructure,
+        groupings: &[Vec<usize>],
+    ) -> Result<Self, StatsError> {
+        crate::fits::least_squares::check_response(matrix, response)?;
+        let rows = response.len();
+        let (indicators, of_column) = indicators(rows, groupings)?;
+        let directions = Orthogonal::new(&indicators);
+        let mut of_row: Vec<Option<usize>> =
+            directions.kept().iter().map(|&c| of_column[c]).collect();
+        of_row.resize(rows, Some(groupings.len()));
+        let rotated: Vec<Vec<f64>> = matrix.iter().map(|c| directions.rotate(c)).collect();
+        let rotated_response = directions.rotate(response);
+        let mut strata: Vec<Stratum> = Vec::new();
+        let mut of_direction = vec![0; rows];
+        for grouping in 0..=groupings.len() {
+            let chosen: Vec<usize> = (0..rows).filter(|&r| of_row[r] == Some(grouping)).collect();
+            if chosen.is_empty() {
+                continue;
+            }
+            chosen.iter().for_each(|&r| of_direction[r] = strata.len());
+            let pick = |vector: &[f64]| chosen.iter().map(|&r| vector[r]).collect::<Vec<f64>>();
+            let columns = rotated.iter().map(|column| {
+                let own = pick(column);
+                if length(&own) > ROUNDING * length(column) { own } else { vec![0.0; own.len()] }
+            });
+            let columns = Columns::new(columns.collect())?;
+            strata.push(stratum(grouping, &columns, &pick(&rotated_response), terms)?);
+        }
+        Ok(Self { strata, directions, of_direction })
+    }
+
+    /// The uncertainty of the sum of all observations times their weights; `None` where it holds
+    /// the error of a stratum that has no degrees of freedom left to measure it by.
+    ///
+    /// Each stratum adds the squared length of the weights in it times its mean square, and the
+    /// degrees of freedom follow Satterthwaite (Biometrics Bulletin 2, 1946). Exact for balanced
+    /// data where the weights lie in one stratum.
+    pub fn error_of(&self, weights: &[f64]) -> Option<StratumError> {
+        let rotated = self.directions.rotate(weights);
+        let whole: f64 = rotated.iter().map(|w| w * w).sum();
+        let mut squares = vec![0.0; self.strata.len()];
+        for (weight, stratum) in rotated.iter().zip(&self.of_direction) {
+            squares[*stratum] += weight * weight;
+        }
+        let (mut variance, mut over_df) = (0.0, 0.0);
+        for (square, stratum) in squares.into_iter().zip(&self.strata) {
+            if square <= ROUNDING * whole {
+                continue;
+            }
+            let part = square * stratum.mean_square()?;
+            variance += part;
+            over_df += part * part / stratum.df_residual as f64;
+        }
+        (variance > 0.0)
+            .then(|| StratumError { std_error: variance.sqrt(), df: variance * variance / over_df })
+    }
+}
+
+impl Stratum {
+    /// Mean square of the error; `None` without degrees of freedom, or where it is rounding.
+    pub fn mean_square(&self) -> Option<f64> {
+        let own: f64 = self.terms.iter().map(|term| term.sum_sq).sum();
+        let rounding = f64::EPSILON * f64::EPSILON * (own + self.ss_residual);
+        (self.df_residual > 0 && self.ss_residual > rounding)
+            .then(|| self.ss_residual / self.df_residual as f64)
+    }
+}
+
+/// A column for every group, and the grouping of each; the first column is the mean.
+fn indicators(
+    rows: usize,
     groupings: &[Vec<usize>],
-) -> Result<Vec<Stratum>, StatsError> {
-    crate::fits::least_squares::check_response(matrix, response)?;
-    let rows = response.len();
-    let mut indicators = vec![vec![1.0; rows]];
+) -> Result<(Columns, Vec<Option<usize>>), StatsError> {
+    let mut columns = vec![vec![1.0; rows]];
     let mut of_column = vec![None];
     for (index, groups) in groupings.iter().enumerate() {
         if groups.len() != rows {
@@ -65,32 +156,12 @@ pub fn strata(
         }
         let last = groups.iter().copied().max().unwrap_or(0);
         for group in 0..=last {
-            let column: Vec<f64> =
-                groups.iter().map(|g| if *g == group { 1.0 } else { 0.0 }).collect();
-            indicators.push(column);
+            let of_group = |g: &usize| if *g == group { 1.0 } else { 0.0 };
+            columns.push(groups.iter().map(of_group).collect());
             of_column.push(Some(index));
         }
     }
-    let errors = Orthogonal::new(&Columns::new(indicators)?);
-    let mut of_row: Vec<Option<usize>> = errors.kept().iter().map(|&c| of_column[c]).collect();
-    of_row.resize(rows, Some(groupings.len()));
-    let rotated: Vec<Vec<f64>> = matrix.iter().map(|column| errors.rotate(column)).collect();
-    let rotated_response = errors.rotate(response);
-    let mut found = Vec::new();
-    for grouping in 0..=groupings.len() {
-        let chosen: Vec<usize> = (0..rows).filter(|&r| of_row[r] == Some(grouping)).collect();
-        if chosen.is_empty() {
-            continue;
-        }
-        let pick = |vector: &[f64]| chosen.iter().map(|&r| vector[r]).collect::<Vec<f64>>();
-        let columns = rotated.iter().map(|column| {
-            let own = pick(column);
-            if length(&own) > ROUNDING * length(column) { own } else { vec![0.0; own.len()] }
-        });
-        let columns = Columns::new(columns.collect())?;
-        found.push(stratum(grouping, &columns, &pick(&rotated_response), terms)?);
-    }
-    Ok(found)
+    Ok((Columns::new(columns)?, of_column))
 }
 
 fn stratum(
@@ -122,7 +193,8 @@ fn stratum(
         };
         seen.push(StratumTerm { term, df, sum_sq, f, p });
     }
-    Ok(Stratum { grouping, terms: seen, df_residual, ss_residual })
+    let contrasts = effects[rank..].to_vec();
+    Ok(Stratum { grouping, terms: seen, df_residual, ss_residual, contrasts })
 }
 
 fn length(vector: &[f64]) -> f64 {
@@ -179,7 +251,7 @@ mod tests {
             let (matrix, terms) = model();
             let groupings =
                 [rows.iter().map(|r| r[0]).collect(), rows.iter().map(|r| 2 * r[0] + r[1]).collect()];
-            let found = strata(&matrix, &y, &terms, &groupings).unwrap();
+            let found = ErrorStrata::new(&matrix, &y, &terms, &groupings).unwrap().strata;
             prop_assert_eq!(found.len(), 3);
             let near = |x: f64, y: f64| (x - y).abs() < 1e-8;
             prop_assert!(found[0].terms.is_empty() && near(found[0].ss_residual, block - mean));

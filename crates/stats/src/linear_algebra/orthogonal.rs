@@ -158,6 +158,20 @@ impl Orthogonal {
         solution
     }
 
+    /// Weights of the observations in each coefficient of the kept columns.
+    pub fn coefficient_weights(&self) -> Vec<Vec<f64>> {
+        let rank = self.rank();
+        let mut effects = vec![vec![0.0; self.rows]; rank];
+        for k in 0..rank {
+            let mut unit = vec![0.0; rank];
+            unit[k] = 1.0;
+            for (own, v) in effects.iter_mut().zip(self.solve(&unit)) {
+                own[k] = v;
+            }
+        }
+        effects.iter().map(|own| self.rotate_back(own)).collect()
+    }
+
     /// Diagonal of the inverse of X'X over the kept columns.
     pub fn unscaled_variances(&self) -> Vec<f64> {
         let rank = self.rank();

@@ -1,6 +1,7 @@
 //! A study before a minute is spent, in words.
 
 use trainwright_analysis::PlannedPower;
+use trainwright_analysis::wording::count;
 use trainwright_design::{Design, Kind};
 use trainwright_report::terminal::{TextTable, confounding_text};
 
@@ -70,10 +71,16 @@ fn power(power: Option<&PlannedPower>) -> String {
         return "power: not worked out, the terms are too many".to_owned();
     };
     let chance = 100.0 * power.power;
-    match (power.smallest_effect, power.df_residual) {
+    match (power.smallest_effect, power.df_smallest.unwrap_or(power.df_residual)) {
         (Some(effect), df) => format!(
-            "power: an effect of {effect:.2} residual standard deviations, low to high, is found \
-             with {chance:.0} % probability ({df} degrees of freedom for the noise)"
+            "power: an effect of {effect:.2} {}, low to high, is found with {chance:.0} % \
+             probability, allowing for {} by Holm's method ({df} degrees of freedom for the noise)",
+            if df == power.df_residual {
+                "residual standard deviations"
+            } else {
+                "standard deviations of the noise between whole plots"
+            },
+            count(power.tests, "term")
         ),
         (None, 0) => "power: none, no degrees of freedom are left to measure the noise; add \
                       replications or leave out terms"

@@ -60,15 +60,17 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
     entry(
         "unequal-variances",
         Warning,
-        "A small p-value of Brown and Forsythe's test, on the repeats of the response, is evidence \
-         that the spread differs between configurations.",
+        "A small p-value is evidence that the spread differs: by Brown and Forsythe's test of \
+         cells of three runs and more, by the distances of pairs between the levels of factors, or \
+         by the residuals. Of small samples the p-value is simulated.",
         "Transform the response, or compare means by Welch's test.",
         "Brown and Forsythe, Journal of the American Statistical Association 69, 1974",
     ),
     entry(
         "dependent-residuals",
         Warning,
-        "Neighbours in run order resemble or oppose each other: something drifts or alternates.",
+        "Neighbours in run order resemble or oppose each other, by the two-sided p-value: \
+         something drifts or alternates.",
         "Randomise the run order, and look for heat, caches or other users of the machine.",
         "Durbin and Watson, Biometrika 38, 1951",
     ),
@@ -136,7 +138,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
         "error-strata",
         Info,
         "Terms are tested against the error between or within groups, each in its own stratum.",
-        "Judge a term by its stratum's test; its coefficient's standard error may be too small.",
+        "Nothing: intervals of effects, coefficients and means have the error of their stratum too.",
         MONTGOMERY,
     ),
     entry(

@@ -6,7 +6,7 @@ use trainwright_study::{Configuration, DesignKind, Factor, Level, Observation, S
 
 use super::{Comparison, Groups, compare};
 use crate::csv_table::Table;
-use crate::csv_table::columns::{distinct, levels, numbers};
+use crate::csv_table::columns::{Places, distinct, levels, numbers};
 use crate::error::AnalysisError;
 use crate::findings::{sort, warning};
 use crate::wording::count;
@@ -64,8 +64,9 @@ pub fn compare_table(table: &Table, options: &CompareOptions) -> Result<Comparis
     let mut left_out = table.rows() - rows.len();
     match &options.paired {
         None => {
+            let places = Places::new(&groups.levels);
             for (row, value) in rows {
-                groups.values[place(&groups.levels, &at[row])].push(value);
+                groups.values[places.of(&at[row])].push(value);
             }
         }
         Some(pair) => left_out += pair_up(table, pair, &rows, &at, &mut groups)?,
@@ -95,11 +96,12 @@ fn pair_up(
     groups: &mut Groups,
 ) -> Result<usize, AnalysisError> {
     let names = levels(table, pair)?;
+    let places = Places::new(&groups.levels);
     let mut pairs: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
     for &(row, value) in rows {
         let cells =
             pairs.entry(names[row].to_string()).or_insert_with(|| vec![None; groups.levels.len()]);
-        let level = place(&groups.levels, &at[row]);
+        let level = places.of(&at[row]);
         if cells[level].replace(value).is_some() {
             return Err(AnalysisError::PairTwice {
                 line: table.line(row),
@@ -198,6 +200,7 @@ fn groups_of(
         levels: known,
         paired: None,
     };
+    let places = Places::new(&groups.levels);
     for own in finished {
         let Some(level) = own.configuration.get(&factor.name) else { continue };
         if start.is_some_and(|start| !others_at_baseline(study, start, factor, own)) {
@@ -207,7 +210,7 @@ fn groups_of(
             trial: own.trial,
             metric: metric.to_owned(),
         })?;
-        groups.values[place(&groups.levels, level)].push(*value);
+        groups.values[places.of(level)].push(*value);
     }
     filled(groups)
 }
@@ -223,10 +226,6 @@ fn others_at_baseline(
         let base = start.get(&other.name).unwrap_or(&other.levels[0]);
         own.configuration.get(&other.name).is_none_or(|level| level.same_as(base))
     })
-}
-
-fn place(levels: &[Level], level: &Level) -> usize {
-    levels.iter().position(|own| own.same_as(level)).expect("every level is listed")
 }
 
 fn baseline_of(levels: &[Level], baseline: Option<&str>, by: &str) -> Result<usize, AnalysisError> {

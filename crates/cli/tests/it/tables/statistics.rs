@@ -130,12 +130,14 @@ fn correlations_agree_with_r() {
         }
         let found = of("spearman");
         close(&found["statistic"], &case["spearman_rho"], 1e-9);
-        if !found["t"].is_null() {
+        if found["p_method"] == "t approximation" {
             close(&found["p"], &case["spearman_p_t_approx"], 1e-9);
         }
         let found = of("kendall");
         close(&found["statistic"], &case["kendall_tau_b"], 1e-9);
-        close(&found["p"], &case["kendall_p_normal_ties"], 1e-9);
+        if found["p_method"] == "normal approximation" {
+            close(&found["p"], &case["kendall_p_normal_ties"], 1e-9);
+        }
         assert!(of("paired-t")["ci_low"].is_number() && of("wilcoxon")["p_method"].is_string());
     }
 }

@@ -33,6 +33,7 @@ pub fn one_way(groups: &[Vec<f64>]) -> Result<OneWay, StatsError> {
     for group in groups {
         sample::check(group, "a group", 1)?;
     }
+    let largest = groups.iter().flatten().fold(0.0f64, |m, v| m.max(v.abs()));
     let groups = &sample::about_common_centre(groups);
     let all: Vec<f64> = groups.concat();
     let (df1, df2) = (groups.len() - 1, all.len() - groups.len());
@@ -44,7 +45,8 @@ pub fn one_way(groups: &[Vec<f64>]) -> Result<OneWay, StatsError> {
     let ss_within: f64 = groups.iter().map(|g| sample::squares_about_mean(g)).sum();
     let ss_between: f64 =
         groups.iter().map(|g| g.len() as f64 * (sample::mean_of(g) - grand).powi(2)).sum();
-    if ss_within <= 0.0 {
+    // Values that are equal on paper differ by the rounding of how they were computed.
+    if ss_within <= all.len() as f64 * (2.0 * f64::EPSILON * largest).powi(2) {
         let reason = "the values within every group are equal";
         return Err(StatsError::Undefined { what: "the one-way F", reason });
     }

@@ -2,7 +2,10 @@
 
 use crate::distributions::Normal;
 use crate::error::StatsError;
-use crate::ranks::Ranks;
+use crate::hypothesis_tests::relations::all_orders::{
+    MOST_TIED, agreements_as_far, disagreements_without_ties,
+};
+use crate::ranks::{MOST_EXACT, Ranks, TailMethod};
 use crate::sample;
 
 /// Kendall's tau-b with its test.
@@ -14,13 +17,19 @@ pub struct Kendall {
     pub s: f64,
     /// `s` over its standard deviation.
     pub z: f64,
-    /// Two-sided p-value by the normal approximation.
+    /// Two-sided p-value.
     pub p: f64,
+    /// How the p-value was found.
+    pub method: TailMethod,
 }
 
 /// Kendall's tau-b of paired values, with the variance for ties of Kendall, Rank Correlation
 /// Methods, sections 3.4 and 4.5. Pairs are counted by Knight's method (Journal of the American
 /// Statistical Association 61, 1966).
+///
+/// The p-value is exact up to 50 pairs without ties and up to 10 with them; beyond, it is that of
+/// the normal approximation. Three pairs in perfect order have a p-value of 1/3: no evidence can
+/// come from fewer than five.
 ///
 /// # Errors
 /// Fewer than two pairs, lengths that differ, or a constant sample.
@@ -53,7 +62,26 @@ pub fn kendall(x: &[f64], y: &[f64]) -> Result<Kendall, StatsError> {
         variance += sum(&x, triples) * sum(&y, triples) / (9.0 * triples(n));
     }
     let z = s / variance.sqrt();
-    Ok(Kendall { tau, s, z, p: 2.0 * Normal.upper_tail(z.abs()) })
+    let (p, method) = match exact(&x, &y, s) {
+        Some(p) => (p, TailMethod::Exact),
+        None => (2.0 * Normal.upper_tail(z.abs()), TailMethod::Normal),
+    };
+    Ok(Kendall { tau, s, z, p, method })
+}
+
+/// Share of all orders with an `s` as far from 0; `None` where they are too many to count.
+fn exact(x: &Ranks, y: &Ranks, s: f64) -> Option<f64> {
+    let n = x.ranks.len();
+    if x.ties.is_empty() && y.ties.is_empty() {
+        // With d disagreeing pairs, s is all pairs less 2 d.
+        let fewest = 0.5 * (pairs(n) - s.abs());
+        let chances = (n <= MOST_EXACT).then(|| disagreements_without_ties(n))?;
+        return Some((2.0 * chances[..=fewest as usize].iter().sum::<f64>()).min(1.0));
+    }
+    let mut sorted = x.doubled();
+    sorted.sort_unstable();
+    let groups: Vec<usize> = sorted.chunk_by(|a, b| a == b).map(<[usize]>::len).collect();
+    (n <= MOST_TIED).then(|| agreements_as_far(&groups, &y.doubled(), s))
 }
 
 fn pairs(count: usize) -> f64 {
@@ -110,6 +138,17 @@ mod tests {
         assert!(kendall(&[1.0], &[1.0]).is_err());
         assert!(kendall(&[1.0, 2.0], &[1.0]).is_err());
         assert!(kendall(&[1.0, 2.0], &[3.0, 3.0]).is_err());
+    }
+
+    /// R 4.2.2: `cor.test(x, y, method = "kendall", exact = TRUE)$p.value`.
+    #[test]
+    fn small_samples_have_exact_p_values() {
+        let found = kendall(&[1.0, 2.0, 3.0], &[2.0, 5.0, 7.0]).unwrap();
+        assert!((found.p - 1.0 / 3.0).abs() < 1e-12 && found.method == TailMethod::Exact);
+        let x: Vec<f64> = (1..=10).map(f64::from).collect();
+        let y = [3.0, 1.0, 2.0, 6.0, 4.0, 5.0, 9.0, 10.0, 7.0, 8.0];
+        let found = kendall(&x, &y).unwrap();
+        assert!((found.p - 0.009_148_478_835_978_8).abs() < 1e-9, "{}", found.p);
     }
 
     proptest! {

@@ -3,8 +3,9 @@
 use statrs::function::gamma::ln_gamma;
 
 use crate::error::StatsError;
+use crate::hypothesis_tests::relations::all_orders::{MOST_COUNTED, MOST_TIED, products_as_far};
 use crate::hypothesis_tests::relations::pearson::pearson;
-use crate::ranks::Ranks;
+use crate::ranks::{Ranks, TailMethod};
 use crate::sample;
 
 /// Spearman's rank correlation with its test.
@@ -14,19 +15,19 @@ pub struct Spearman {
     pub rho: f64,
     /// Its t statistic; `None` for a perfect correlation.
     pub t: Option<f64>,
-    /// Two-sided p-value of `t`, 0 for a perfect correlation of more than two pairs.
+    /// Two-sided p-value.
     pub p: f64,
-    /// Exact chance of a perfect order or its reverse, for a perfect correlation.
-    pub exact_p: Option<f64>,
+    /// How the p-value was found.
+    pub method: TailMethod,
 }
 
 /// Spearman's correlation of paired values (American Journal of Psychology 15, 1904): Pearson's
 /// of the ranks, equal values sharing their mean rank.
 ///
-/// The p-value is that of t with two degrees of freedom less than pairs (Kendall, Rank
-/// Correlation Methods, section 5.14), good from about ten pairs. At a perfect correlation t is
-/// infinite and its p-value 0, as R and SciPy say; the exact chance of that order or its reverse
-/// stands beside it.
+/// Up to 12 pairs (10 with ties), and for a perfect order of any length, the p-value is the share of all orders
+/// with a correlation as far from 0. Beyond, it is that of t with two degrees of freedom less than
+/// pairs (Kendall, Rank Correlation Methods, section 5.14). Three pairs in perfect order have a
+/// p-value of 1/3: no evidence can come from fewer than five.
 ///
 /// # Errors
 /// Fewer than two pairs, lengths that differ, or a constant sample.
@@ -38,14 +39,20 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Result<Spearman, StatsError> {
     let found = pearson(&x.ranks, &y.ranks)?;
     let ends = x.ranks.len() as f64 + 1.0;
     let reversed = x.ranks.iter().zip(&y.ranks).all(|(a, b)| a + b == ends);
+    let method = TailMethod::Exact;
     if reversed || x.ranks == y.ranks {
         let rho = if reversed { -1.0 } else { 1.0 };
-        let exact = perfect(&x);
-        let p = if x.ranks.len() > 2 { 0.0 } else { exact };
-        return Ok(Spearman { rho, t: None, p, exact_p: Some(exact) });
+        return Ok(Spearman { rho, t: None, p: perfect(&x), method });
+    }
+    let tied = !x.ties.is_empty() || !y.ties.is_empty();
+    if x.ranks.len() <= if tied { MOST_TIED } else { MOST_COUNTED } {
+        let p = products_as_far(&x.doubled(), &y.doubled());
+        return Ok(Spearman { rho: found.r, t: found.t, p, method });
     }
     match (found.t, found.p) {
-        (Some(t), Some(p)) => Ok(Spearman { rho: found.r, t: Some(t), p, exact_p: None }),
+        (Some(t), Some(p)) => {
+            Ok(Spearman { rho: found.r, t: Some(t), p, method: TailMethod::Student })
+        }
         _ => {
             let reason = "the ranks cannot be told from a perfect order";
             Err(StatsError::Undefined { what, reason })
@@ -71,11 +78,15 @@ mod tests {
     fn a_perfect_order_has_its_exact_chance() {
         let found = spearman(&[1.0, 2.0, 4.0, 8.0], &[8.0, 4.0, 2.0, 1.0]).unwrap();
         assert_eq!((found.rho, found.t), (-1.0, None));
-        assert!(found.p == 0.0 && (found.exact_p.unwrap() - 2.0 / 24.0).abs() < 1e-12);
+        assert!((found.p - 2.0 / 24.0).abs() < 1e-12);
+        let three = spearman(&[1.0, 2.0, 3.0], &[2.0, 5.0, 7.0]).unwrap();
+        assert!((three.p - 1.0 / 3.0).abs() < 1e-12 && three.method == TailMethod::Exact);
+        let long: Vec<f64> = (0..40).map(f64::from).collect();
+        assert!((0.0..1e-40).contains(&spearman(&long, &long).unwrap().p));
         // With one tie 12 different orders remain.
         let tied = spearman(&[1.0, 2.0, 2.0, 8.0], &[0.0, 5.0, 5.0, 9.0]).unwrap();
         assert_eq!(tied.rho, 1.0);
-        assert!((tied.exact_p.unwrap() - 2.0 / 12.0).abs() < 1e-12);
+        assert!((tied.p - 2.0 / 12.0).abs() < 1e-12);
     }
 
     #[test]
@@ -83,6 +94,15 @@ mod tests {
         assert!(spearman(&[1.0], &[1.0]).is_err());
         assert!(spearman(&[1.0, 2.0], &[1.0]).is_err());
         assert!(spearman(&[1.0, 2.0], &[3.0, 3.0]).is_err());
+    }
+
+    /// R 4.2.2: `cor.test(x, y, method = "spearman", exact = TRUE)$p.value`.
+    #[test]
+    fn small_samples_have_exact_p_values() {
+        let x: Vec<f64> = (1..=9).map(f64::from).collect();
+        let y = [3.0, 1.0, 2.0, 6.0, 4.0, 5.0, 9.0, 7.0, 8.0];
+        let found = spearman(&x, &y).unwrap();
+        assert!((found.p - 0.006_073_633_156_966_49).abs() < 1e-9, "{}", found.p);
     }
 
     proptest! {

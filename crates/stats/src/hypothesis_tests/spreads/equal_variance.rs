@@ -68,6 +68,11 @@ pub fn brown_forsythe(groups: &[Vec<f64>]) -> Result<OneWay, StatsError> {
 }
 
 fn distances(groups: &[Vec<f64>], centre: fn(&[f64]) -> f64) -> Result<OneWay, StatsError> {
+    if groups.len() > 1 && groups.iter().all(|group| group.len() <= 2) {
+        let reason = "both values of a pair lie equally far from their middle, so at least one \
+                      group needs three";
+        return Err(StatsError::Undefined { what: "a comparison of variances", reason });
+    }
     let mut moved = Vec::with_capacity(groups.len());
     for group in groups {
         sample::check(group, "a group", 1)?;

@@ -1,0 +1,177 @@
+//! Whether the spread is the same everywhere, by the test that the data allow.
+//!
+//! Cells of three runs and more are compared by Brown and Forsythe's test. Two runs lie equally
+//! far from their middle, so that test says nothing about pairs: their distances are compared
+//! between the levels of each factor instead. Without repeats residuals are compared, between the
+//! levels of the factor that matters most or along the equation. P-values of small samples come
+//! from simulated normal errors under the same equation, since the tables hold for large ones.
+
+use trainwright_stats::{Fit, brown_forsythe, one_way, sample, simulated_p, simulated_p_of_groups};
+
+use crate::fit::analysis::Check;
+use crate::fit::checks::{is_crowded, too_few_degrees, unchecked};
+use crate::fit::fitted::{Fitted, row_of};
+use crate::model::problem::Problem;
+use crate::wording::p_value;
+
+/// Runs a cell from which the table of Brown and Forsythe's test serves.
+const MANY_RUNS: usize = 10;
+
+/// Checks that the spread is the same everywhere.
+pub(crate) fn equal_variance(problem: &Problem, fitted: &Fitted) -> Check {
+    let name = "equal-variance";
+    let cells = repeated_cells(problem);
+    let found = if cells.iter().any(|own| own.len() > 2) {
+        over_cells(problem, &cells)
+    } else if cells.len() > 1 {
+        match over_pairs(problem, &cells) {
+            Some(found) => Some(found),
+            None => return unchecked(name, "two runs a cell cannot show it"),
+        }
+    } else {
+        over_levels(problem, fitted).or_else(|| along_equation(fitted))
+    };
+    match found {
+        Some(found) => check(found, problem.alpha),
+        None if is_crowded(fitted.of_one_error()) => {
+            unchecked(name, &too_few_degrees(fitted.of_one_error()))
+        }
+        None => unchecked(name, "no groups with repeated values to compare the spread of"),
+    }
+}
+
+/// A test that was made.
+struct Spread {
+    statistic: f64,
+    p: f64,
+    over: String,
+    test: &'static str,
+}
+
+fn check(found: Spread, alpha: f64) -> Check {
+    let Spread { statistic, p, over, test } = found;
+    let holds = p >= alpha;
+    let words = p_value(p);
+    let verdict = if holds {
+        format!("{words} gives no evidence of unequal spread {over} ({test})")
+    } else {
+        format!(
+            "{words} is evidence that the spread differs {over} ({test}): one residual standard \
+             deviation does not fit everywhere"
+        )
+    };
+    Check {
+        name: "equal-variance",
+        statistic: Some(statistic),
+        p: Some(p),
+        holds: Some(holds),
+        verdict,
+    }
+}
+
+/// Rows of each cell that was observed more than once; none where groups have errors of their
+/// own, which would count as spread of the cells.
+fn repeated_cells(problem: &Problem) -> Vec<Vec<usize>> {
+    if !problem.groupings.is_empty() {
+        return Vec::new();
+    }
+    let (cells, count) = problem.cells();
+    let mut rows = vec![Vec::new(); count];
+    cells.into_iter().enumerate().for_each(|(row, cell)| rows[cell].push(row));
+    rows.retain(|own| own.len() > 1);
+    rows
+}
+
+/// Brown and Forsythe's test over the cells of three runs and more.
+fn over_cells(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
+    let value = |row: &usize| problem.y[*row];
+    let large = cells.iter().filter(|own| own.len() > 2);
+    let groups: Vec<Vec<f64>> = large.map(|own| own.iter().map(value).collect()).collect();
+    let test = brown_forsythe(&groups).ok()?;
+    let statistic = |groups: &[Vec<f64>]| Some(brown_forsythe(groups).ok()?.f);
+    let p = if groups.iter().all(|own| own.len() >= MANY_RUNS) {
+        test.p
+    } else {
+        simulated_p_of_groups(&groups, statistic)?
+    };
+    let over = format!("over the {} repeated cells", groups.len());
+    Some(Spread { statistic: test.f, p, over, test: "Brown-Forsythe" })
+}
+
+/// The distances of pairs compared between the levels of each factor: the largest F of all.
+fn over_pairs(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
+    let factors: Vec<Vec<usize>> = problem
+        .terms
+        .iter()
+        .filter(|term| term.len() == 1 && problem.variables[term[0]].is_factor())
+        .map(|term| cells.iter().map(|own| problem.variables[term[0]].codes[own[0]]).collect())
+        .collect();
+    let statistic = |pairs: &[Vec<f64>]| {
+        let distances: Vec<f64> = pairs.iter().map(|own| (own[0] - own[1]).abs()).collect();
+        factors.iter().filter_map(|codes| f_between(codes, &distances)).max_by(f64::total_cmp)
+    };
+    let pairs: Vec<Vec<f64>> =
+        cells.iter().map(|own| own.iter().map(|&row| problem.y[row]).collect()).collect();
+    let p = simulated_p_of_groups(&pairs, statistic)?;
+    let over = format!(
+        "between the levels of factors, by the distances of {} pairs of runs; two runs a cell \
+         cannot show more",
+        cells.len()
+    );
+    Some(Spread { statistic: statistic(&pairs)?, p, over, test: "largest F of the distances" })
+}
+
+/// F of values between groups.
+fn f_between(codes: &[usize], values: &[f64]) -> Option<f64> {
+    let mut groups = vec![Vec::new(); codes.iter().max()? + 1];
+    codes.iter().zip(values).for_each(|(code, value)| groups[*code].push(*value));
+    groups.retain(|own| !own.is_empty());
+    one_way(&groups).ok().map(|found| found.f)
+}
+
+/// Brown and Forsythe's test of residuals over the levels of the largest factor.
+fn over_levels(problem: &Problem, fitted: &Fitted) -> Option<Spread> {
+    let fit = fitted.of_one_error();
+    fit.log_likelihood?;
+    let mains = problem.terms.iter().enumerate().filter_map(|(i, term)| match term.as_slice() {
+        &[own] if problem.variables[own].is_factor() => {
+            Some((own, row_of(&fitted.type_two, i).sum_sq?))
+        }
+        _ => None,
+    });
+    let largest = mains.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let variable = &problem.variables[largest.0];
+    let statistic = |residuals: &[f64]| {
+        let mut groups = vec![Vec::new(); variable.levels.len()];
+        variable.codes.iter().zip(residuals).for_each(|(&code, own)| groups[code].push(*own));
+        groups.retain(|own| own.len() > 2);
+        brown_forsythe(&groups).ok().map(|found| (found.f, found.p))
+    };
+    let (f, table) = statistic(&fit.residuals)?;
+    let p = p_of(fit, table, |residuals| Some(statistic(residuals)?.0))?;
+    let over = format!("over the levels of {}", variable.name);
+    Some(Spread { statistic: f, p, over, test: "Brown-Forsythe" })
+}
+
+/// Breusch and Pagan's test, where there are no groups to compare.
+fn along_equation(fitted: &Fitted) -> Option<Spread> {
+    let test = fitted.of_residuals.breusch_pagan?;
+    let fit = fitted.of_one_error();
+    let statistic = |residuals: &[f64]| {
+        let squares: Vec<f64> = residuals.iter().map(|own| own * own).collect();
+        let spread = sample::variance(&squares).ok().filter(|own| *own > 0.0)?;
+        Some(1.0 - fit.decomposition().residual_squares(&squares) / spread)
+    };
+    let p = p_of(fit, test.p, statistic)?;
+    let over = "along the equation".to_owned();
+    Some(Spread { statistic: test.statistic, p, over, test: "Breusch-Pagan" })
+}
+
+/// The p-value of the table, or a simulated one where residuals are tied to each other.
+fn p_of(fit: &Fit, table: f64, statistic: impl Fn(&[f64]) -> Option<f64>) -> Option<f64> {
+    if is_crowded(fit) {
+        simulated_p(fit.decomposition(), &fit.residuals, statistic)
+    } else {
+        Some(table)
+    }
+}
