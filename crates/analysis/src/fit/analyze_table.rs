@@ -8,6 +8,7 @@ use crate::findings::{Finding, sort, training, warning};
 use crate::fit::analysis::{Analysis, AnovaType};
 use crate::fit::assemble::analyze;
 use crate::model::balance::is_balanced;
+use crate::model::bend::Points;
 use crate::model::formula::Formula;
 use crate::model::model_matrix::{Coding, Contrasts};
 use crate::model::problem::{Grouping, Order, Problem};
@@ -87,7 +88,7 @@ pub(crate) fn problem_of(
         .iter()
         .map(|name| Variable::from_table(table, name, &rows))
         .collect::<Result<Vec<_>, _>>()?;
-    let balanced = is_balanced(&variables);
+    let balanced = is_balanced(&columns_behind(table, &variables, &rows)?);
     let grouping = |term: &Vec<usize>| {
         let own: Vec<&Variable> = term.iter().map(|&v| &variables[v]).collect();
         Grouping::by(formula.name_of(term), &own, y.len())
@@ -111,7 +112,28 @@ pub(crate) fn problem_of(
         labels: labels(table, &rows, &options.label_columns)?,
         order: Order::Row,
         balanced,
+        points: Points::OnLevels,
     })
+}
+
+/// The columns that the variables are made of, each once: balance is a matter of the rows, whatever
+/// the equation computes from them.
+fn columns_behind(
+    table: &Table,
+    variables: &[Variable],
+    rows: &[usize],
+) -> Result<Vec<Variable>, AnalysisError> {
+    let mut found: Vec<Variable> = Vec::new();
+    for own in variables {
+        let source = own.source();
+        if found.iter().any(|other| other.name == source) {
+            continue;
+        }
+        let is_column = own.name != source && table.names().any(|name| name == source);
+        let plain = is_column.then(|| Variable::from_table(table, source, rows)).transpose()?;
+        found.push(plain.unwrap_or_else(|| own.clone()));
+    }
+    Ok(found)
 }
 
 /// Says how many rows have no response.

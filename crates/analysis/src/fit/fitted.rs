@@ -8,9 +8,11 @@ use trainwright_stats::{
 
 use crate::error::AnalysisError;
 use crate::fit::analysis::{
-    AnovaTable, AnovaType, BoxCoxSummary, CoefficientRow, FitSummary, PowerLikelihood,
+    AnovaTable, AnovaType, BoxCoxSummary, CoefficientRow, FitSummary, MissingTerm, PowerLikelihood,
 };
 use crate::fit::anova_lines::lines;
+use crate::fit::missing_terms::missing_terms;
+use crate::fit::smooth_left::{SmoothLeft, smooth_left};
 use crate::fit::split_plot::only_test;
 use crate::model::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
 use crate::model::problem::Problem;
@@ -41,6 +43,10 @@ pub(crate) struct Fitted {
 #[derive(Default, Clone)]
 pub(crate) struct OfResiduals {
     pub(crate) lack_of_fit: Option<LackOfFit>,
+    /// Terms that would take up a lack of fit, where there is evidence of it.
+    pub(crate) missing_terms: Vec<MissingTerm>,
+    /// Likeness of neighbours, in designs that fill space.
+    pub(crate) smooth_left: Option<SmoothLeft>,
     pub(crate) box_cox: Option<BoxCox>,
     pub(crate) power_profile: Vec<PowerLikelihood>,
     /// Absent beyond the sample sizes of the test.
@@ -114,15 +120,24 @@ impl Fitted {
         // Residuals that are no more than rounding have nothing to test.
         let testable = fit.log_likelihood.is_some();
         let power = testable.then(|| box_cox(&matrix.columns, y).ok()).flatten();
+        let lack = lack_of_fit(y, &cells, fit.ss_residual, fit.df_residual).ok();
+        let evident = lack.filter(|own| own.p.is_some_and(|p| p < problem.alpha));
+        let missing_terms = evident.map_or_else(Vec::new, |own| missing_terms(problem, &own));
         let of_residuals = OfResiduals {
-            lack_of_fit: lack_of_fit(y, &cells, fit.ss_residual, fit.df_residual).ok(),
+            lack_of_fit: lack,
+            missing_terms,
+            smooth_left: None,
             power_profile: power.map_or_else(Vec::new, |own| power_profile(&matrix, y, &own)),
             box_cox: power,
             shapiro: testable.then(|| shapiro_wilk(&fit.residuals).ok()).flatten(),
             durbin_watson: testable.then(|| fit.durbin_watson().ok()).flatten(),
             breusch_pagan: testable.then(|| fit.breusch_pagan().ok()).flatten(),
         };
-        Self::of(own, coded, summed, of_residuals).map_err(stats)
+        let mut fitted = Self::of(own, coded, summed, of_residuals).map_err(stats)?;
+        if fitted.of_residuals.lack_of_fit.is_none() {
+            fitted.of_residuals.smooth_left = smooth_left(problem, &fitted);
+        }
+        Ok(fitted)
     }
 
     /// Tables of fits that are made; `summed` is the fit with sum contrasts where it differs.

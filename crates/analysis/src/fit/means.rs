@@ -85,7 +85,7 @@ pub(crate) fn best(problem: &Problem, fitted: &Fitted) -> Option<Best> {
 pub(crate) fn configuration_of(problem: &Problem, row: usize) -> Configuration {
     let level =
         |v: &Variable| -> (String, Level) { (v.name.clone(), v.levels[v.codes[row]].clone()) };
-    let factors = problem.variables.iter().filter(|v| !v.is_block() && !v.is_square());
+    let factors = problem.variables.iter().filter(|v| !v.is_block() && !v.is_power());
     Configuration::new(factors.map(level).collect())
 }
 

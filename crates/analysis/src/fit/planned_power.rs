@@ -6,8 +6,8 @@ use trainwright_stats::{Orthogonal, least_squares, smallest_effect};
 use trainwright_study::{Observation, Study, TrialState};
 
 use crate::error::AnalysisError;
-use crate::fit::analyze_study::{add_blocks, blocks, place_terms, variables};
-use crate::model::formula::Formula;
+use crate::fit::analyze_study::{StudyEquation, equation_of};
+use crate::model::bend::Bending;
 use crate::model::model_matrix::{Coding, Contrasts, Equation, ModelMatrix, Scheme};
 use crate::model::variable::Variable;
 
@@ -54,8 +54,6 @@ pub fn planned_power(
     design: &Design,
 ) -> Result<Option<PlannedPower>, AnalysisError> {
     let spec = &study.analysis;
-    let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
-    let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
     let planned: Vec<Observation> = plan(study, design)
         .into_iter()
         .map(|trial| Observation::of(trial, TrialState::Planned, [].into()))
@@ -63,16 +61,14 @@ pub fn planned_power(
     let planned: Vec<&Observation> = planned.iter().collect();
     let scheme = Scheme { coding: Coding::Coded, contrasts: Contrasts::Sum };
     let n = planned.len();
-    let mut variables = variables(study, design, &planned)?;
-    variables.extend(blocks(&planned));
-    let mut terms = place_terms(&formula, &mut variables, &spec.terms)?;
-    if planned.is_empty() || work(&variables, &terms, n) > MOST_WORK {
+    let StudyEquation { bending, term_names, intercept, .. } =
+        equation_of(study, design, &planned)?;
+    let Bending { variables, terms, .. } = &bending;
+    if planned.is_empty() || work(variables, terms, n) > MOST_WORK {
         return Ok(None);
     }
-    let mut term_names = formula.term_names();
-    add_blocks(&variables, &mut terms, &mut term_names);
-    let equation = Equation { terms: &terms, intercept: formula.intercept };
-    let matrix = ModelMatrix::new(&variables, equation, scheme, n)
+    let equation = Equation { terms, intercept };
+    let matrix = ModelMatrix::new(variables, equation, scheme, n)
         .map_err(|source| AnalysisError::Stats { response: spec.response.clone(), source })?;
     let df_residual = n - Orthogonal::new(&matrix.columns).rank();
     // Any response will do: the standard errors over sigma depend on the rows alone.

@@ -7,6 +7,7 @@ mod catalogue;
 mod comparisons;
 mod correlations;
 mod curvature;
+mod curves;
 mod findings;
 mod finite;
 mod invariance;
