@@ -89,7 +89,11 @@ impl Ordering<'_> {
     fn block(&mut self, cells: Vec<Cell>, seed: Seed) {
         if self.study.factors.iter().all(|factor| factor.change == Change::Easy) {
             let cells = self.shuffled(cells, seed);
-            let cells = spread(cells, |&(row, _)| self.design.is_centre(row));
+            // The standard order is that of the list, centre points and all.
+            let cells = match self.study.design.order {
+                RunOrder::Standard => cells,
+                _ => spread(cells, |&(row, _)| self.design.is_centre(row)),
+            };
             return self.place(&cells, None);
         }
         let groups =
