@@ -39,7 +39,7 @@ pub use fit::analysis::{
     Alike, Analysis, AnovaLine, AnovaTable, AnovaType, Best, BoxCoxSummary, BreuschPaganSummary,
     CellMean, Check, CoefficientRow, DurbinWatsonSummary, Effect, FitSummary, HalfNormal,
     Interaction, LackOfFitSummary, LenthSummary, LevelDifference, LevelDifferences, LevelMean,
-    LogScale, MainEffect, PowerLikelihood, PredictedBest, Residual,
+    LogScale, MainEffect, MissingTerm, PowerLikelihood, PredictedBest, Residual, Turn, TurnKind,
 };
 pub use fit::analyze_study::{StudyOptions, analyze_study};
 pub use fit::analyze_table::{TableOptions, analyze_table};

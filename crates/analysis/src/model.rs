@@ -1,9 +1,11 @@
 //! What is fitted: a formula, the variables it names, and the matrix they make.
 //!
 //! `formula.rs` reads `y ~ a * b`, `variable.rs` and `derived_columns.rs` take the columns that it
-//! names out of a table, `model_matrix.rs` codes them, and `problem.rs` holds it all.
+//! names out of a table, `bend.rs` lets factors of a study follow curves, `model_matrix.rs` codes
+//! them, and `problem.rs` holds it all.
 
 pub(crate) mod balance;
+pub(crate) mod bend;
 pub(crate) mod derived_columns;
 pub(crate) mod formula;
 pub(crate) mod model_matrix;

@@ -67,6 +67,24 @@ fn repeats(input: &ReportInput<'_>) -> String {
     }
 }
 
+/// What to do about a lack of fit: add the terms that would take it up.
+fn more_terms(input: &ReportInput<'_>) -> String {
+    let lack = input.analysis.and_then(|own| own.lack_of_fit.as_ref());
+    let missing = lack.map_or(&[][..], |own| &own.missing_terms);
+    let own = &input.study.analysis.terms;
+    let names: Vec<&str> = missing.iter().map(|own| own.term.as_str()).collect();
+    match names.as_slice() {
+        [] => "Give the equation more terms, such as `terms = \"main + 2fi\"`, or a factor more levels"
+            .to_owned(),
+        names if own.contains("fi") || own.contains("main") || own.contains("quadratic") => {
+            format!("Give the equation the terms that it misses: {}", names.join(", "))
+        }
+        names => {
+            format!("Give the equation more terms: `terms = \"{own} + {}\"`", names.join(" + "))
+        }
+    }
+}
+
 fn by_finding(input: &ReportInput<'_>) -> Vec<String> {
     let response = &input.study.analysis.response;
     let steps = [
@@ -88,12 +106,7 @@ fn by_finding(input: &ReportInput<'_>) -> Vec<String> {
             "Measure times with `slots = 1`, since trials that overlap slow each other down"
                 .to_owned(),
         ),
-        (
-            "lack-of-fit",
-            "Give the equation more terms, such as `terms = \"main + 2fi\"`, or a factor more \
-             levels"
-                .to_owned(),
-        ),
+        ("lack-of-fit", more_terms(input)),
         (
             "outlier",
             "Look at the outlying trials' output before believing or dropping them".to_owned(),

@@ -12,6 +12,9 @@ pub(crate) enum Standing {
     StandsOut,
     /// It could be noise.
     Noise,
+    /// There is no evidence of it alone, but it may not be called noise: it is part of a product
+    /// that stands out, or the equation misses terms.
+    Unsettled,
     /// There is no measure of noise.
     Unknown,
 }
@@ -25,9 +28,29 @@ pub(crate) fn standing(analysis: &Analysis, effect: &Effect) -> Standing {
     };
     match evidence {
         Some(true) => Standing::StandsOut,
+        Some(false) if why_unsettled(analysis, effect).is_some() => Standing::Unsettled,
         Some(false) => Standing::Noise,
         None => Standing::Unknown,
     }
+}
+
+/// Why an effect without evidence may not be called noise, if so.
+pub(crate) fn why_unsettled(analysis: &Analysis, effect: &Effect) -> Option<String> {
+    let misses = |check: &trainwright_analysis::Check| {
+        check.name == "lack-of-fit" && check.holds == Some(false)
+    };
+    if analysis.checks.iter().any(misses) {
+        return Some("not judged while the equation misses terms".to_owned());
+    }
+    let parts: Vec<&str> = effect.term.split(':').collect();
+    let surely = |own: &&Effect| {
+        let others: Vec<&str> = own.term.split(':').collect();
+        others.len() > parts.len()
+            && parts.iter().all(|part| others.contains(part))
+            && standing(analysis, own) == Standing::StandsOut
+    };
+    let product = analysis.effects.iter().find(surely)?;
+    Some(format!("acts through {}", product.term))
 }
 
 /// The same for a term by name.
@@ -79,8 +102,22 @@ fn main_in_words(
     effect: &Effect,
     factor: &str,
 ) -> Option<String> {
-    let (low, high) = study.factor(factor)?.low_and_high()?;
     let size = effect.effect?;
+    if let Some(turn) = &effect.turn {
+        let spread = effect.ci_low.zip(effect.ci_high);
+        let near =
+            |value: f64| spread.map_or_else(|| figure(value), |(a, b)| to_spread(value, a, b));
+        return Some(format!(
+            "{} is {} at {}: {} on average, {} beyond the nearer of its ends",
+            analysis.response,
+            turn.kind.word(),
+            turn.level,
+            near(turn.mean),
+            near(turn.beyond_both_ends)
+        ));
+    }
+    let (low, high) =
+        study.factor(factor).and_then(|own| own.low_and_high().or_else(|| own.ends()))?;
     let verb = if size < 0.0 { "lowers" } else { "raises" };
     let by = match (effect.ci_low, effect.ci_high) {
         (Some(from), Some(to)) => {

@@ -37,7 +37,7 @@ pub use fits::anova::{AnovaRow, SumOfSquares, TermStructure, anova};
 pub use fits::box_cox::{BoxCox, LARGEST_POWER, box_cox, profile as box_cox_profile};
 pub use fits::influence::Influence;
 pub use fits::least_squares::{
-    Coefficient, Fit, FitTest, least_squares, least_squares_through_origin,
+    Coefficient, Fit, FitTest, WeightedSum, least_squares, least_squares_through_origin,
 };
 pub use fits::lenth::{Lenth, lenth};
 pub use fits::non_negative::{NonNegative, non_negative_least_squares};

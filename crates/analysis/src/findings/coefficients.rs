@@ -26,7 +26,7 @@ pub(crate) fn opposite_signs(raw: &Fitted, problem: &Problem) -> Option<Finding>
         .enumerate()
         .filter(|(_, term)| {
             matches!(term.as_slice(), [own] if problem.variables[*own].is_numeric())
-                && !problem.has_square(term)
+                && !problem.has_power(term)
         })
         .filter_map(|(term, _)| {
             let name = &problem.term_names[term];

@@ -4,6 +4,7 @@ use trainwright_stats::Fit;
 
 use super::{Evidence, Finding, info, warning};
 use crate::fit::fitted::Fitted;
+use crate::fit::overlap::inflation;
 use crate::model::model_matrix::Coding;
 use crate::wording::{brief, list};
 
@@ -18,26 +19,38 @@ const CALLED_COLLINEAR: f64 = 20.0;
 
 pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
     let fitted = evidence.fitted;
+    let by_term = inflation(evidence.problem, fitted);
+    let worst = by_term.iter().flatten().fold(1.0f64, |most, own| most.max(*own));
+    if worst > INFLATED {
+        let named = by_term.iter().zip(&evidence.problem.term_names);
+        let names: Vec<String> = named
+            .filter(|(own, _)| own.is_some_and(|own| own > INFLATED))
+            .map(|(_, name)| name.clone())
+            .collect();
+        let text = format!(
+            "{} move together in these data (variance inflation up to {}), so their separate \
+             coefficients are uncertain",
+            list(&names),
+            brief(worst)
+        );
+        return vec![warning("collinearity", text)];
+    }
     let (own, coded) = (largest(&fitted.fit), largest(&fitted.coded_fit));
-    if own <= INFLATED {
+    if own <= INFLATED || evidence.problem.coding == Coding::Coded {
         return vec![];
     }
     let inflated = inflated(fitted, evidence.problem.alpha);
-    if evidence.problem.coding == Coding::Raw && coded <= NEARLY_ORTHOGONAL {
-        let text = format!(
-            "variance inflation up to {} (in {inflated}) comes from products of uncoded units, \
-             not from the data: with levels coded -1 and +1 it is at most {}",
-            brief(own),
-            brief(coded)
-        );
-        return vec![info(ONLY_CODING, text)];
-    }
+    let instead = if coded <= NEARLY_ORTHOGONAL {
+        format!("with levels coded -1 and +1 it is at most {}", brief(coded))
+    } else {
+        format!("taken term by term, whatever the units, it is at most {}", brief(worst))
+    };
     let text = format!(
-        "{inflated} move together in these data (variance inflation up to {}), so their separate \
-         coefficients are uncertain",
+        "variance inflation up to {} (in {inflated}) comes from products of uncoded units, not from \
+         the data: {instead}",
         brief(own)
     );
-    vec![warning("collinearity", text)]
+    vec![info(ONLY_CODING, text)]
 }
 
 /// A study is fitted in coded units; says what whoever fits it in natural units would see.

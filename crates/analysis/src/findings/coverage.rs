@@ -3,6 +3,7 @@
 use super::{Evidence, Finding, serious, warning};
 use crate::model::balance::missing_cells;
 use crate::model::problem::Order;
+use crate::model::variable::Variable;
 use crate::wording::{count, list};
 
 pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -17,8 +18,8 @@ pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn inferred_missing_cells(evidence: &Evidence<'_>) -> Option<Finding> {
-    let variables = &evidence.problem.variables;
-    let missing = missing_cells(variables)?;
+    let variables = one_a_source(&evidence.problem.variables);
+    let missing = missing_cells(&variables)?;
     let cell = |codes: &Vec<usize>| {
         let pairs = variables.iter().zip(codes);
         let levels: Vec<String> =
@@ -40,6 +41,17 @@ fn inferred_missing_cells(evidence: &Evidence<'_>) -> Option<Finding> {
     Some(serious("missing-cells", text))
 }
 
+/// The variables without those that are computed from the same column as an earlier one.
+fn one_a_source(variables: &[Variable]) -> Vec<Variable> {
+    let mut found: Vec<Variable> = Vec::new();
+    for own in variables {
+        if found.iter().all(|other| other.source() != own.source()) {
+            found.push(own.clone());
+        }
+    }
+    found
+}
+
 fn unbalanced(evidence: &Evidence<'_>) -> Option<Finding> {
     let check = evidence.fails("balance")?;
     Some(warning("unbalanced", check.verdict.clone()))
@@ -47,7 +59,7 @@ fn unbalanced(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn no_replication(evidence: &Evidence<'_>) -> Option<Finding> {
     let problem = evidence.problem;
-    let factors = problem.variables.iter().all(|v| v.is_factor() || v.is_block() || v.is_square());
+    let factors = problem.variables.iter().all(|v| v.is_factor() || v.is_block() || v.is_power());
     if problem.configurations() < problem.y.len() || problem.variables.is_empty() || !factors {
         return None;
     }

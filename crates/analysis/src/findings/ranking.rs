@@ -6,6 +6,7 @@ use trainwright_study::Direction;
 use super::{Evidence, Finding, info, warning};
 use crate::fit::aliases::mixed_with;
 use crate::fit::fitted::row_of;
+use crate::fit::overlap::inflation;
 use crate::model::variable::Variable;
 use crate::wording::{brief, list, p_value, percent};
 
@@ -14,6 +15,9 @@ const DESCRIBED: usize = 3;
 
 /// A share of the variation below this is small, however sure its sign is.
 const SMALL_PERCENT: f64 = 1.0;
+
+/// Inflation of terms that do not overlap, up to rounding.
+const ORTHOGONAL: f64 = 1.0 + 1e-6;
 
 pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -68,13 +72,29 @@ fn effect_ranking(evidence: &Evidence<'_>) -> Option<Finding> {
     if !rest.is_empty() {
         sentences.push(format!("there is also evidence for {}", list(&rest)));
     }
+    let (within, unsure): (Vec<&Ranked>, Vec<&Ranked>) =
+        unsure.into_iter().partition(|r| sure.iter().any(|s| contains(evidence, s.term, r.term)));
+    if !within.is_empty() {
+        let names: Vec<String> = within.iter().map(|r| name(r)).collect();
+        let verb = if names.len() == 1 { "acts" } else { "act" };
+        sentences.push(format!(
+            "{} {verb} through the products above, so an average over the other factors says little",
+            list(&names)
+        ));
+    }
     let unsure: Vec<String> = unsure.iter().map(|r| name(r)).collect();
-    if !unsure.is_empty() {
+    if evidence.fails("lack-of-fit").is_some() && !unsure.is_empty() {
+        sentences
+            .push(format!("{} cannot be judged while the equation misses terms", list(&unsure)));
+    } else if !unsure.is_empty() {
         let limit = brief(alpha);
         sentences.push(format!(
             "no evidence (p at or above {limit}, allowing for the number of terms) for {}",
             list(&unsure)
         ));
+    }
+    if sure.is_empty() && evidence.fails("lack-of-fit").is_some() {
+        return None;
     }
     if sure.is_empty() {
         let text =
@@ -84,6 +104,13 @@ fn effect_ranking(evidence: &Evidence<'_>) -> Option<Finding> {
     let r2 = percent(100.0 * evidence.fitted.fit.r2);
     sentences.push(format!("the whole equation explains {r2}"));
     Some(info("effect-ranking", sentences.join("; ")))
+}
+
+/// Whether the factors of one term are all in another, larger one.
+fn contains(evidence: &Evidence<'_>, outer: usize, inner: usize) -> bool {
+    let terms = &evidence.problem.terms;
+    terms[outer].len() > terms[inner].len()
+        && terms[inner].iter().all(|own| terms[outer].contains(own))
 }
 
 /// What moving a main effect's factor from low to high does.
@@ -104,6 +131,17 @@ fn change(evidence: &Evidence<'_>, term: usize) -> String {
     };
     let verb = if size < 0.0 { "lowers" } else { "raises" };
     let (a, b) = if size < 0.0 { (-high, -low) } else { (low, high) };
+    if let Some(turn) = &effect.turn {
+        return format!(
+            ", and {} is {} at {} {} ({}), {} beyond the nearer of its ends on average",
+            problem.response,
+            turn.kind.word(),
+            variable.source(),
+            turn.level,
+            brief(turn.mean),
+            brief(turn.beyond_both_ends)
+        );
+    }
     format!(
         ", and going from {first} to {last} {verb} {} by {} ({} to {}) on average",
         problem.response,
@@ -135,7 +173,13 @@ fn small_effect(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn type_one_order(evidence: &Evidence<'_>) -> Option<Finding> {
     let (problem, alpha) = (evidence.problem, evidence.problem.alpha);
+    // A variable and its powers always overlap with each other; that is no fault of the rows.
+    let overlaps: Vec<bool> = inflation(problem, evidence.fitted)
+        .iter()
+        .map(|own| own.is_none_or(|own| own > ORTHOGONAL))
+        .collect();
     let differing: Vec<String> = (0..problem.terms.len())
+        .filter(|&term| overlaps[term])
         .filter_map(|term| {
             let one = row_of(&evidence.fitted.type_one, term).p?;
             let two = row_of(&evidence.fitted.type_two, term).p?;

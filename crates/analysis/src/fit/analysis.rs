@@ -271,7 +271,8 @@ pub struct PowerLikelihood {
 pub struct Effect {
     /// Name of the term.
     pub term: String,
-    /// Twice the coded coefficient; absent for terms of several degrees of freedom.
+    /// What going from low to high does on average, over all terms of the variable; absent for
+    /// categories of several levels and for products of several columns.
     pub effect: Option<f64>,
     /// Lower end of its interval.
     pub ci_low: Option<f64>,
@@ -286,6 +287,9 @@ pub struct Effect {
     /// Where the data cannot tell it from other effects: all that it may be, the likeliest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
+    /// Where the response turns between the ends, if the data are sure of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Turn>,
 }
 
 impl Effect {
@@ -293,6 +297,48 @@ impl Effect {
     pub fn told_as(&self) -> String {
         if self.candidates.is_empty() { self.term.clone() } else { self.candidates.join(" or ") }
     }
+}
+
+/// The level of a factor at which the predicted response is beyond that at both ends.
+#[derive(Debug, Clone, Serialize)]
+pub struct Turn {
+    /// Whether it is the highest or the lowest there.
+    pub kind: TurnKind,
+    /// The level.
+    pub level: Level,
+    /// Predicted response there, averaged over the observations' other levels.
+    pub mean: f64,
+    /// How far it lies beyond the nearer of the two ends.
+    pub beyond_both_ends: f64,
+}
+
+/// Which way a response turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TurnKind {
+    /// It rises, then falls.
+    Highest,
+    /// It falls, then rises.
+    Lowest,
+}
+
+impl TurnKind {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Highest => "highest",
+            Self::Lowest => "lowest",
+        }
+    }
+}
+
+/// A term that the equation lacks.
+#[derive(Debug, Clone, Serialize)]
+pub struct MissingTerm {
+    /// Its name, as a formula spells it.
+    pub term: String,
+    /// Share of the lack of fit that it would take up, in percent.
+    pub percent: f64,
 }
 
 /// Residual variation split into lack of fit and pure error.
@@ -310,6 +356,9 @@ pub struct LackOfFitSummary {
     pub f: Option<f64>,
     /// Its p-value.
     pub p: Option<f64>,
+    /// Terms that would take up most of it, where there is evidence of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing_terms: Vec<MissingTerm>,
 }
 
 /// Lenth's margins.

@@ -1,6 +1,7 @@
 //! Analysis of a study's observations against its design.
 
 use trainwright_design::Design;
+use trainwright_stats::Intercept;
 use trainwright_study::{DesignKind, Factor, Observation, Study, TrialState};
 
 use crate::error::AnalysisError;
@@ -11,7 +12,8 @@ use crate::fit::assemble::analyze;
 use crate::fit::curvature::curvature;
 use crate::fit::fitted::Fitted;
 use crate::fit::split_plot::strata_of;
-use crate::model::formula::Formula;
+use crate::model::bend::{Bending, Points};
+use crate::model::formula::{Formula, shorthand};
 use crate::model::model_matrix::{Coding, Contrasts};
 use crate::model::problem::{Grouping, Order, Problem};
 use crate::model::variable::Variable;
@@ -61,8 +63,9 @@ pub fn analyze_study(
         return Err(AnalysisError::NothingFinished { observed: observations.len() });
     }
     finished.sort_by_key(|o| o.trial);
-    let problem = problem_of(study, design, &finished, options)?;
+    let (problem, curves) = problem_of(study, design, &finished, options)?;
     let mut analysis = analyze(&problem)?;
+    analysis.findings.extend(curves);
     analysis.findings.extend(blocks_taken_out(&problem));
     let centre: Vec<bool> =
         finished.iter().map(|o| o.row.is_some_and(|row| design.is_centre(row))).collect();
@@ -100,25 +103,21 @@ fn problem_of(
     design: &Design,
     finished: &[&Observation],
     options: &StudyOptions,
-) -> Result<Problem, AnalysisError> {
+) -> Result<(Problem, Option<Finding>), AnalysisError> {
     let spec = &study.analysis;
-    let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
-    let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
-    let mut variables = variables(study, design, finished)?;
-    variables.extend(blocks(finished));
-    let mut terms = place_terms(&formula, &mut variables, &spec.terms)?;
-    let mut term_names = formula.term_names();
-    add_blocks(&variables, &mut terms, &mut term_names);
-    Ok(Problem {
-        response: formula.response_name(),
+    let StudyEquation { bending, term_names, intercept, response } =
+        equation_of(study, design, finished)?;
+    let curves = bending.told();
+    let problem = Problem {
+        response,
         logarithmic: false,
         formula: format!("{} ~ {}", spec.response, term_names.join(" + ")),
         y: responses(finished, &spec.response)?,
-        variables,
-        aliases: of_design(design, &terms),
-        terms,
+        variables: bending.variables,
+        aliases: of_design(design, &bending.terms),
+        terms: bending.terms,
         term_names,
-        intercept: formula.intercept,
+        intercept,
         contrasts: Contrasts::Treatment,
         groupings: whole_plots(finished).into_iter().collect(),
         coding: options.coding,
@@ -129,7 +128,54 @@ fn problem_of(
         labels: finished.iter().map(|o| label(o)).collect(),
         order: Order::Run,
         balanced: Some(trials::rows_equally_observed(design, finished)),
-    })
+        points: points_of(study),
+    };
+    Ok((problem, curves))
+}
+
+/// The right side of a study's equation.
+pub(crate) struct StudyEquation {
+    pub(crate) bending: Bending,
+    pub(crate) term_names: Vec<String>,
+    pub(crate) intercept: Intercept,
+    /// The left side, as it enters the fit.
+    pub(crate) response: String,
+}
+
+/// The equation of a study over some of its trials: blocks first, and factors that bend as far as
+/// the trials allow where the terms are a shorthand.
+pub(crate) fn equation_of(
+    study: &Study,
+    design: &Design,
+    trials: &[&Observation],
+) -> Result<StudyEquation, AnalysisError> {
+    let spec = &study.analysis;
+    let mut variables = variables(study, design, trials)?;
+    let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
+    let bends = |own: &&Variable| own.is_numeric() && own.observed_levels() > 2;
+    let bending: Vec<String> = variables.iter().filter(bends).map(|v| v.name.clone()).collect();
+    let formula = Formula::from_terms(&spec.response, &spec.terms, &factors, &bending)?;
+    variables.extend(blocks(trials));
+    let mut terms = place_terms(&formula, &mut variables, &spec.terms)?;
+    add_blocks(&variables, &mut terms);
+    let bending = match shorthand(&spec.terms) {
+        Some(_) => Bending::of(variables, terms, points_of(study)),
+        None => Bending::straight(variables, terms),
+    };
+    let name = |term: &Vec<usize>| {
+        let names: Vec<&str> = term.iter().map(|&v| bending.variables[v].name.as_str()).collect();
+        names.join(":")
+    };
+    let term_names = bending.terms.iter().map(name).collect();
+    let (intercept, response) = (formula.intercept, formula.response_name());
+    Ok(StudyEquation { bending, term_names, intercept, response })
+}
+
+fn points_of(study: &Study) -> Points {
+    match study.design.kind {
+        DesignKind::LatinHypercube { .. } | DesignKind::Sobol { .. } => Points::FillingSpace,
+        _ => Points::OnLevels,
+    }
 }
 
 /// Whole plots, between which hard-to-change factors were set anew.
@@ -153,7 +199,7 @@ fn responses(finished: &[&Observation], metric: &str) -> Result<Vec<f64>, Analys
 }
 
 /// The block of every observation; nothing where one has none, or all have the same.
-pub(crate) fn blocks(finished: &[&Observation]) -> Option<Variable> {
+fn blocks(finished: &[&Observation]) -> Option<Variable> {
     let blocks: Vec<u32> = finished.iter().map(|o| o.block).collect::<Option<_>>()?;
     let several = blocks.iter().any(|own| *own != blocks[0]);
     several.then(|| Variable::from_blocks(&blocks))
@@ -172,19 +218,14 @@ fn blocks_taken_out(problem: &Problem) -> Option<Finding> {
 
 /// Puts the blocks first, unless the terms name them: they take up differences that would else
 /// count as noise.
-pub(crate) fn add_blocks(
-    variables: &[Variable],
-    terms: &mut Vec<Vec<usize>>,
-    names: &mut Vec<String>,
-) {
+fn add_blocks(variables: &[Variable], terms: &mut Vec<Vec<usize>>) {
     let block = variables.iter().position(Variable::is_block);
     if let Some(index) = block.filter(|&index| !terms.contains(&vec![index])) {
         terms.insert(0, vec![index]);
-        names.insert(0, variables[index].name.clone());
     }
 }
 
-pub(crate) fn variables(
+fn variables(
     study: &Study,
     design: &Design,
     finished: &[&Observation],
@@ -200,7 +241,7 @@ pub(crate) fn variables(
 }
 
 /// Terms as positions among the variables, to which the squares that they name are added.
-pub(crate) fn place_terms(
+fn place_terms(
     formula: &Formula,
     variables: &mut Vec<Variable>,
     terms: &str,
@@ -209,8 +250,8 @@ pub(crate) fn place_terms(
     let mut places = Vec::with_capacity(formula.variables.len());
     for name in &formula.variables {
         let place = variables.iter().position(|own| own.name == *name).or_else(|| {
-            let factor = squared(name)?;
-            let square = variables.iter().find(|own| own.name == factor)?.square(name)?;
+            let (factor, exponent) = power_of(name)?;
+            let square = variables.iter().find(|own| own.name == factor)?.power(name, exponent)?;
             variables.push(square);
             Some(variables.len() - 1)
         });
@@ -223,10 +264,11 @@ pub(crate) fn place_terms(
     Ok(formula.terms.iter().map(|term| term.iter().map(|&v| places[v]).collect()).collect())
 }
 
-/// The factor whose square a name such as `I(lr^2)` is.
-fn squared(name: &str) -> Option<&str> {
-    let (factor, power) = name.strip_prefix("I(")?.strip_suffix(')')?.split_once('^')?;
-    (power.trim() == "2").then(|| factor.trim())
+/// The factor whose power a name such as `I(lr^2)` is, and the exponent.
+fn power_of(name: &str) -> Option<(&str, i32)> {
+    let (factor, power) = name.strip_prefix("I(")?.strip_suffix(')')?.rsplit_once('^')?;
+    let exponent = power.trim().parse().ok().filter(|own| *own > 1)?;
+    Some((factor.trim().trim_matches('`'), exponent))
 }
 
 fn label(observation: &Observation) -> String {

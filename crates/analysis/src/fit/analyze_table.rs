@@ -8,6 +8,7 @@ use crate::findings::{Finding, sort, training, warning};
 use crate::fit::analysis::{Analysis, AnovaType};
 use crate::fit::assemble::analyze;
 use crate::model::balance::is_balanced;
+use crate::model::bend::Points;
 use crate::model::formula::Formula;
 use crate::model::model_matrix::{Coding, Contrasts};
 use crate::model::problem::{Grouping, Order, Problem};
@@ -92,7 +93,8 @@ pub(crate) fn problem_of(
         formula.strata.is_empty() || formula.terms.iter().any(|term| term.contains(place))
     };
     let of_terms = variables.iter().enumerate().filter(in_terms).map(|(_, own)| own.clone());
-    let balanced = is_balanced(&of_terms.collect::<Vec<_>>());
+    let of_terms: Vec<Variable> = of_terms.collect();
+    let balanced = is_balanced(&columns_behind(table, &of_terms, &rows)?);
     let grouping = |term: &Vec<usize>| {
         let own: Vec<&Variable> = term.iter().map(|&v| &variables[v]).collect();
         Grouping::by(formula.name_of(term), &own, y.len())
@@ -118,7 +120,28 @@ pub(crate) fn problem_of(
         labels: labels(table, &rows, &options.label_columns)?,
         order: Order::Row,
         balanced,
+        points: Points::OnLevels,
     })
+}
+
+/// The columns that the variables are made of, each once: balance is a matter of the rows, whatever
+/// the equation computes from them.
+fn columns_behind(
+    table: &Table,
+    variables: &[Variable],
+    rows: &[usize],
+) -> Result<Vec<Variable>, AnalysisError> {
+    let mut found: Vec<Variable> = Vec::new();
+    for own in variables {
+        let source = own.source();
+        if found.iter().any(|other| other.name == source) {
+            continue;
+        }
+        let is_column = own.name != source && table.names().any(|name| name == source);
+        let plain = is_column.then(|| Variable::from_table(table, source, rows)).transpose()?;
+        found.push(plain.unwrap_or_else(|| own.clone()));
+    }
+    Ok(found)
 }
 
 /// Says how many rows have no response.

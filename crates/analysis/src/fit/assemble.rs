@@ -62,6 +62,7 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
             pure_error_df: l.pure_error_df,
             f: l.f,
             p: l.p,
+            missing_terms: fitted.of_residuals.missing_terms.clone(),
         }),
         lenth,
         residuals: residuals(problem, &fitted, &influence),

@@ -5,6 +5,7 @@ use trainwright_stats::{Fit, Stratum, bonferroni, shapiro_wilk, simulated_p};
 use crate::fit::analysis::Check;
 use crate::fit::equal_variance::equal_variance;
 use crate::fit::fitted::Fitted;
+use crate::fit::lack_of_fit::lack_of_fit;
 use crate::model::problem::{Order, Problem};
 use crate::wording::{brief, count, p_value};
 
@@ -125,28 +126,6 @@ fn independence(problem: &Problem, fitted: &Fitted) -> Check {
         )
     };
     Check { name, statistic: Some(test.statistic), p: Some(test.p), holds: Some(holds), verdict }
-}
-
-fn lack_of_fit(problem: &Problem, fitted: &Fitted) -> Check {
-    let name = "lack-of-fit";
-    let test = fitted.of_residuals.lack_of_fit.and_then(|l| Some((l.f?, l.p?)));
-    if fitted.strata.is_some() {
-        return unchecked(name, "repeats in other groups differ by the error of the groups too");
-    }
-    let Some((f, p)) = test else {
-        return unchecked(name, "no repeated cells beyond the equation's terms to compare with");
-    };
-    let holds = p >= problem.alpha;
-    let verdict = if holds {
-        format!("{} gives no evidence that the equation misses terms", p_value(p))
-    } else {
-        format!(
-            "{} is evidence that the equation misses terms: configurations differ from it by \
-             more than repeats of one configuration differ from each other",
-            p_value(p)
-        )
-    };
-    Check { name, statistic: Some(f), p: Some(p), holds: Some(holds), verdict }
 }
 
 fn balance(problem: &Problem) -> Check {

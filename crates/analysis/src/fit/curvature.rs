@@ -39,8 +39,8 @@ pub(crate) fn curvature(problem: &Problem, centre: &[bool]) -> Option<Check> {
     let holds = p >= problem.alpha;
     let verdict = if holds {
         format!(
-            "{} gives no evidence of curvature: the centre points lie where the equation of the two \
-             levels expects them",
+            "{} gives no evidence of curvature: none that the centre points lie off the equation of \
+             the two levels",
             p_value(p)
         )
     } else {

@@ -1,9 +1,12 @@
 //! Effects from low to high, with their shares, margins and half-normal quantiles.
 
+use std::collections::BTreeSet;
+
 use trainwright_stats::{Normal, holm, lenth};
 
 use crate::fit::analysis::{Effect, HalfNormal, LenthSummary};
 use crate::fit::fitted::{Fitted, row_of};
+use crate::fit::predicted_change::{PredictedChange, predicted_change};
 use crate::model::model_matrix::Coding;
 use crate::model::problem::Problem;
 
@@ -15,15 +18,20 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
         .map(|term| {
             let column = fitted.single_coded_column(term).filter(|_| comparable);
             let coefficient = column.and_then(|c| fitted.coded_fit.coefficients[c]);
-            // A square is the same at both ends, so nothing goes from low to high.
-            let straight = !problem.has_square(&problem.terms[term]);
-            let range =
-                column.filter(|_| straight).and_then(|c| fitted.coded_interval(c, problem.alpha));
+            // One column of several that tell of a variable says nothing by itself.
+            let straight = stands_alone(problem, term);
+            let bent = change_of_bent(problem, fitted, term).filter(|_| comparable);
+            let range = column
+                .filter(|_| straight)
+                .and_then(|c| fitted.coded_interval(c, problem.alpha))
+                .map(|[low, high]| [2.0 * low, 2.0 * high])
+                .or(bent.as_ref().and_then(|own| own.interval));
+            let twice = coefficient.filter(|_| straight).map(|c| 2.0 * c.estimate);
             Effect {
                 term: problem.term_names[term].clone(),
-                effect: coefficient.filter(|_| straight).map(|c| 2.0 * c.estimate),
-                ci_low: range.map(|r| 2.0 * r[0]),
-                ci_high: range.map(|r| 2.0 * r[1]),
+                effect: twice.or(bent.as_ref().map(|own| own.size)),
+                ci_low: range.map(|r| r[0]),
+                ci_high: range.map(|r| r[1]),
                 p: row_of(&fitted.averaged, term)
                     .p
                     .or(coefficient.and_then(|c| c.p).filter(|_| problem.groupings.is_empty()))
@@ -31,12 +39,29 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
                 p_adjusted: None,
                 percent: fitted.judged(term).percent,
                 candidates: vec![],
+                turn: bent.and_then(|own| own.turn),
             }
         })
         .collect();
     let tested: Vec<Option<f64>> = found.iter().map(|effect| effect.p).collect();
     found.iter_mut().zip(holm(&tested)).for_each(|(effect, p)| effect.p_adjusted = p);
     found
+}
+
+/// Whether no other term is made of the same variables or their powers.
+fn stands_alone(problem: &Problem, term: usize) -> bool {
+    let sources = |own: &[usize]| -> BTreeSet<String> {
+        own.iter().map(|&v| problem.variables[v].source().to_owned()).collect()
+    };
+    let own = sources(&problem.terms[term]);
+    let like = problem.terms.iter().filter(|other| sources(other) == own).count();
+    like == 1 && !problem.has_power(&problem.terms[term])
+}
+
+/// The change that a bent variable makes; not for a fit without single residuals, whose problem is
+/// only a sample of the rows.
+fn change_of_bent(problem: &Problem, fitted: &Fitted, term: usize) -> Option<PredictedChange> {
+    (!fitted.fit.residuals.is_empty()).then(|| predicted_change(problem, fitted, term)).flatten()
 }
 
 /// Lenth's margins, where no configuration was repeated and there are effects to compare.

@@ -9,9 +9,11 @@ use trainwright_stats::{
 
 use crate::error::AnalysisError;
 use crate::fit::analysis::{
-    AnovaTable, AnovaType, BoxCoxSummary, CoefficientRow, FitSummary, PowerLikelihood,
+    AnovaTable, AnovaType, BoxCoxSummary, CoefficientRow, FitSummary, MissingTerm, PowerLikelihood,
 };
 use crate::fit::anova_lines::lines;
+use crate::fit::missing_terms::missing_terms;
+use crate::fit::smooth_left::{SmoothLeft, smooth_left};
 use crate::fit::split_plot::only_test;
 use crate::model::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
 use crate::model::problem::Problem;
@@ -44,6 +46,10 @@ pub(crate) struct Fitted {
 #[derive(Default, Clone)]
 pub(crate) struct OfResiduals {
     pub(crate) lack_of_fit: Option<LackOfFit>,
+    /// Terms that would take up a lack of fit, where there is evidence of it.
+    pub(crate) missing_terms: Vec<MissingTerm>,
+    /// Likeness of neighbours, in designs that fill space.
+    pub(crate) smooth_left: Option<SmoothLeft>,
     pub(crate) box_cox: Option<BoxCox>,
     pub(crate) power_profile: Vec<PowerLikelihood>,
     /// Absent beyond the sample sizes of the test.
@@ -115,13 +121,20 @@ impl Fitted {
         let within = within_groups(&matrix, problem).map_err(stats)?;
         let fit = within.as_ref().unwrap_or(&own.fit);
         let (cells, _) = problem.cells();
-        let of_cells = |fit: &Fit| lack_of_fit(y, &cells, fit.ss_residual, fit.df_residual).ok();
         // Residuals that are no more than rounding have nothing to test.
         let testable = fit.log_likelihood.is_some();
         let power = testable.then(|| box_cox(&matrix.columns, y).ok()).flatten();
+        // Repeats in other groups differ by the error of the groups too.
+        let lack = match within {
+            Some(_) => None,
+            None => lack_of_fit(y, &cells, fit.ss_residual, fit.df_residual).ok(),
+        };
+        let evident = lack.filter(|own| own.p.is_some_and(|p| p < problem.alpha));
+        let missing_terms = evident.map_or_else(Vec::new, |own| missing_terms(problem, &own));
         let of_residuals = OfResiduals {
-            // Repeats in other groups differ by the error of the groups too.
-            lack_of_fit: if within.is_none() { of_cells(fit) } else { None },
+            lack_of_fit: lack,
+            missing_terms,
+            smooth_left: None,
             power_profile: power.map_or_else(Vec::new, |own| power_profile(&matrix, y, &own)),
             box_cox: power,
             shapiro: testable.then(|| shapiro_wilk(&fit.residuals).ok()).flatten(),
@@ -129,7 +142,11 @@ impl Fitted {
             breusch_pagan: testable.then(|| fit.breusch_pagan().ok()).flatten(),
         };
         let found = Self::of(own, coded, summed, of_residuals).map_err(stats)?;
-        Ok(Self { within, ..found })
+        let mut fitted = Self { within, ..found };
+        if fitted.of_residuals.lack_of_fit.is_none() && fitted.within.is_none() {
+            fitted.of_residuals.smooth_left = smooth_left(problem, &fitted);
+        }
+        Ok(fitted)
     }
 
     /// Tables of fits that are made; `summed` is the fit with sum contrasts where it differs.
@@ -203,6 +220,21 @@ impl Fitted {
         let estimate = self.coded_fit.coefficients[column]?.estimate;
         let half = self.half_width(&weights_of(&self.coded_fit, column)?, alpha)?;
         Some([estimate - half, estimate + half])
+    }
+
+    /// The uncertainty of the sum of all coefficients in coded units times their weights.
+    pub(crate) fn error_of_coded(&self, weights: &[f64]) -> Option<StratumError> {
+        let fit = &self.coded_fit;
+        if self.strata.is_none() {
+            let std_error = fit.weighted_sum(weights)?.std_error?;
+            return Some(StratumError { std_error, df: fit.df_residual as f64 });
+        }
+        let mut of_rows = vec![0.0; fit.residuals.len()];
+        let kept = fit.decomposition().kept();
+        for (own, &column) in fit.decomposition().coefficient_weights().iter().zip(kept) {
+            of_rows.iter_mut().zip(own).for_each(|(sum, v)| *sum += weights[column] * v);
+        }
+        self.error_of(&of_rows)
     }
 
     /// The tables asked for.

@@ -66,7 +66,7 @@ pub(crate) fn configuration_of(problem: &Problem, row: usize) -> Configuration {
     let level =
         |v: &Variable| -> (String, Level) { (v.name.clone(), v.levels[v.codes[row]].clone()) };
     let is_set = |(place, v): &(usize, &Variable)| {
-        !v.is_block() && !v.is_square() && !problem.is_group_alone(*place)
+        !v.is_block() && !v.is_power() && !problem.is_group_alone(*place)
     };
     let factors = problem.variables.iter().enumerate().filter(is_set);
     Configuration::new(factors.map(|(_, variable)| level(variable)).collect())

@@ -6,9 +6,9 @@ use trainwright_stats::{ErrorStrata, Orthogonal, Stratum, smallest_effect};
 use trainwright_study::{Observation, Study, TrialState};
 
 use crate::error::AnalysisError;
-use crate::fit::analyze_study::{add_blocks, blocks, place_terms, variables, whole_plots};
+use crate::fit::analyze_study::{StudyEquation, equation_of, whole_plots};
 use crate::fit::split_plot::only_test;
-use crate::model::formula::Formula;
+use crate::model::bend::Bending;
 use crate::model::model_matrix::{Coding, Contrasts, Equation, ModelMatrix, Scheme};
 use crate::model::variable::Variable;
 
@@ -69,8 +69,6 @@ pub fn planned_power(
     design: &Design,
 ) -> Result<Option<PlannedPower>, AnalysisError> {
     let spec = &study.analysis;
-    let factors: Vec<String> = study.factors.iter().map(|f| f.name.clone()).collect();
-    let formula = Formula::from_terms(&spec.response, &spec.terms, &factors)?;
     let planned: Vec<Observation> = plan(study, design)
         .into_iter()
         .map(|trial| Observation::of(trial, TrialState::Planned, [].into()))
@@ -78,17 +76,15 @@ pub fn planned_power(
     let planned: Vec<&Observation> = planned.iter().collect();
     let scheme = Scheme { coding: Coding::Coded, contrasts: Contrasts::Sum };
     let n = planned.len();
-    let mut variables = variables(study, design, &planned)?;
-    variables.extend(blocks(&planned));
-    let mut terms = place_terms(&formula, &mut variables, &spec.terms)?;
-    if planned.is_empty() || work(&variables, &terms, n) > MOST_WORK {
+    let StudyEquation { bending, term_names, intercept, .. } =
+        equation_of(study, design, &planned)?;
+    let Bending { variables, terms, .. } = &bending;
+    if planned.is_empty() || work(variables, terms, n) > MOST_WORK {
         return Ok(None);
     }
-    let mut term_names = formula.term_names();
-    add_blocks(&variables, &mut terms, &mut term_names);
-    let equation = Equation { terms: &terms, intercept: formula.intercept };
+    let equation = Equation { terms, intercept };
     let stats = |source| AnalysisError::Stats { response: spec.response.clone(), source };
-    let matrix = ModelMatrix::new(&variables, equation, scheme, n).map_err(stats)?;
+    let matrix = ModelMatrix::new(variables, equation, scheme, n).map_err(stats)?;
     let noise = Noise::of(&matrix, &planned, n);
     let columns = &matrix.structure.term_of_column;
     let decomposition = Orthogonal::new(&matrix.columns);

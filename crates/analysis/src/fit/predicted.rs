@@ -102,13 +102,13 @@ impl Grid {
     fn new(problem: &Problem) -> Option<Self> {
         let variables = &problem.variables;
         let plain =
-            |v: &Variable| v.is_block() || v.is_square() || v.is_factor() || v.raw.is_some();
-        let computed = |v: &Variable| !v.is_square() && v.name.contains(['(', '^']);
+            |v: &Variable| v.is_block() || v.is_power() || v.is_factor() || v.raw.is_some();
+        let computed = |v: &Variable| !v.is_power() && v.name.contains(['(', '^']);
         if variables.iter().any(|v| !plain(v) || computed(v)) {
             return None;
         }
         let factors: Vec<usize> = (0..variables.len())
-            .filter(|&at| !variables[at].is_block() && !variables[at].is_square())
+            .filter(|&at| !variables[at].is_block() && !variables[at].is_power())
             .collect();
         let levels = factors.iter().map(|&at| seen(&variables[at])).collect();
         (!factors.is_empty()).then_some(Self { factors, levels })

@@ -87,8 +87,9 @@ impl Formula {
     }
 
     /// Builds a formula from a study's `terms`: a shorthand (`main`, `main + 2fi`,
-    /// `main + 2fi + 3fi`) over its factors, `quadratic` for `main + 2fi` and the squares, or the
-    /// right side of a formula. A degree above the number of factors adds nothing.
+    /// `main + 2fi + 3fi`) over its factors, `quadratic` for `main + 2fi` and the squares of the
+    /// factors in `bending`, or the right side of a formula. A degree above the number of factors
+    /// adds nothing.
     ///
     /// # Errors
     /// Terms that are neither.
@@ -96,18 +97,17 @@ impl Formula {
         response: &str,
         terms: &str,
         factors: &[String],
+        bending: &[String],
     ) -> Result<Self, AnalysisError> {
         if terms.trim() == "quadratic" {
-            let mut formula = Self::from_terms(response, "main + 2fi", factors)?;
-            for factor in factors {
+            let mut formula = Self::from_terms(response, "main + 2fi", factors, &[])?;
+            for factor in bending {
                 formula.terms.push(vec![formula.variables.len()]);
                 formula.variables.push(format!("I({factor}^2)"));
             }
             return Ok(Self { text: format!("{response} ~ {terms}"), ..formula });
         }
-        let words: Vec<&str> = terms.split('+').map(str::trim).collect();
-        let degrees: Option<Vec<usize>> = words.iter().map(|w| shorthand_degree(w)).collect();
-        let Some(degrees) = degrees else {
+        let Some(degrees) = shorthand(terms) else {
             return Self::parse(&format!("{response} ~ {terms}"), TermOrder::Formula);
         };
         let mut found: Vec<Vec<usize>> = Vec::new();
@@ -160,6 +160,11 @@ impl Formula {
     }
 }
 
+/// Degrees of the terms that a shorthand such as `main + 2fi` stands for; nothing for a formula.
+pub(crate) fn shorthand(terms: &str) -> Option<Vec<usize>> {
+    terms.split('+').map(|word| shorthand_degree(word.trim())).collect()
+}
+
 fn shorthand_degree(word: &str) -> Option<usize> {
     match word {
         "main" => Some(1),
@@ -209,6 +214,8 @@ mod tests {
         check("y ~ (a + b):c + 1", TermOrder::Formula, "a:c b:c");
         check("y ~ 1", TermOrder::Formula, "");
         check("y ~ a + a + a:a", TermOrder::Formula, "a");
+        check("y ~ lr + lr^2", TermOrder::Formula, "lr I(lr^2)");
+        check("y ~ g*x^2 + x^10", TermOrder::Formula, "g I(x^2) g:I(x^2) I(x^10)");
         check(
             "y ~ partner.status*`odd name`",
             TermOrder::Formula,
@@ -298,6 +305,9 @@ mod tests {
         refused("y ~ (a", "`)` is expected");
         refused("y ~ x + y", "the response `y` also stands on the right");
         refused("y ~ a^0", "whole number above 0");
+        refused("y ~ (a:b)^2", "`^` raises one column or a sum of terms");
+        refused("y ~ `odd name`^2", "has no meaning here");
+        refused("y ~ factor(a)^2", "`factor(a)` cannot be raised to a power");
         refused(&format!("y ~ {}a", "(".repeat(1000)), "more than 64 parentheses");
         let many: Vec<String> = (0..20).map(|i| format!("x{i}")).collect();
         refused(&format!("y ~ {}", many.join("*")), "expands to more than 4096 terms");
@@ -316,13 +326,14 @@ mod tests {
     #[test]
     fn shorthand_covers_the_factors_by_degree() {
         let factors: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
-        let names = |terms| Formula::from_terms("y", terms, &factors).unwrap().term_names();
+        let names =
+            |terms| Formula::from_terms("y", terms, &factors, &factors).unwrap().term_names();
         assert_eq!(names("main").join(" "), "a b c");
         assert_eq!(names("main + 2fi").join(" "), "a b c a:b a:c b:c");
         assert_eq!(names("main + 2fi + 3fi").len(), 7);
         assert_eq!(names("a*c").join(" "), "a c a:c");
         assert_eq!(names("main + 4fi").join(" "), "a b c");
         assert_eq!(names("quadratic").join(" "), "a b c a:b a:c b:c I(a^2) I(b^2) I(c^2)");
-        assert!(Formula::from_terms("y", "main + quadratic(a)", &factors).is_err());
+        assert!(Formula::from_terms("y", "main + quadratic(a)", &factors, &[]).is_err());
     }
 }

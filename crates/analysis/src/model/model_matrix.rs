@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use trainwright_stats::{Columns, Intercept, StatsError, TermStructure};
 
-use crate::model::variable::Variable;
+use crate::model::variable::{InProducts, Variable};
 
 /// How numbers enter the equation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -118,7 +118,8 @@ fn term_columns(
     for (place, &index) in term.iter().enumerate() {
         let is_category = |variable: usize| variables[variable].raw.is_none();
         let contrasts = equation.contrasts(is_category, term, index, scheme.contrasts);
-        let own = variable_columns(&variables[index], Scheme { contrasts, ..scheme });
+        let standing = if term.len() == 1 { Place::Alone } else { Place::InProduct };
+        let own = variable_columns(&variables[index], Scheme { contrasts, ..scheme }, standing);
         if place == 0 {
             found = own;
         } else {
@@ -136,12 +137,22 @@ fn product(left: &Named, right: &Named) -> Named {
     (format!("{}:{}", left.0, right.0), values)
 }
 
-fn variable_columns(variable: &Variable, scheme: Scheme) -> Vec<Named> {
-    if let Some(columns) = &variable.polynomials {
-        let named = |(k, column): (usize, &Vec<f64>)| {
-            (format!("{}{}", variable.name, k + 1), column.clone())
-        };
-        return columns.iter().enumerate().map(named).collect();
+/// Where a variable stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// It is a term by itself.
+    Alone,
+    /// It is part of a product.
+    InProduct,
+}
+
+fn variable_columns(variable: &Variable, scheme: Scheme, place: Place) -> Vec<Named> {
+    if let Some(own) = variable
+        .polynomials
+        .as_ref()
+        .filter(|own| place == Place::Alone || own.in_products == InProducts::Whole)
+    {
+        return own.names.iter().cloned().zip(own.columns.iter().cloned()).collect();
     }
     // A category of two levels has one coded column, but an indicator a level where it needs to
     // span more than its contrast.

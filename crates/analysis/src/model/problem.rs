@@ -6,6 +6,7 @@ use trainwright_stats::Intercept;
 use trainwright_study::Direction;
 
 use crate::fit::analysis::AnovaType;
+use crate::model::bend::Points;
 use crate::model::model_matrix::{Coding, Contrasts, Equation};
 use crate::model::variable::Variable;
 
@@ -42,6 +43,8 @@ pub(crate) struct Problem {
     pub(crate) order: Order,
     /// Whether all combinations were observed equally often; `None` for readings.
     pub(crate) balanced: Option<bool>,
+    /// How the points of the design lie.
+    pub(crate) points: Points,
 }
 
 /// Parts of names under which tables list blocks and repeats.
@@ -135,9 +138,9 @@ impl Problem {
         term.iter().any(|&index| self.variables[index].is_block())
     }
 
-    /// Whether a term has the square of a factor in it.
-    pub(crate) fn has_square(&self, term: &[usize]) -> bool {
-        term.iter().any(|&index| self.variables[index].is_square())
+    /// Whether a term has a power of a factor in it.
+    pub(crate) fn has_power(&self, term: &[usize]) -> bool {
+        term.iter().any(|&index| self.variables[index].is_power())
     }
 
     /// Whether a variable only groups observations that share an error.

@@ -20,14 +20,31 @@ pub(crate) struct Variable {
     /// Values as measured, if they are numbers that enter as such.
     pub(crate) raw: Option<Vec<f64>>,
     /// Columns that enter in place of the values: orthogonal polynomials.
-    pub(crate) polynomials: Option<Vec<Vec<f64>>>,
+    pub(crate) polynomials: Option<Polynomials>,
     /// Values from -1 (lowest level) to +1 (highest); `None` for three or more categories.
     pub(crate) coded: Option<Vec<f64>>,
     origin: Origin,
 }
 
-/// Where the levels of a variable come from.
+/// Orthogonal polynomials of a variable, one column a degree.
+#[derive(Debug, Clone)]
+pub(crate) struct Polynomials {
+    pub(crate) names: Vec<String>,
+    pub(crate) columns: Vec<Vec<f64>>,
+    pub(crate) in_products: InProducts,
+}
+
+/// What a variable with polynomials brings into products with other variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InProducts {
+    /// All its columns.
+    Whole,
+    /// Its values alone.
+    Straight,
+}
+
+/// Where the levels of a variable come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Origin {
     /// A study lists them.
     Declared,
@@ -35,8 +52,16 @@ enum Origin {
     Observed,
     /// They number the blocks that trials ran in, which nobody chose to compare.
     Block,
-    /// They are those of the factor whose square it is.
-    Square,
+    /// They are those of the factor whose power it is.
+    Power {
+        /// The factor.
+        factor: String,
+    },
+    /// They are computed from one column of a table.
+    Computed {
+        /// The column.
+        column: String,
+    },
 }
 
 impl Variable {
@@ -54,7 +79,11 @@ impl Variable {
         match Derived::of(name).filter(|_| table.names().all(|own| own != name)) {
             Some(Derived::Computed(computed)) => {
                 let values = derived_columns::values(table, &computed, rows.iter().copied())?;
-                return Ok(Self::numeric(name, values));
+                let mut variable = Self::numeric(name, values);
+                if let [column] = computed.names().into_iter().collect::<Vec<_>>().as_slice() {
+                    variable.origin = Origin::Computed { column: (*column).to_owned() };
+                }
+                return Ok(variable);
             }
             Some(Derived::Polynomial { column, degree }) => {
                 let variable = Self::from_table(table, &column, rows)?;
@@ -66,12 +95,22 @@ impl Variable {
                 let columns = orthogonal_polynomials(values, degree).map_err(|source| {
                     AnalysisError::Variable { variable: name.to_owned(), source }
                 })?;
-                return Ok(Self { name: name.to_owned(), polynomials: Some(columns), ..variable });
+                let names = (1..=degree).map(|power| format!("{name}{power}")).collect();
+                let polynomials = Polynomials { names, columns, in_products: InProducts::Whole };
+                let (name, polynomials) = (name.to_owned(), Some(polynomials));
+                let origin = Origin::Computed { column };
+                return Ok(Self { name, polynomials, origin, ..variable });
             }
             Some(Derived::Category { column }) => {
                 let plain = Self::from_table(table, &column, rows)?;
-                let name = name.to_owned();
-                return Ok(Self { name, raw: None, coded: plain.coded_as_category(), ..plain });
+                let (name, coded) = (name.to_owned(), plain.coded_as_category());
+                return Ok(Self {
+                    name,
+                    raw: None,
+                    coded,
+                    origin: Origin::Computed { column },
+                    ..plain
+                });
             }
             None => {}
         }
@@ -159,14 +198,46 @@ impl Variable {
         Self { origin: Origin::Block, ..Self::categorical("block", &texts) }
     }
 
-    /// The square of a numeric factor under a name, in raw and in coded units.
-    pub(crate) fn square(&self, name: &str) -> Option<Self> {
-        let squared =
-            |values: &Option<Vec<f64>>| Some(values.as_ref()?.iter().map(|v| v * v).collect());
-        let (raw, coded) = (squared(&self.raw), squared(&self.coded));
-        let own =
-            Self { name: name.to_owned(), raw, coded, origin: Origin::Square, ..self.clone() };
+    /// A power of a numeric factor under a name, in raw and in coded units.
+    pub(crate) fn power(&self, name: &str, exponent: i32) -> Option<Self> {
+        let raised = |values: &Option<Vec<f64>>| {
+            Some(values.as_ref()?.iter().map(|v| v.powi(exponent)).collect())
+        };
+        let (raw, coded) = (raised(&self.raw), raised(&self.coded));
+        let (name, origin) = (name.to_owned(), Origin::Power { factor: self.name.clone() });
+        let own = Self { name, raw, coded, origin, polynomials: None, ..self.clone() };
         self.raw.is_some().then_some(own)
+    }
+
+    /// The same variable with orthogonal polynomials of its levels up to a degree, each level
+    /// counted once; nothing where there are too few levels.
+    pub(crate) fn bent(&self, degree: usize, in_products: InProducts) -> Option<Self> {
+        let coded = self.raw.as_ref().and(self.coded.as_ref())?;
+        let mut place: Vec<Option<f64>> = vec![None; self.levels.len()];
+        self.codes.iter().zip(coded).for_each(|(&code, &at)| place[code] = Some(at));
+        let positions: Vec<f64> = place.iter().copied().flatten().collect();
+        let of_levels = orthogonal_polynomials(&positions, degree).ok()?;
+        let mut rank = vec![0; self.levels.len()];
+        let seen = (0..place.len()).filter(|&code| place[code].is_some());
+        seen.enumerate().for_each(|(at, code)| rank[code] = at);
+        let column = |own: &Vec<f64>| {
+            let largest = own.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+            self.codes.iter().map(|&code| own[rank[code]] / largest).collect()
+        };
+        let columns = of_levels.iter().map(column).collect();
+        let names = (1..=degree).map(|power| self.name_of_degree(power)).collect();
+        let polynomials = Some(Polynomials { names, columns, in_products });
+        Some(Self { polynomials, ..self.clone() })
+    }
+
+    fn name_of_degree(&self, power: usize) -> String {
+        let name = &self.name;
+        match power {
+            1 => format!("{name}[linear]"),
+            2 => format!("{name}[quadratic]"),
+            3 => format!("{name}[cubic]"),
+            _ => format!("{name}[degree {power}]"),
+        }
     }
 
     /// The same variable with the values of these observations.
@@ -176,9 +247,32 @@ impl Variable {
             codes: rows.iter().map(|&row| self.codes[row]).collect(),
             raw: self.raw.as_ref().map(chosen),
             coded: self.coded.as_ref().map(chosen),
-            polynomials: self.polynomials.as_ref().map(|all| all.iter().map(chosen).collect()),
+            polynomials: self.polynomials.as_ref().map(|own| Polynomials {
+                names: own.names.clone(),
+                columns: own.columns.iter().map(chosen).collect(),
+                in_products: own.in_products,
+            }),
             ..self.clone()
         }
+    }
+
+    /// What it is made of: the factor or column whose power or function it is, or itself.
+    pub(crate) fn source(&self) -> &str {
+        match &self.origin {
+            Origin::Power { factor } => factor,
+            Origin::Computed { column } => column,
+            _ => &self.name,
+        }
+    }
+
+    /// Different levels among the observations.
+    pub(crate) fn observed_levels(&self) -> usize {
+        self.codes.iter().collect::<HashSet<_>>().len()
+    }
+
+    /// Whether a study lists its levels.
+    pub(crate) fn is_declared(&self) -> bool {
+        self.origin == Origin::Declared
     }
 
     /// A numeric variable whose levels are its distinct values.
@@ -215,7 +309,7 @@ impl Variable {
     pub(crate) fn is_factor(&self) -> bool {
         let few = self.levels.len() <= 12 && 2 * self.levels.len() <= self.codes.len();
         !self.is_block()
-            && !self.is_square()
+            && !self.is_power()
             && (self.origin == Origin::Declared || self.raw.is_none() || few)
     }
 
@@ -224,9 +318,9 @@ impl Variable {
         self.origin == Origin::Block
     }
 
-    /// Whether it is the square of another variable.
-    pub(crate) fn is_square(&self) -> bool {
-        self.origin == Origin::Square
+    /// Whether it is a power of another variable.
+    pub(crate) fn is_power(&self) -> bool {
+        matches!(self.origin, Origin::Power { .. })
     }
 
     /// Whether the levels are numbers.

@@ -9,6 +9,7 @@ mod clean_checks;
 mod comparisons;
 mod correlations;
 mod curvature;
+mod curves;
 mod findings;
 mod finite;
 mod invariance;

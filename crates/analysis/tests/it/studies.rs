@@ -235,12 +235,19 @@ fn a_complete_clean_study_has_no_warnings() {
     let (design, seen) = clean_run(&study);
     let found = analyze_study(&study, &design, &seen, &StudyOptions::default()).unwrap();
     let ids: Vec<&str> = found.findings.iter().map(|f| f.id).collect();
-    assert_eq!(ids, ["effect-ranking", "optimum-at-edge"], "{:?}", found.findings);
+    assert_eq!(
+        ids,
+        ["effect-ranking", "optimum-at-edge", "curves-allowed"],
+        "{:?}",
+        found.findings
+    );
     let effect = found.effects.iter().find(|e| e.term == "lr").unwrap();
     // From 0.001 to 0.1 the loss falls by 4, on the declared logarithmic scale.
     assert!(effect.ci_low.unwrap() < -4.0 && effect.ci_high.unwrap() > -4.0);
     let names: Vec<&str> = found.fit.coefficients.iter().map(|c| c.name.as_str()).collect();
-    assert_eq!(names, ["(Intercept)", "lr", "optimizer", "lr:optimizer"]);
+    let columns = ["lr[linear]", "lr[quadratic]"];
+    assert_eq!(names[..4], ["(Intercept)", columns[0], columns[1], "optimizer"]);
+    assert_eq!(names[4..], ["lr[linear]:optimizer", "lr[quadratic]:optimizer"]);
     assert!(finding(&found, "optimum-at-edge").unwrap().contains("lr (0.1)"));
 }
 

@@ -26,6 +26,7 @@ pub(crate) fn pareto(analysis: &Analysis) -> Option<Chart> {
     let kinds = [
         (Standing::StandsOut, "stands out from the noise", "$accent"),
         (Standing::Noise, "within the noise", "$muted"),
+        (Standing::Unsettled, "not judged alone", "$s2"),
         (Standing::Unknown, "noise unknown", "$s1"),
     ];
     let series: Vec<Value> = kinds

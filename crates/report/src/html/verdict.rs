@@ -105,8 +105,18 @@ fn effects(input: &ReportInput<'_>, analysis: &Analysis) -> String {
 fn rest_in_words(analysis: &Analysis, standing_out: usize, left_out: usize) -> String {
     let could_be_noise = |effect: &&&_| standing(analysis, effect) == Standing::Noise;
     let noise = ranked(analysis).iter().filter(could_be_noise).count();
+    let unsettled = ranked(analysis)
+        .iter()
+        .filter(|effect| standing(analysis, effect) == Standing::Unsettled)
+        .count();
     let explained = percent(100.0 * analysis.fit.r2);
     let mut words = match (standing_out, noise) {
+        _ if unsettled > 0 => format!(
+            "{} {} part of a product that stands out, or cannot be judged while the equation misses \
+             terms.",
+            count(unsettled, "other term"),
+            if unsettled == 1 { "is" } else { "are" }
+        ),
         (0, 0) => "There is no measure of noise, so these are only the largest.".to_owned(),
         (0, _) => {
             format!(

@@ -1,5 +1,7 @@
 //! The verdict as plain text: the answer, what matters, what to trust, what to do next.
 
+use std::collections::BTreeMap;
+
 use trainwright_analysis::wording::{count, percent};
 use trainwright_analysis::{Analysis, Best, Finding, Severity};
 use trainwright_study::TrialState;
@@ -8,7 +10,7 @@ use crate::best_words::beside_the_best;
 use crate::figure::{figure, p_value, to_spread};
 use crate::input::ReportInput;
 use crate::next_steps::next_steps;
-use crate::ranking::{Standing, in_words, ranked, standing, told_once};
+use crate::ranking::{Standing, in_words, ranked, standing, told_once, why_unsettled};
 
 use super::analysis_tables::{put_anova, put_fit, put_strata};
 use super::{Colour, visible};
@@ -112,17 +114,24 @@ fn put_effects(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, 
     put(text, &format!("\n{}", colour.heading("What matters, by share of the variation")));
     let ranked = ranked(analysis);
     let width = ranked.iter().map(|effect| effect.told_as().len()).max().unwrap_or(0);
-    let mut noise = Vec::new();
+    let (mut noise, mut unsettled) = (Vec::new(), BTreeMap::<String, Vec<String>>::new());
     for effect in ranked {
         let share = effect.percent.map(percent).unwrap_or_default();
         let p = effect.p.map(|p| format!(" (p = {})", p_value(p))).unwrap_or_default();
         match standing(analysis, effect) {
             Standing::Noise => noise.push(effect.told_as()),
+            Standing::Unsettled => {
+                let why = why_unsettled(analysis, effect).unwrap_or_default();
+                unsettled.entry(why).or_default().push(effect.told_as());
+            }
             _ => {
                 let words = in_words(input.study, analysis, effect);
                 put(text, &format!("  {:<width$}  {share:>7}  {words}{p}", effect.told_as()));
             }
         }
+    }
+    for (why, terms) in unsettled {
+        put(text, &format!("  {why}: {}", terms.join(", ")));
     }
     if !noise.is_empty() {
         put(text, &format!("  could be noise: {}", noise.join(", ")));

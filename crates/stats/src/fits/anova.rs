@@ -107,6 +107,8 @@ struct Table<'a> {
     terms: &'a TermStructure,
     decomposition: &'a Orthogonal,
     effects: &'a [f64],
+    /// What the response was shifted by before the fit, which tells of the intercept alone.
+    shift: f64,
     /// Coefficients of the columns kept, and their variances in units of the noise.
     estimates: Vec<f64>,
     unscaled: Vec<f64>,
@@ -124,6 +126,7 @@ impl<'a> Table<'a> {
             terms,
             decomposition,
             effects: &fit.effects,
+            shift: fit.shift,
             estimates: decomposition.solve(&fit.effects),
             unscaled: decomposition.unscaled_variances(),
             df_residual: fit.df_residual,
@@ -165,9 +168,17 @@ impl<'a> Table<'a> {
             return (0, 0.0);
         };
         let part = Orthogonal::new(&matrix);
-        let effects = part.rotate(self.effects);
+        let effects = part.rotate(&self.effects_for(term));
         let new = part.kept().iter().zip(effects).filter(|(c, _)| **c >= entered.len());
         tally(new.map(|(_, effect)| effect))
+    }
+
+    /// The effects that a term is compared with: those of the response as it was for the intercept,
+    /// and without the shift for all others, which come after the intercept.
+    fn effects_for(&self, term: usize) -> Vec<f64> {
+        let constant = &self.decomposition.compressed()[0];
+        let shift = if term == 0 { self.shift } else { 0.0 };
+        self.effects.iter().zip(constant).map(|(e, c)| e + shift * c).collect()
     }
 
     /// Sum of squares of a term of one column after all other columns, if none is aliased: the
@@ -178,7 +189,8 @@ impl<'a> Table<'a> {
         if columns.next().is_some() || self.decomposition.rank() < self.terms.term_of_column.len() {
             return None;
         }
-        Some((self.estimates[column] / self.unscaled[column].sqrt()).powi(2))
+        let shift = if term == 0 { self.shift } else { 0.0 };
+        Some(((self.estimates[column] + shift) / self.unscaled[column].sqrt()).powi(2))
     }
 
     fn row(&self, term: usize, df: usize, sum_sq: f64) -> Result<AnovaRow, StatsError> {

@@ -13,6 +13,9 @@ use crate::sample;
 /// Residuals shorter than this share of the response are rounding, not noise.
 pub(crate) const ROUNDING: f64 = 1e-13;
 
+/// Differences of values near a number this share of it or shorter are its last digits.
+const LAST_DIGITS: f64 = 16.0 * f64::EPSILON;
+
 /// A fitted linear equation.
 #[derive(Debug, Clone)]
 pub struct Fit {
@@ -48,6 +51,8 @@ pub struct Fit {
     pub(crate) decomposition: Orthogonal,
     /// The response in the rotated basis, cut to the rank.
     pub(crate) effects: Vec<f64>,
+    /// What was taken from every value of the response before the fit; `effects` are without it.
+    pub(crate) shift: f64,
 }
 
 /// One coefficient with its uncertainty.
@@ -64,6 +69,15 @@ pub struct Coefficient {
     /// How much correlation with other columns inflates the variance; `None` for the intercept
     /// and for a model with one column beside it.
     pub vif: Option<f64>,
+}
+
+/// A weighted sum of coefficients.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WeightedSum {
+    /// Its value.
+    pub estimate: f64,
+    /// Its standard error; absent for a saturated or exact fit.
+    pub std_error: Option<f64>,
 }
 
 /// The F test of a whole fit.
@@ -111,7 +125,11 @@ pub fn least_squares_through_origin(matrix: &Columns, response: &[f64]) -> Resul
 fn fit_all(matrix: &Columns, response: &[f64], intercept: Intercept) -> Result<Fit, StatsError> {
     check_response(matrix, response)?;
     let decomposition = Orthogonal::new(matrix);
-    let mut effects = decomposition.rotate(response);
+    // Digits that all values share would swallow those that differ, so the fit is made of the
+    // distances from the first value, which are exact where they are small.
+    let shift = if intercept == Intercept::First { response[0] } else { 0.0 };
+    let moved: Vec<f64> = response.iter().map(|y| y - shift).collect();
+    let mut effects = decomposition.rotate(&moved);
     let rank = decomposition.rank();
     let mut left = effects.clone();
     left[..rank].fill(0.0);
@@ -126,8 +144,9 @@ fn fit_all(matrix: &Columns, response: &[f64], intercept: Intercept) -> Result<F
         observations: response.len(),
         intercept,
         ss_residual: squares(&residuals),
-        ss_total: about(response),
-        length: squares(response),
+        ss_total: about(&moved),
+        length: squares(&moved),
+        shift,
         column_squares: matrix.iter().map(about).collect(),
         decomposition,
         effects,
@@ -146,20 +165,23 @@ pub(crate) struct Parts {
     pub(crate) effects: Vec<f64>,
     pub(crate) ss_residual: f64,
     pub(crate) ss_total: f64,
-    /// Sum of squares of the response.
+    /// Sum of squares of the response, less the shift.
     pub(crate) length: f64,
     /// Sum of squares of each column, about its mean where there is an intercept.
     pub(crate) column_squares: Vec<f64>,
+    /// What was taken from every value of the response before the fit.
+    pub(crate) shift: f64,
 }
 
 /// All figures that need no single residuals.
 pub(crate) fn fit_of(parts: Parts) -> Result<Fit, StatsError> {
     let Parts { observations: n, intercept, decomposition, effects, .. } = parts;
-    let Parts { ss_residual, ss_total, length, column_squares, .. } = parts;
+    let Parts { ss_residual, ss_total, length, column_squares, shift, .. } = parts;
     let rank = decomposition.rank();
     let constant = usize::from(intercept == Intercept::First);
     let df_residual = n - rank;
-    let exact = df_residual == 0 || ss_residual <= ROUNDING * ROUNDING * length;
+    let rounded = ROUNDING * ROUNDING * length + n as f64 * (LAST_DIGITS * shift).powi(2);
+    let exact = df_residual == 0 || ss_residual <= rounded;
     let variance = (df_residual > 0).then(|| ss_residual / df_residual as f64);
     let mut fit = Fit {
         coefficients: Vec::new(),
@@ -179,6 +201,7 @@ pub(crate) fn fit_of(parts: Parts) -> Result<Fit, StatsError> {
         intercept,
         decomposition,
         effects,
+        shift,
     };
     let noise = if exact { None } else { variance };
     fit.test = noise.filter(|_| fit.df_model > 0).map(|v| fit.whole_test(v)).transpose()?;
@@ -202,6 +225,32 @@ impl Fit {
         };
         let t = StudentT::new(self.df_residual as f64)?.quantile(0.5 + 0.5 * confidence)?;
         Ok(Some([estimate - t * error, estimate + t * error]))
+    }
+
+    /// A weighted sum of the coefficients, such as the difference of two predictions, with its
+    /// standard error; nothing where aliased columns leave it undetermined.
+    ///
+    /// # Panics
+    /// A weight for every column is needed.
+    pub fn weighted_sum(&self, weights: &[f64]) -> Option<WeightedSum> {
+        assert_eq!(weights.len(), self.coefficients.len(), "a weight a column");
+        let decomposition = &self.decomposition;
+        let kept: Vec<f64> = decomposition.kept().iter().map(|&column| weights[column]).collect();
+        let largest = weights.iter().fold(0.0f64, |most, w| most.max(w.abs()));
+        let aliased = |column: usize| {
+            let shares = decomposition.solve(&decomposition.compressed()[column]);
+            let implied: f64 = shares.iter().zip(&kept).map(|(a, b)| a * b).sum();
+            (implied - weights[column]).abs() <= 1e-6 * largest
+        };
+        let found = |column: &usize| self.coefficients[*column].is_some();
+        if !(0..weights.len()).filter(|column| !found(column)).all(aliased) {
+            return None;
+        }
+        let estimates = self.coefficients.iter().flatten().map(|own| own.estimate);
+        let estimate = estimates.zip(&kept).map(|(a, b)| a * b).sum();
+        let spread = decomposition.solve_transposed(&kept).iter().map(|v| v * v).sum::<f64>();
+        let noise = self.log_likelihood.and(self.sigma);
+        Some(WeightedSum { estimate, std_error: noise.map(|sigma| sigma * spread.sqrt()) })
     }
 
     /// Leverage, studentised residuals and Cook's distance of every observation.
@@ -254,7 +303,10 @@ fn coefficients(
     variance: Option<f64>,
 ) -> Result<Vec<Option<Coefficient>>, StatsError> {
     let decomposition = &fit.decomposition;
-    let estimates = decomposition.solve(&fit.effects);
+    let mut estimates = decomposition.solve(&fit.effects);
+    if let (Intercept::First, Some(constant)) = (fit.intercept, estimates.first_mut()) {
+        *constant += fit.shift;
+    }
     let unscaled = decomposition.unscaled_variances();
     let mut found = vec![None; column_squares.len()];
     for ((&column, estimate), unscaled) in decomposition.kept().iter().zip(estimates).zip(unscaled)
@@ -303,6 +355,28 @@ mod tests {
         let slope = fit.coefficients[1].unwrap();
         assert!((slope.estimate - 2.0).abs() < 1e-14);
         assert_eq!((slope.t, slope.p, fit.test, fit.aic), (None, None, None, None));
+    }
+
+    #[test]
+    fn a_prediction_has_the_standard_error_of_the_textbook() {
+        // R: predict(lm(c(1, 3, 2, 5, 4) ~ x), data.frame(x = 6), se.fit = TRUE), x = 1:5.
+        let fit =
+            least_squares(&line(&[1.0, 2.0, 3.0, 4.0, 5.0]), &[1.0, 3.0, 2.0, 5.0, 4.0]).unwrap();
+        let found = fit.weighted_sum(&[1.0, 6.0]).unwrap();
+        assert!((found.estimate - 5.4).abs() < 1e-12);
+        // sigma^2 = 1.2 and leverage 1/5 + 9/10.
+        assert!((found.std_error.unwrap() - (1.2f64 * 1.1).sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_undetermined_sum_is_not_given() {
+        let x = vec![0.0, 1.0, 2.0, 4.0];
+        let twice = x.iter().map(|v| 2.0 * v).collect();
+        let matrix = Columns::new(vec![vec![1.0; 4], x, twice]).unwrap();
+        let fit = least_squares(&matrix, &[1.0, 2.0, 4.0, 7.0]).unwrap();
+        assert!(fit.weighted_sum(&[0.0, 1.0, 0.0]).is_none());
+        let both = fit.weighted_sum(&[0.0, 1.0, 2.0]).unwrap();
+        assert!((both.estimate - fit.coefficients[1].unwrap().estimate).abs() < 1e-12);
     }
 
     #[test]

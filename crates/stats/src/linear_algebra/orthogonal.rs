@@ -172,6 +172,17 @@ impl Orthogonal {
         effects.iter().map(|own| self.rotate_back(own)).collect()
     }
 
+    /// Solves R'z = w for weights of the kept columns, so that z.z = w'(X'X)^-1 w.
+    pub fn solve_transposed(&self, weights: &[f64]) -> Vec<f64> {
+        let mut solution = weights[..self.rank()].to_vec();
+        for k in 0..self.rank() {
+            let column = &self.rotated[self.kept[k]];
+            let known: f64 = column[..k].iter().zip(&solution).map(|(r, z)| r * z).sum();
+            solution[k] = (solution[k] - known) / column[k];
+        }
+        solution
+    }
+
     /// Diagonal of the inverse of X'X over the kept columns.
     pub fn unscaled_variances(&self) -> Vec<f64> {
         let rank = self.rank();

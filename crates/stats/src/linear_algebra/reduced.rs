@@ -76,6 +76,7 @@ impl Reduced {
             ss_residual,
             ss_total,
             length,
+            shift: 0.0,
         })
     }
 }

@@ -104,6 +104,8 @@ pub struct AnalysisDraft {
     pub response: Option<String>,
     /// `main`, `main + 2fi`, `quadratic` (with squares), or a formula such as `lr*batch + neurons`;
     /// where absent `quadratic` for central composite and Box-Behnken designs, else `main + 2fi`.
+    /// In `main` a numeric factor of three or more levels may bend, in a formula it is a straight
+    /// line beside the powers written, such as `lr + lr^2`.
     pub terms: Option<String>,
     /// Largest p-value called evidence.
     pub alpha: Option<f64>,

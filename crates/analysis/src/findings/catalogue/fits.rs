@@ -22,6 +22,15 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
         "Montgomery, Design and Analysis of Experiments, 8th edition, section 3.7",
     ),
     entry(
+        "curves-allowed",
+        Info,
+        "Numeric factors with three or more levels enter with polynomials of their levels, so that a \
+         peak between the ends is seen; says up to which degree, and what products with other \
+         factors hold.",
+        "Nothing; write `terms` as a formula, such as `lr + batch`, to fit straight lines instead.",
+        "Montgomery, Design and Analysis of Experiments, 8th edition, section 3.3.3",
+    ),
+    entry(
         "small-effect",
         Info,
         "A term is surely there by its p-value but explains less than 1 % of the variation.",

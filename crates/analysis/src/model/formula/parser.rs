@@ -174,6 +174,9 @@ impl<'a> Parser<'a> {
             Ok(degree) if degree >= 1 => degree,
             _ => return Err(self.refuse("`^` must be followed by a whole number above 0")),
         };
+        if let ([term], 2..) = (base.as_slice(), degree) {
+            return self.raised(term, degree);
+        }
         let mut terms = base.clone();
         for _ in 1..degree.min(base.len()) {
             let both = self.crossed(&terms, &base)?;
@@ -181,6 +184,40 @@ impl<'a> Parser<'a> {
         }
         terms.sort_by_key(Vec::len);
         Ok(terms)
+    }
+
+    /// A power of one column. R drops it, since there `^` only crosses terms; what was written is a
+    /// power of the values.
+    fn raised(&mut self, term: &[usize], degree: usize) -> Result<Terms, AnalysisError> {
+        let &[index] = term else {
+            return Err(self.refuse("`^` raises one column or a sum of terms"));
+        };
+        let base = self.variables[index].clone();
+        let is_special = [POLYNOMIAL, CATEGORY]
+            .iter()
+            .any(|own| base.strip_prefix(own).is_some_and(|rest| rest.starts_with('(')));
+        if is_special {
+            return Err(self.refuse(format!("`{base}` cannot be raised to a power")));
+        }
+        let plain = base.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let inside = match base.strip_prefix("I(").and_then(|rest| rest.strip_suffix(')')) {
+            Some(inner) => format!("({inner})"),
+            None if plain || base.ends_with(')') => base,
+            None => format!("`{base}`"),
+        };
+        let name = format!("I({inside}^{degree})");
+        if let Some(Err(problem)) = Computed::parse(&name) {
+            return Err(self.refuse(problem));
+        }
+        Ok(vec![vec![self.index_of(name)]])
+    }
+
+    /// Place of a variable, which is added if it is new.
+    fn index_of(&mut self, name: String) -> usize {
+        self.variables.iter().position(|own| *own == name).unwrap_or_else(|| {
+            self.variables.push(name);
+            self.variables.len() - 1
+        })
     }
 
     fn atom(&mut self) -> Result<Terms, AnalysisError> {
@@ -199,11 +236,7 @@ impl<'a> Parser<'a> {
             return self.error_strata();
         }
         let name = if self.peek() == Some('(') { self.computed(&name)? } else { name };
-        let index = self.variables.iter().position(|v| *v == name).unwrap_or_else(|| {
-            self.variables.push(name);
-            self.variables.len() - 1
-        });
-        Ok(vec![vec![index]])
+        Ok(vec![vec![self.index_of(name)]])
     }
 
     /// `Error(...)`: what is inside groups the observations that share a source of error.
