@@ -1,4 +1,5 @@
 //! Every verb of the facade as a front end calls it: what it gives, and how it refuses.
+#![expect(clippy::unwrap_used, reason = "this is test code, its helpers too")]
 
 mod data;
 mod designs;

@@ -118,7 +118,7 @@ fn a_surface_needs_three_levels_of_every_factor() {
     let lab = Lab::new();
     let mut text = "a,b,y\n".to_owned();
     for (a, b) in (-1..=1).flat_map(|a| (-1..=1).map(move |b| (a, b))).chain([(0, 0), (0, 0)]) {
-        let noise = if text.len() % 2 == 0 { 0.01 } else { -0.01 };
+        let noise = if text.len().is_multiple_of(2) { 0.01 } else { -0.01 };
         text += &format!("{a},{b},{}\n", 10.0 - f64::from((a * a) + (b * b)) + noise);
     }
     let options = SurfaceOptions {
