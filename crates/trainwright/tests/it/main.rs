@@ -1,0 +1,12 @@
+//! Every verb of the facade as a front end calls it: what it gives, and how it refuses.
+#![expect(clippy::unwrap_used, reason = "this is test code, its helpers too")]
+
+mod data;
+mod designs;
+mod lab;
+mod queues;
+mod running;
+mod statistics;
+mod studies;
+mod tables;
+mod trainings;
