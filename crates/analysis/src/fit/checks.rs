@@ -45,7 +45,7 @@ fn normality(problem: &Problem, fitted: &Fitted) -> Check {
         };
         return unchecked(name, why);
     };
-    let holds = test.p >= problem.alpha;
+    let holds = test.p >= problem.check_level();
     let p = p_value(test.p);
     let verdict = if holds {
         format!("{p} gives no evidence against normal residuals (Shapiro-Wilk)")
@@ -63,7 +63,7 @@ fn equal_variance(problem: &Problem, fitted: &Fitted) -> Check {
     let Some((test, over)) = variance_test(problem, fitted) else {
         return constant_spread(problem, fitted);
     };
-    let holds = test.p >= problem.alpha;
+    let holds = test.p >= problem.check_level();
     let p = p_value(test.p);
     let verdict = if holds {
         format!("{p} gives no evidence of unequal spread over {over} (Brown-Forsythe)")
@@ -82,7 +82,7 @@ fn constant_spread(problem: &Problem, fitted: &Fitted) -> Check {
     let Some(test) = fitted.of_residuals.breusch_pagan else {
         return unchecked(name, "no groups with repeated values to compare the spread of");
     };
-    let holds = test.p >= problem.alpha;
+    let holds = test.p >= problem.check_level();
     let p = p_value(test.p);
     let verdict = if holds {
         format!("{p} gives no evidence that the spread follows the equation (Breusch-Pagan)")
@@ -133,8 +133,8 @@ fn independence(problem: &Problem, fitted: &Fitted) -> Check {
     let d = brief(test.statistic);
     // A drift is what one looks for; neighbours that oppose each other are rarer, so that side
     // gets half the chance of a false alarm.
-    let resemble = test.p_positive < problem.alpha;
-    let oppose = test.p_negative < 0.5 * problem.alpha;
+    let resemble = test.p_positive < problem.check_level();
+    let oppose = test.p_negative < 0.5 * problem.check_level();
     let verdict = if resemble || oppose {
         let (how, p) =
             if resemble { ("resemble", test.p_positive) } else { ("oppose", test.p_negative) };
@@ -159,7 +159,7 @@ fn lack_of_fit(problem: &Problem, fitted: &Fitted) -> Check {
     let Some((f, p)) = test else {
         return unchecked(name, "no repeated cells beyond the equation's terms to compare with");
     };
-    let holds = p >= problem.alpha;
+    let holds = p >= problem.check_level();
     let verdict = if holds {
         format!("{} gives no evidence that the equation misses terms", p_value(p))
     } else {

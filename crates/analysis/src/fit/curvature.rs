@@ -36,7 +36,7 @@ pub(crate) fn curvature(problem: &Problem, centre: &[bool]) -> Option<Check> {
     };
     let f = sum_sq / (squares / df as f64);
     let p = FisherF::new(1.0, df as f64).ok()?.upper_tail(f);
-    let holds = p >= problem.alpha;
+    let holds = p >= problem.check_level();
     let verdict = if holds {
         format!(
             "{} gives no evidence of curvature: the centre points lie where the equation of the two \

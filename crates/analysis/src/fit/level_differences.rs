@@ -20,10 +20,10 @@ pub(crate) fn level_differences(
     let df = fitted.fit.df_residual as f64;
     let of = |effect: &MainEffect| {
         let pairs = pairs(&effect.levels, sigma, df, problem.alpha).ok()?;
-        (effect.levels.len() > 2 && !pairs.is_empty())
-            .then(|| LevelDifferences { factor: effect.factor.clone(), pairs })
+        (!pairs.is_empty()).then(|| LevelDifferences { factor: effect.factor.clone(), pairs })
     };
-    main_effects.iter().filter_map(of).collect()
+    // The studentised range takes a while, and two levels do not need it.
+    main_effects.iter().filter(|effect| effect.levels.len() > 2).filter_map(of).collect()
 }
 
 /// Differences of means with the standard error of Kramer (Biometrics 12, 1956).

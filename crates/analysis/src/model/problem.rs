@@ -71,7 +71,22 @@ pub(crate) enum Order {
     Row,
 }
 
+/// Assumptions that share the alpha of an analysis: normality, spread, independence, missing terms
+/// and single observations.
+const ASSUMPTIONS: f64 = 5.0;
+
+/// The share of an analysis' alpha that one assumption gets: all of them together call clean data
+/// faulty about as often as one test of a term calls noise an effect.
+pub(crate) fn check_level(alpha: f64) -> f64 {
+    alpha / ASSUMPTIONS
+}
+
 impl Problem {
+    /// Largest p-value called evidence against one assumption.
+    pub(crate) fn check_level(&self) -> f64 {
+        check_level(self.alpha)
+    }
+
     /// The same problem for the logarithm of the response.
     pub(crate) fn on_log_scale(&self) -> Self {
         let y = self.y.iter().map(|v| v.ln()).collect();

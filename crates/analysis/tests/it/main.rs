@@ -11,6 +11,7 @@ mod findings;
 mod finite;
 mod invariance;
 mod large;
+mod rates;
 mod reference;
 mod report_d;
 mod scaling;
