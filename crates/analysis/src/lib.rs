@@ -32,7 +32,8 @@ pub mod wording;
 pub use csv_table::{Column, Table};
 pub use error::AnalysisError;
 pub use findings::catalogue::{
-    CatalogueEntry, CatalogueGroup, catalogue, catalogue_entry, catalogue_page,
+    CatalogueEntry, CatalogueGroup, FalseAlarms, FindingRate, catalogue, catalogue_entry,
+    catalogue_page, finding_rate,
 };
 pub use findings::{Finding, Severity};
 pub use fit::analysis::{

@@ -62,7 +62,7 @@ fn outlier(evidence: &Evidence<'_>) -> Option<Finding> {
     let df = fit.df_residual.checked_sub(1).filter(|df| *df > 0)? as f64;
     fit.log_likelihood?;
     let bound = StudentT::new(df)
-        .and_then(|t| t.quantile(1.0 - 0.5 * problem.alpha / n))
+        .and_then(|t| t.quantile(1.0 - 0.5 * problem.check_level() / n))
         .expect("degrees of freedom are positive and alpha lies between 0 and 1");
     let mut beyond: Vec<(usize, f64)> = evidence
         .influence

@@ -130,12 +130,12 @@ pub(crate) fn assemble_large(
     }
 }
 
-/// The fit for the logarithm, where the Box-Cox interval leaves out 1 and comes nearer to 0.
+/// The fit for the logarithm, where the power 1 is refuted and the Box-Cox interval comes near 0.
 fn log_scale(problem: &Problem, fitted: &Fitted) -> Result<Option<LogScale>, AnalysisError> {
     let Some(power) = fitted.of_residuals.box_cox.filter(|_| !problem.logarithmic) else {
         return Ok(None);
     };
-    let below_one = power.high.is_some_and(|high| high < 1.0);
+    let below_one = power.lambda < 1.0 && power.p_unchanged < problem.check_level();
     let near_zero = power.low.is_none_or(|low| low < 0.5) && power.high.is_none_or(|h| h > -0.5);
     if !below_one || !near_zero {
         return Ok(None);

@@ -61,15 +61,15 @@ fn normality(problem: &Problem, fitted: &Fitted) -> Check {
     let tests = outer.len() + 1;
     let smallest = outer.into_iter().fold(inner, f64::min);
     let p = bonferroni(smallest, tests);
-    let holds = p >= problem.alpha;
+    let holds = p >= problem.check_level();
     let of = if tests > 1 { "residuals between and within groups" } else { "residuals" };
-    let words = p_value(p);
     let verdict = if holds {
-        format!("{words} gives no evidence against normal {of} (Shapiro-Wilk)")
+        format!("{} against normal {of} (Shapiro-Wilk)", problem.no_evidence(p))
     } else {
         format!(
-            "{words} is evidence against normal {of} (Shapiro-Wilk): intervals and p-values \
-             are approximate"
+            "{} is evidence against normal {of} (Shapiro-Wilk): intervals and p-values \
+             are approximate",
+            p_value(p)
         )
     };
     Check { name, statistic: Some(test.w), p: Some(p), holds: Some(holds), verdict }
@@ -112,11 +112,12 @@ fn independence(problem: &Problem, fitted: &Fitted) -> Check {
     };
     let d = brief(test.statistic);
     let p = p_value(test.p);
-    let holds = test.p >= problem.alpha;
+    let holds = test.p >= problem.check_level();
     let verdict = if holds {
         format!(
-            "{p} gives no evidence that neighbours in {order} resemble or oppose each other \
-             (Durbin-Watson {d}, two-sided)"
+            "{} that neighbours in {order} resemble or oppose each other (Durbin-Watson {d}, \
+             two-sided)",
+            problem.no_evidence(test.p)
         )
     } else {
         let how = if test.p_positive < test.p_negative { "resemble" } else { "oppose" };

@@ -36,12 +36,11 @@ pub(crate) fn curvature(problem: &Problem, centre: &[bool]) -> Option<Check> {
     };
     let f = sum_sq / (squares / df as f64);
     let p = FisherF::new(1.0, df as f64).ok()?.upper_tail(f);
-    let holds = p >= problem.alpha;
+    let holds = p >= problem.check_level();
     let verdict = if holds {
         format!(
-            "{} gives no evidence of curvature: none that the centre points lie off the equation of \
-             the two levels",
-            p_value(p)
+            "{} of curvature: none that the centre points lie off the equation of the two levels",
+            problem.no_evidence(p)
         )
     } else {
         format!(

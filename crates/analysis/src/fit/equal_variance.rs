@@ -32,7 +32,7 @@ pub(crate) fn equal_variance(problem: &Problem, fitted: &Fitted) -> Check {
         over_levels(problem, fitted).or_else(|| along_equation(fitted))
     };
     match found {
-        Some(found) => check(found, problem.alpha),
+        Some(found) => check(found, problem),
         None if is_crowded(fitted.of_one_error()) => {
             unchecked(name, &too_few_degrees(fitted.of_one_error()))
         }
@@ -48,16 +48,16 @@ struct Spread {
     test: &'static str,
 }
 
-fn check(found: Spread, alpha: f64) -> Check {
+fn check(found: Spread, problem: &Problem) -> Check {
     let Spread { statistic, p, over, test } = found;
-    let holds = p >= alpha;
-    let words = p_value(p);
+    let holds = p >= problem.check_level();
     let verdict = if holds {
-        format!("{words} gives no evidence of unequal spread {over} ({test})")
+        format!("{} of unequal spread {over} ({test})", problem.no_evidence(p))
     } else {
         format!(
-            "{words} is evidence that the spread differs {over} ({test}): one residual standard \
-             deviation does not fit everywhere"
+            "{} is evidence that the spread differs {over} ({test}): one residual standard \
+             deviation does not fit everywhere",
+            p_value(p)
         )
     };
     Check {

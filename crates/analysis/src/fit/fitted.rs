@@ -129,7 +129,7 @@ impl Fitted {
             Some(_) => None,
             None => lack_of_fit(y, &cells, fit.ss_residual, fit.df_residual).ok(),
         };
-        let evident = lack.filter(|own| own.p.is_some_and(|p| p < problem.alpha));
+        let evident = lack.filter(|own| own.p.is_some_and(|p| p < problem.check_level()));
         let missing_terms = evident.map_or_else(Vec::new, |own| missing_terms(problem, &own));
         let of_residuals = OfResiduals {
             lack_of_fit: lack,

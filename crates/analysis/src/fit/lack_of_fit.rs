@@ -16,9 +16,9 @@ pub(crate) fn lack_of_fit(problem: &Problem, fitted: &Fitted) -> Check {
     }
     let own = &fitted.of_residuals;
     if let Some((f, p)) = own.lack_of_fit.and_then(|l| Some((l.f?, l.p?))) {
-        let holds = p >= problem.alpha;
+        let holds = p >= problem.check_level();
         let verdict = if holds {
-            format!("{} gives no evidence that the equation misses terms", p_value(p))
+            format!("{} that the equation misses terms", problem.no_evidence(p))
         } else {
             format!(
                 "{} is evidence that the equation misses terms: configurations differ from it by \
@@ -32,12 +32,12 @@ pub(crate) fn lack_of_fit(problem: &Problem, fitted: &Fitted) -> Check {
     let Some(left) = own.smooth_left else {
         return unchecked(NAME, "no repeated cells beyond the equation's terms to compare with");
     };
-    let holds = left.p >= problem.alpha;
+    let holds = left.p >= problem.check_level();
     let verdict = if holds {
         format!(
-            "{} gives no evidence that near points have alike residuals, so none that the equation \
-             misses terms (score test of a Gaussian process)",
-            p_value(left.p)
+            "{} that near points have alike residuals, so none that the equation misses terms \
+             (score test of a Gaussian process)",
+            problem.no_evidence(left.p)
         )
     } else {
         format!(

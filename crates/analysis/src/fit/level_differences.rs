@@ -22,10 +22,10 @@ pub(crate) fn level_differences(
     let of = |effect: &MainEffect| {
         let variable = problem.variables.iter().find(|own| own.name == effect.factor)?;
         let pairs = pairs(&effect.levels, &variable.codes, fitted, problem.alpha).ok()?;
-        (effect.levels.len() > 2 && !pairs.is_empty())
-            .then(|| LevelDifferences { factor: effect.factor.clone(), pairs })
+        (!pairs.is_empty()).then(|| LevelDifferences { factor: effect.factor.clone(), pairs })
     };
-    main_effects.iter().filter_map(of).collect()
+    // The studentised range takes a while, and two levels do not need it.
+    main_effects.iter().filter(|effect| effect.levels.len() > 2).filter_map(of).collect()
 }
 
 /// Differences of means, each with the error of its strata: with one error for all the standard

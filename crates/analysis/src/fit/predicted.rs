@@ -101,8 +101,7 @@ impl Grid {
     /// Nothing where a variable is computed from others, so that its value does not follow.
     fn new(problem: &Problem) -> Option<Self> {
         let variables = &problem.variables;
-        let plain =
-            |v: &Variable| v.is_block() || v.is_power() || v.is_factor() || v.raw.is_some();
+        let plain = |v: &Variable| v.is_block() || v.is_power() || v.is_factor() || v.raw.is_some();
         let computed = |v: &Variable| !v.is_power() && v.name.contains(['(', '^']);
         if variables.iter().any(|v| !plain(v) || computed(v)) {
             return None;

@@ -94,7 +94,11 @@ impl<'a> Family<'a> {
     fn averages(&self, row: usize) -> Option<Vec<f64>> {
         let problem = self.problem;
         let set = |own: &Variable| {
-            if own.source() == self.variable.source() { own.at_rows(&vec![row; own.codes.len()]) } else { own.clone() }
+            if own.source() == self.variable.source() {
+                own.at_rows(&vec![row; own.codes.len()])
+            } else {
+                own.clone()
+            }
         };
         let variables: Vec<Variable> = problem.variables.iter().map(set).collect();
         let scheme = Scheme { coding: Coding::Coded, contrasts: Contrasts::Sum };

@@ -9,6 +9,7 @@ use crate::fit::analysis::AnovaType;
 use crate::model::bend::Points;
 use crate::model::model_matrix::{Coding, Contrasts, Equation};
 use crate::model::variable::Variable;
+use crate::wording::{brief, p_value};
 
 /// A response, its variables and the terms to fit.
 #[derive(Debug, Clone)]
@@ -82,7 +83,34 @@ pub(crate) enum Order {
     Row,
 }
 
+/// Assumptions that share the alpha of an analysis: normality, spread, independence, missing terms
+/// and single observations.
+const ASSUMPTIONS: f64 = 5.0;
+
+/// The share of an analysis' alpha that one assumption gets: all of them together call clean data
+/// faulty about as often as one test of a term calls noise an effect.
+pub(crate) fn check_level(alpha: f64) -> f64 {
+    alpha / ASSUMPTIONS
+}
+
 impl Problem {
+    /// Largest p-value called evidence against one assumption.
+    pub(crate) fn check_level(&self) -> f64 {
+        check_level(self.alpha)
+    }
+
+    /// Begins a sentence on a p-value that is no evidence against one assumption.
+    pub(crate) fn no_evidence(&self, p: f64) -> String {
+        let (words, level) = (p_value(p), brief(self.check_level()));
+        if p < self.alpha {
+            format!(
+                "{words}, above the {level} to which each of several checks is held, gives no evidence"
+            )
+        } else {
+            format!("{words} gives no evidence")
+        }
+    }
+
     /// The same problem for the logarithm of the response.
     pub(crate) fn on_log_scale(&self) -> Self {
         let y = self.y.iter().map(|v| v.ln()).collect();

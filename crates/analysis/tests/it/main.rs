@@ -14,6 +14,7 @@ mod findings;
 mod finite;
 mod invariance;
 mod large;
+mod rates;
 mod reference;
 mod report_d;
 mod scaling;

@@ -25,6 +25,8 @@ pub struct BoxCox {
     pub high: Option<f64>,
     /// Profile log-likelihood at the maximum, without its constants.
     pub log_likelihood: f64,
+    /// p-value of the likelihood ratio of no change, the power 1.
+    pub p_unchanged: f64,
 }
 
 /// Finds the power of the response under which the model fits best with normal residuals.
@@ -39,10 +41,13 @@ pub fn box_cox(matrix: &Columns, response: &[f64]) -> Result<BoxCox, StatsError>
         let reason = "the model leaves no residuals";
         return Err(StatsError::Undefined { what: "the Box-Cox likelihood", reason });
     }
-    let drop = 0.5 * ChiSquared::new(1.0)?.quantile(0.95)?;
+    let ratio = ChiSquared::new(1.0)?;
+    let drop = 0.5 * ratio.quantile(0.95)?;
+    let p_unchanged = ratio.upper_tail((2.0 * (log_likelihood - profile.at(1.0))).max(0.0));
     let gap = |power: f64| profile.at(power) - (log_likelihood - drop);
     let end = |limit: f64| (gap(limit) < 0.0).then(|| root(gap, lambda, limit));
-    Ok(BoxCox { lambda, low: end(-LARGEST_POWER), high: end(LARGEST_POWER), log_likelihood })
+    let (low, high) = (end(-LARGEST_POWER), end(LARGEST_POWER));
+    Ok(BoxCox { lambda, low, high, log_likelihood, p_unchanged })
 }
 
 /// Profile log-likelihood of each power, the Jacobian included and constants left out.

@@ -19,8 +19,8 @@ pub use self::metric::{EchoDraft, MetricDraft, MetricFrom};
 pub use self::run::{
     BudgetDraft, EngineDraft, EngineKind, PrepareDraft, RunDraft, TelemetryDraft, WordDraft,
 };
-pub use crate::file::ordered::Ordered;
 use crate::DivergedTrials;
+pub use crate::file::ordered::Ordered;
 
 /// A Trainwright study: factors, a design, something to run, metrics and an analysis.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -96,7 +96,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
     ),
     entry(
         "flat-surface",
-        Warning,
+        Info,
         "The curvature of the surface along some direction cannot be told from none, so the kind and \
          the place of the stationary point are uncertain.",
         "Move along that direction at no loss, or repeat more to see its curvature.",

@@ -4,6 +4,7 @@ use trainwright_study::Direction;
 
 use super::{Surface, SurfaceKind, SurfacePoint};
 use crate::findings::{Finding, info, sort, warning};
+use crate::model::problem::check_level;
 use crate::wording::{brief, list, percent};
 
 pub(super) fn in_words(surface: &Surface) -> String {
@@ -106,11 +107,11 @@ fn flat(surface: &Surface) -> Option<Finding> {
          the stationary point lies, and of what kind it is, is uncertain",
         surface.curvatures.len()
     );
-    Some(warning("flat-surface", text))
+    Some(info("flat-surface", text))
 }
 
 fn misses(surface: &Surface) -> Option<Finding> {
-    let p = surface.lack_of_fit_p.filter(|p| *p < surface.alpha)?;
+    let p = surface.lack_of_fit_p.filter(|p| *p < check_level(surface.alpha))?;
     let text = format!(
         "{} is evidence that a quadratic does not describe the surface: means differ from it by more \
          than repeats differ from each other",
