@@ -20,16 +20,20 @@ pub(crate) fn beside_the_best(analysis: &Analysis, best: &Best) -> Vec<String> {
 fn interval_method(best: &Best) -> Option<String> {
     let whose = match best.spread? {
         "own" => ", from its own spread, since the configurations vary unequally (Welch)",
+        "strata" => ", with the errors of whole plots and of trials within them",
         _ => "",
     };
     Some(format!("The interval allows for having chosen this configuration by its mean{whose}."))
 }
 
 fn alike(best: &Best) -> Option<String> {
-    best.spread?;
+    let by = match best.spread? {
+        "own" => "Welch's comparisons with it",
+        "strata" => "comparisons with it, by the errors of whole plots",
+        _ => "Hsu's comparisons with the best",
+    };
     if best.alike.is_empty() {
-        let text = "No other configuration can be as good (Hsu's comparisons with the best).";
-        return Some(text.to_owned());
+        return Some(format!("No other configuration that was run can be as good ({by})."));
     }
     let named: Vec<String> = best
         .alike
@@ -41,20 +45,18 @@ fn alike(best: &Best) -> Option<String> {
         0 => String::new(),
         left => format!(", and {left} more"),
     };
-    Some(format!(
-        "Not to be told from it (Hsu's comparisons with the best): {}{more}.",
-        named.join(", ")
-    ))
+    Some(format!("These may be as good ({by}): {}{more}.", named.join(", ")))
 }
 
 fn predicted(analysis: &Analysis, own: &PredictedBest) -> String {
     let which = match (own.all_looked_at, own.combinations) {
-        (true, Some(all)) => format!("over all {}", count(all, "combination")),
-        _ => "near the best measured, bettering one factor at a time".to_owned(),
+        (true, Some(all)) => format!("over all {} of the levels tried", count(all, "combination")),
+        _ => "near the best measured, by changing one factor at a time".to_owned(),
     };
     let run = match own.measured {
         _ if own.same => ", the best measured too".to_owned(),
         0 => ", not run yet".to_owned(),
+        1 => ", run once".to_owned(),
         times => format!(", run {times} times"),
     };
     let value = match (own.low, own.high) {

@@ -15,6 +15,7 @@ mod html;
 mod input;
 mod next_steps;
 mod ranking;
+mod spent_budget;
 mod table;
 pub mod terminal;
 mod thin;
@@ -27,4 +28,5 @@ pub use html::{
     surface_html, table_html,
 };
 pub use input::{ReportInput, ReportTrial};
+pub use spent_budget::spent_budget;
 pub use terminal::{Colour, analysis_text, findings_text, verdict};

@@ -5,6 +5,7 @@ use trainwright_study::TrialState;
 
 use crate::best_words::confirming_runs;
 use crate::input::ReportInput;
+use crate::spent_budget::spent_budget;
 use crate::unmixing::unmixing;
 
 /// Steps as text with commands in backticks, the most useful first; never empty.
@@ -16,14 +17,10 @@ pub(crate) fn next_steps(input: &ReportInput<'_>) -> Vec<String> {
         .map(|state| input.count(state))
         .sum::<usize>();
     if left > 0 && input.study.task.is_some() {
-        steps.push(match spent_hours(input) {
-            Some(most) => format!(
-                "{} not run, since `max_hours = {most}` is used up: raise it, then \
-                 `trainwright run {path}`",
-                count(left, "trial") + if left == 1 { " was" } else { " were" }
-            ),
-            None => format!("Finish {}: `trainwright run {path}`", count(left, "trial")),
-        });
+        let usages = input.trials.iter().filter_map(|own| own.usage.as_ref());
+        let used_s = usages.map(|usage| usage.wall_s).sum();
+        let finish = || format!("Finish {}: `trainwright run {path}`", count(left, "trial"));
+        steps.push(spent_budget(input.study, used_s, left).unwrap_or_else(finish));
     }
     let failed = input.count(TrialState::Failed);
     if failed > 0 {
@@ -45,13 +42,6 @@ pub(crate) fn next_steps(input: &ReportInput<'_>) -> Vec<String> {
         steps.push(step.to_owned());
     }
     steps
-}
-
-/// The hours that the study may use, where its trials have used them.
-fn spent_hours(input: &ReportInput<'_>) -> Option<f64> {
-    let used: f64 = input.trials.iter().filter_map(|own| Some(own.usage.as_ref()?.wall_s)).sum();
-    let hours = used / 3600.0 / f64::from(input.study.run.slots);
-    input.study.budget.max_hours.filter(|most| hours >= *most)
 }
 
 /// How to get repeats, which the study may already ask for.
@@ -103,7 +93,7 @@ fn by_finding(input: &ReportInput<'_>) -> Vec<String> {
         ("no-replication", repeats(input)),
         (
             "overlapping-timing",
-            "Measure times with `slots = 1`, since trials that overlap slow each other down"
+            "Measure times one trial at a time, by `parallel = 1` under `[run]`, since trials that overlap slow each other down"
                 .to_owned(),
         ),
         ("lack-of-fit", more_terms(input)),

@@ -43,14 +43,17 @@ pub(crate) fn why_unsettled(analysis: &Analysis, effect: &Effect) -> Option<Stri
         return Some("not judged while the equation misses terms".to_owned());
     }
     let parts: Vec<&str> = effect.term.split(':').collect();
+    let within = |term: &str| {
+        let others: Vec<&str> = term.split(':').collect();
+        others.len() > parts.len() && parts.iter().all(|part| others.contains(part))
+    };
     let surely = |own: &&Effect| {
-        let others: Vec<&str> = own.term.split(':').collect();
-        others.len() > parts.len()
-            && parts.iter().all(|part| others.contains(part))
+        (within(&own.term) || own.candidates.iter().any(|term| within(term)))
             && standing(analysis, own) == Standing::StandsOut
     };
     let product = analysis.effects.iter().find(surely)?;
-    Some(format!("acts through {}", product.term))
+    let verb = if product.candidates.is_empty() { "acts" } else { "may act" };
+    Some(format!("{verb} through {}", product.told_as()))
 }
 
 /// The same for a term by name.
@@ -77,11 +80,11 @@ pub(crate) fn told_once(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
 
 /// What an effect does to the response, in words.
 pub(crate) fn in_words(study: &Study, analysis: &Analysis, effect: &Effect) -> String {
-    if let [likeliest, ..] = effect.candidates.as_slice() {
+    if !effect.candidates.is_empty() {
         return format!(
-            "changes {}, but these runs cannot tell which of them does; {likeliest} is the likeliest \
-             by the factors that matter themselves",
-            analysis.response
+            "changes {}, but these runs cannot tell which of them does{}",
+            analysis.response,
+            likeliest(analysis, &effect.candidates)
         );
     }
     let parts: Vec<&str> = effect.term.split(':').collect();
@@ -96,6 +99,23 @@ pub(crate) fn in_words(study: &Study, analysis: &Analysis, effect: &Effect) -> S
     })
 }
 
+/// Which of the effects that one term may be is the likeliest, where anything speaks for it.
+fn likeliest(analysis: &Analysis, candidates: &[String]) -> String {
+    let [first, second, ..] = candidates else { return String::new() };
+    let size = |term: &String| term.split(':').count();
+    let active = |term: &String| {
+        let factors = term.split(':');
+        factors.filter(|own| standing_of(analysis, own) == Standing::StandsOut).count()
+    };
+    if size(first) < size(second) {
+        format!("; {first} is the likeliest, since single factors matter more often than products")
+    } else if size(first) > 1 && active(first) > active(second) {
+        format!("; {first} is the likeliest, since its factors matter by themselves too")
+    } else {
+        String::new()
+    }
+}
+
 fn main_in_words(
     study: &Study,
     analysis: &Analysis,
@@ -108,12 +128,13 @@ fn main_in_words(
         let near =
             |value: f64| spread.map_or_else(|| figure(value), |(a, b)| to_spread(value, a, b));
         return Some(format!(
-            "{} is {} at {}: {} on average, {} beyond the nearer of its ends",
+            "{} is {} at {}: {} on average, at least {} {} than at either end",
             analysis.response,
             turn.kind.word(),
             turn.level,
             near(turn.mean),
-            near(turn.beyond_both_ends)
+            near(turn.beyond_both_ends),
+            turn.kind.compared()
         ));
     }
     let (low, high) =

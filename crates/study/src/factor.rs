@@ -41,7 +41,9 @@ impl Factor {
 
     /// What a cell of a table means: one of the levels, or a number inside the range.
     pub fn value(&self, cell: &Level) -> Option<Level> {
-        if let Some(level) = self.level(cell) {
+        // A level may be a text that looks like a number, which a cell does not show.
+        let spelt = || self.levels.iter().find(|own| own.to_string() == cell.to_string());
+        if let Some(level) = self.level(cell).or_else(spelt) {
             return Some(level.clone());
         }
         let (low, high) = (self.domain == Domain::Range).then(|| self.ends())??;

@@ -1,6 +1,7 @@
 //! A trained network applied to the test part of a data set, or to pictures that belong to none
 //! (`pictures.rs`).
 
+mod learned_from;
 mod pictures;
 pub(crate) mod trained;
 
@@ -45,6 +46,8 @@ pub struct Predictions {
     pub data: String,
     /// How many examples there are.
     pub examples: usize,
+    /// Whether they are among those that the network learned from, as far as their place tells.
+    pub learned_from: bool,
     /// Share of right answers; `None` where the classes of the examples are not known.
     pub accuracy: Option<f64>,
     /// Mean loss in nats; `None` where the classes of the examples are not known.
@@ -177,6 +180,7 @@ fn apply(
     Ok(Predictions {
         data: job.data.clone(),
         examples,
+        learned_from: false,
         accuracy: Some(evaluation.score.correct as f64 / examples as f64),
         loss: Some(evaluation.score.loss_sum / examples as f64),
         auc: evaluation.auc,

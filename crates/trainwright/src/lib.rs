@@ -63,7 +63,7 @@ pub use studies::report::{ReportReply, report, surface_report, table_report, ver
 pub use studies::results::Results;
 pub use studies::spreadsheet::safe_for_spreadsheets;
 pub use studies::status::{
-    LogName, LogsReply, StatusReply, TrialCounts, TrialStatus, logs, status,
+    LogName, LogsReply, StatusReply, TrialCounts, TrialStatus, budget_spent, logs, status,
 };
 pub use trainings::job::{JobChannels, job};
 pub use trainings::network::{NetworkRequest, NetworkSummary, describe_network};

@@ -1,7 +1,7 @@
 //! Which terms matter, by how much, and which cannot be told apart.
 
 use trainwright_stats::holm;
-use trainwright_study::Direction;
+use trainwright_study::{Direction, Level};
 
 use super::{Evidence, Finding, info, warning};
 use crate::fit::aliases::mixed_with;
@@ -76,7 +76,12 @@ fn effect_ranking(evidence: &Evidence<'_>) -> Option<Finding> {
         unsure.into_iter().partition(|r| sure.iter().any(|s| contains(evidence, s.term, r.term)));
     if !within.is_empty() {
         let names: Vec<String> = within.iter().map(|r| name(r)).collect();
-        let verb = if names.len() == 1 { "acts" } else { "act" };
+        let aliased = sure.iter().any(|s| !evidence.effects[s.term].candidates.is_empty());
+        let verb = match names.len() {
+            _ if aliased => "may act",
+            1 => "acts",
+            _ => "act",
+        };
         sentences.push(format!(
             "{} {verb} through the products above, so an average over the other factors says little",
             list(&names)
@@ -106,11 +111,15 @@ fn effect_ranking(evidence: &Evidence<'_>) -> Option<Finding> {
     Some(info("effect-ranking", sentences.join("; ")))
 }
 
-/// Whether the factors of one term are all in another, larger one.
+/// Whether the factors of one term are all in another, larger one, or in what that may be.
 fn contains(evidence: &Evidence<'_>, outer: usize, inner: usize) -> bool {
-    let terms = &evidence.problem.terms;
-    terms[outer].len() > terms[inner].len()
-        && terms[inner].iter().all(|own| terms[outer].contains(own))
+    let names = &evidence.problem.term_names;
+    let parts: Vec<&str> = names[inner].split(':').collect();
+    let within = |term: &String| {
+        let others: Vec<&str> = term.split(':').collect();
+        others.len() > parts.len() && parts.iter().all(|own| others.contains(own))
+    };
+    within(&names[outer]) || evidence.effects[outer].candidates.iter().any(within)
 }
 
 /// What moving a main effect's factor from low to high does.
@@ -133,13 +142,14 @@ fn change(evidence: &Evidence<'_>, term: usize) -> String {
     let (a, b) = if size < 0.0 { (-high, -low) } else { (low, high) };
     if let Some(turn) = &effect.turn {
         return format!(
-            ", and {} is {} at {} {} ({}), {} beyond the nearer of its ends on average",
+            ", and {} is {} at {} {} ({}), on average at least {} {} than at either end",
             problem.response,
             turn.kind.word(),
             variable.source(),
             turn.level,
             brief(turn.mean),
-            brief(turn.beyond_both_ends)
+            brief(turn.beyond_both_ends),
+            turn.kind.compared()
         );
     }
     format!(
@@ -230,14 +240,15 @@ fn aliased_terms(evidence: &Evidence<'_>) -> Option<Finding> {
 /// Numeric factors that matter and whose best level, by the equation, is the last one tried.
 fn optimum_at_edge(evidence: &Evidence<'_>) -> Option<Finding> {
     let (problem, best) = (evidence.problem, evidence.best?);
-    let edges: Vec<String> = problem
-        .terms
+    let mut sure: Vec<usize> = ranked(evidence)
         .iter()
-        .enumerate()
-        .filter(|(term, t)| {
-            t.len() == 1 && evidence.fitted.judged(*term).p.is_some_and(|p| p < problem.alpha)
-        })
-        .filter_map(|(_, t)| edge_of(&problem.variables[t[0]], evidence))
+        .filter(|own| own.adjusted < problem.alpha && problem.terms[own.term].len() == 1)
+        .map(|own| own.term)
+        .collect();
+    sure.sort_unstable();
+    let edges: Vec<String> = sure
+        .into_iter()
+        .filter_map(|term| edge_of(&problem.variables[problem.terms[term][0]], evidence))
         .collect();
     if edges.is_empty() {
         return None;
@@ -264,5 +275,12 @@ fn edge_of(variable: &Variable, evidence: &Evidence<'_>) -> Option<String> {
     let level = by_effects.unwrap_or(&best.configuration).get(&variable.name)?;
     let place = variable.levels.iter().position(|l| l.same_as(level))?;
     let at_edge = place == 0 || place + 1 == variable.levels.len();
-    at_edge.then(|| format!("{} ({level})", variable.name))
+    (at_edge && !is_natural_edge(variable, place)).then(|| format!("{} ({level})", variable.name))
+}
+
+/// Whether nothing lies beyond a level at the edge: off and on, written 0 and 1, have no third
+/// level, and what starts at nothing cannot be less.
+fn is_natural_edge(variable: &Variable, place: usize) -> bool {
+    let numbers: Vec<f64> = variable.levels.iter().filter_map(Level::number).collect();
+    numbers == [0.0, 1.0] || (place == 0 && numbers.first() == Some(&0.0))
 }

@@ -330,6 +330,14 @@ impl TurnKind {
             Self::Lowest => "lowest",
         }
     }
+
+    /// How the mean there compares with others.
+    pub fn compared(self) -> &'static str {
+        match self {
+            Self::Highest => "higher",
+            Self::Lowest => "lower",
+        }
+    }
 }
 
 /// A term that the equation lacks.
@@ -456,11 +464,13 @@ pub struct CellMean {
     pub n: usize,
 }
 
-/// All pairs of a factor's levels, compared together by Tukey's method.
+/// All pairs of a factor's levels, compared together.
 #[derive(Debug, Clone, Serialize)]
 pub struct LevelDifferences {
     /// The factor.
     pub factor: String,
+    /// `tukey`, or `games-howell` where the levels vary unequally.
+    pub method: &'static str,
     /// One entry a pair.
     pub pairs: Vec<LevelDifference>,
 }
@@ -498,8 +508,8 @@ pub struct Best {
     pub n: usize,
     /// Whether small or large is good.
     pub direction: Direction,
-    /// Whose spread the interval uses: `common` of all configurations, or `own` of each (Welch)
-    /// where they differ; absent without a measure of noise.
+    /// Whose spread the interval uses: `common` of all configurations, `own` of each (Welch), or
+    /// `strata`, whole plots and trials within them; absent without a measure of noise.
     pub spread: Option<&'static str>,
     /// Configurations that cannot be told from it, the best first (Hsu's comparisons with the
     /// best).

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trainwright_stats::{LargestT, StatsError, StudentT, sample};
+use trainwright_stats::{LargestT, StatsError, StratumError, StudentT, sample};
 use trainwright_study::Direction;
 
 use crate::fit::analysis::{Alike, Best, Check};
@@ -20,17 +20,19 @@ const SHARE_OF_CHOICE: f64 = 0.8;
 pub(crate) fn best(problem: &Problem, fitted: &Fitted, checks: &[Check]) -> Option<Best> {
     let direction = problem.direction?;
     let measured = configurations(problem, fitted);
-    let field = Field { direction, alpha: problem.alpha, measured: &measured };
+    let field = Field { direction, alpha: problem.alpha, measured: &measured, fitted };
     let place = (0..measured.len()).max_by(|&a, &b| field.gain(a).total_cmp(&field.gain(b)))?;
     let spread = spread(problem, fitted, checks, &measured);
     let alike: Vec<usize> = match spread {
         Some(spread) => field.alike(place, spread).ok()?,
         None => Vec::new(),
     };
-    let ends = spread.and_then(|own| field.interval(place, alike.len() + 1, own).ok());
+    let ends = spread.and_then(|own| field.interval(place, alike.len() + 1, own).ok()?);
+    // Without an error of the mean nothing was compared.
+    let spread = spread.filter(|_| ends.is_some());
     let within = ends.map(|ends| problem.in_range(ends));
     let own = &measured[place];
-    let configuration = configuration_of(problem, own.row);
+    let configuration = configuration_of(problem, own.rows[0]);
     Some(Best {
         predicted: predicted(problem, fitted, &configuration),
         configuration,
@@ -42,11 +44,12 @@ pub(crate) fn best(problem: &Problem, fitted: &Fitted, checks: &[Check]) -> Opti
         spread: spread.map(|own| match own {
             Spread::Common { .. } => "common",
             Spread::Own => "own",
+            Spread::Strata => "strata",
         }),
         alike: alike
             .into_iter()
             .map(|at| Alike {
-                configuration: configuration_of(problem, measured[at].row),
+                configuration: configuration_of(problem, measured[at].rows[0]),
                 mean: measured[at].mean,
                 n: measured[at].values.len(),
             })
@@ -59,6 +62,7 @@ struct Field<'a> {
     direction: Direction,
     alpha: f64,
     measured: &'a [Measured],
+    fitted: &'a Fitted,
 }
 
 impl Field<'_> {
@@ -79,7 +83,7 @@ impl Field<'_> {
     fn alike(&self, best: usize, spread: Spread) -> Result<Vec<usize>, StatsError> {
         let mut found: Vec<usize> = match spread {
             Spread::Common { sigma, df } => self.alike_by_hsu(sigma, df)?,
-            Spread::Own => self.alike_by_welch(best)?,
+            Spread::Own | Spread::Strata => self.alike_by_pairs(best, spread)?,
         };
         found.retain(|&place| place != best);
         found.sort_by(|&a, &b| self.gain(b).total_cmp(&self.gain(a)));
@@ -117,27 +121,68 @@ impl Field<'_> {
         Ok(found)
     }
 
-    /// The same with Welch's standard errors, against the best measured, each comparison at its
-    /// share of the errors by Sidak's rule.
-    fn alike_by_welch(&self, best: usize) -> Result<Vec<usize>, StatsError> {
+    /// The same with the error of each difference, against the best measured, each comparison at
+    /// its share of the errors by Sidak's rule.
+    fn alike_by_pairs(&self, best: usize, spread: Spread) -> Result<Vec<usize>, StatsError> {
         let others = self.measured.len().saturating_sub(1).max(1);
         let level = (1.0 - self.alpha).powf(1.0 / others as f64);
         let mut found = Vec::new();
         for place in 0..self.measured.len() {
-            let (a, b) = (self.own_variance(best)?, self.own_variance(place)?);
-            let parts = a * a / (self.n(best) - 1) as f64 + b * b / (self.n(place) - 1) as f64;
             let lead = self.gain(best) - self.gain(place);
-            let told = if parts > 0.0 {
-                let t = StudentT::new((a + b).powi(2) / parts)?.quantile(level)?;
-                lead >= t * (a + b).sqrt()
-            } else {
-                lead > 0.0
+            let told = match self.error_of_lead(best, place, spread)? {
+                Some(own) => lead >= StudentT::new(own.df)?.quantile(level)? * own.std_error,
+                // Repeats that are all alike leave no doubt; strata without an error leave all.
+                None => spread == Spread::Own && lead > 0.0,
             };
             if !told {
                 found.push(place);
             }
         }
         Ok(found)
+    }
+
+    /// Error of the difference of two means: Welch's, or that of the strata that it lies in.
+    fn error_of_lead(
+        &self,
+        best: usize,
+        place: usize,
+        spread: Spread,
+    ) -> Result<Option<StratumError>, StatsError> {
+        if spread == Spread::Strata {
+            let weights: Vec<f64> =
+                self.weights(best).iter().zip(self.weights(place)).map(|(a, b)| a - b).collect();
+            return Ok(self.fitted.error_of(&weights));
+        }
+        let (a, b) = (self.own_variance(best)?, self.own_variance(place)?);
+        let parts = a * a / (self.n(best) - 1) as f64 + b * b / (self.n(place) - 1) as f64;
+        let df = (a + b).powi(2) / parts;
+        Ok((parts > 0.0).then(|| StratumError { std_error: (a + b).sqrt(), df }))
+    }
+
+    /// Error of a configuration's mean; nothing where its strata have none.
+    fn error_of_mean(
+        &self,
+        place: usize,
+        spread: Spread,
+    ) -> Result<Option<StratumError>, StatsError> {
+        let n = self.n(place) as f64;
+        Ok(match spread {
+            Spread::Common { sigma, df } => Some(StratumError { std_error: sigma / n.sqrt(), df }),
+            Spread::Own => {
+                let std_error = self.own_variance(place)?.sqrt();
+                Some(StratumError { std_error, df: n - 1.0 })
+            }
+            Spread::Strata => self.fitted.error_of(&self.weights(place)),
+        })
+    }
+
+    /// Weight of every observation in a configuration's mean.
+    fn weights(&self, place: usize) -> Vec<f64> {
+        let mut weights = vec![0.0; self.fitted.fit.residuals.len()];
+        for &row in &self.measured[place].rows {
+            weights[row] = 1.0 / self.n(place) as f64;
+        }
+        weights
     }
 
     /// Variance of a configuration's mean by its own repeats.
@@ -156,24 +201,22 @@ impl Field<'_> {
         place: usize,
         chosen_of: usize,
         spread: Spread,
-    ) -> Result<[f64; 2], StatsError> {
-        let n = self.n(place) as f64;
-        let (error, df) = match spread {
-            Spread::Common { sigma, df } => (sigma / n.sqrt(), df),
-            Spread::Own => (self.own_variance(place)?.sqrt(), n - 1.0),
+    ) -> Result<Option<[f64; 2]>, StatsError> {
+        let Some(StratumError { std_error: error, df }) = self.error_of_mean(place, spread)? else {
+            return Ok(None);
         };
         let t = StudentT::new(df)?;
         let kept = 1.0 - SHARE_OF_CHOICE * self.alpha;
         let worse = match spread {
             _ if chosen_of < 2 => t.quantile(1.0 - 0.5 * self.alpha)?,
             Spread::Common { .. } => LargestT::independent(chosen_of, df)?.quantile(kept)?,
-            Spread::Own => t.quantile(kept.powf(1.0 / chosen_of as f64))?,
+            Spread::Own | Spread::Strata => t.quantile(kept.powf(1.0 / chosen_of as f64))?,
         };
         let better = t.quantile(1.0 - (self.alpha - t.upper_tail(worse)))?;
         let mean = self.measured[place].mean;
-        Ok(match self.direction {
+        Ok(Some(match self.direction {
             Direction::Minimize => [mean - better * error, mean + worse * error],
             Direction::Maximize => [mean - worse * error, mean + better * error],
-        })
+        }))
     }
 }

@@ -13,8 +13,8 @@ use crate::model::variable::Variable;
 /// A configuration with the values of all its repeats.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
-    /// Its first observation.
-    pub(crate) row: usize,
+    /// Its observations.
+    pub(crate) rows: Vec<usize>,
     pub(crate) mean: f64,
     /// Its values, less what their blocks add.
     pub(crate) values: Vec<f64>,
@@ -27,6 +27,8 @@ pub(crate) enum Spread {
     Common { sigma: f64, df: f64 },
     /// Each has a standard deviation of its own, as in Welch's test.
     Own,
+    /// Whole plots vary, and trials within them.
+    Strata,
 }
 
 /// All configurations in the order of their first observation.
@@ -36,15 +38,18 @@ pub(crate) enum Spread {
 /// called good; over blocks that hold it equally often this leaves the plain mean.
 pub(crate) fn configurations(problem: &Problem, fitted: &Fitted) -> Vec<Measured> {
     let added = added_by_blocks(problem, fitted);
-    let factors: Vec<&Variable> = problem.variables.iter().filter(|v| !v.is_block()).collect();
+    let is_set = |(place, v): &(usize, &Variable)| !v.is_block() && !problem.is_group_alone(*place);
+    let factors: Vec<&Variable> =
+        problem.variables.iter().enumerate().filter(is_set).map(|(_, own)| own).collect();
     let mut places = BTreeMap::new();
     let mut found: Vec<Measured> = Vec::new();
     for row in 0..problem.y.len() {
         let key: Vec<usize> = factors.iter().map(|v| v.codes[row]).collect();
         let place = *places.entry(key).or_insert(found.len());
         if place == found.len() {
-            found.push(Measured { row, mean: 0.0, values: Vec::new() });
+            found.push(Measured { rows: Vec::new(), mean: 0.0, values: Vec::new() });
         }
+        found[place].rows.push(row);
         found[place].values.push(problem.y[row] - added.get(row).copied().unwrap_or(0.0));
     }
     for own in &mut found {
@@ -83,10 +88,12 @@ pub(crate) fn spread(
     measured: &[Measured],
 ) -> Option<Spread> {
     if !problem.groupings.is_empty() {
-        return None;
+        return fitted.strata.is_some().then_some(Spread::Strata);
     }
     let fails = |name: &str| checks.iter().any(|c| c.name == name && c.holds == Some(false));
-    if fails("equal-variance") && measured.iter().all(|own| own.values.len() > 1) {
+    // A doubt is enough: with standard deviations of their own little is lost where all are alike.
+    let unequal = |c: &Check| c.name == "equal-variance" && c.p.is_some_and(|p| p < problem.alpha);
+    if checks.iter().any(unequal) && measured.iter().all(|own| own.values.len() > 1) {
         return Some(Spread::Own);
     }
     let repeats = fitted.of_residuals.lack_of_fit.filter(|_| fails("lack-of-fit"));

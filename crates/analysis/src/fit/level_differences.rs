@@ -1,39 +1,85 @@
-//! Which levels of a factor differ: Tukey's comparison of all pairs, with the noise of the fit.
+//! Which levels of a factor differ: comparisons of all pairs, by Tukey's method with the noise of the
+//! fit, or by that of Games and Howell where levels vary unequally.
 
-use trainwright_stats::{StatsError, StudentisedRange};
+use trainwright_stats::{StatsError, StratumError, StudentisedRange, sample};
 
-use crate::fit::analysis::{LevelDifference, LevelDifferences, LevelMean, MainEffect};
+use crate::fit::analysis::{Check, LevelDifference, LevelDifferences, LevelMean, MainEffect};
 use crate::fit::fitted::Fitted;
 use crate::model::problem::Problem;
 
 /// All pairs of levels of each factor with at least three.
 ///
 /// Only where plain means may be compared: data balanced over all factors, or a single factor.
-/// Elsewhere a difference of means would hold part of another factor's effect.
+/// Elsewhere a difference of means would hold part of another factor's effect. The spread at a level
+/// is its own only where there is no other factor.
 pub(crate) fn level_differences(
     problem: &Problem,
     fitted: &Fitted,
+    checks: &[Check],
     main_effects: &[MainEffect],
 ) -> Vec<LevelDifferences> {
-    let comparable = problem.balanced == Some(true) || problem.variables.len() == 1;
-    if !comparable {
+    let alone = problem.variables.len() == 1;
+    if problem.balanced != Some(true) && !alone {
         return Vec::new();
     }
+    let unequal = |c: &Check| c.name == "equal-variance" && c.holds == Some(false);
+    let by_welch = alone && fitted.strata.is_none() && checks.iter().any(unequal);
     let of = |effect: &MainEffect| {
         let variable = problem.variables.iter().find(|own| own.name == effect.factor)?;
-        let pairs = pairs(&effect.levels, &variable.codes, fitted, problem.alpha).ok()?;
-        (!pairs.is_empty()).then(|| LevelDifferences { factor: effect.factor.clone(), pairs })
+        let levels = Levels { means: &effect.levels, codes: &variable.codes };
+        let error = |a: usize, b: usize| match by_welch {
+            true => levels.error_by_welch(&problem.y, a, b),
+            false => fitted.error_of(&levels.weights(a, b)),
+        };
+        let pairs = pairs(&effect.levels, error, problem.alpha).ok()?;
+        let method = if by_welch { "games-howell" } else { "tukey" };
+        let factor = effect.factor.clone();
+        (!pairs.is_empty()).then_some(LevelDifferences { factor, method, pairs })
     };
     // The studentised range takes a while, and two levels do not need it.
     main_effects.iter().filter(|effect| effect.levels.len() > 2).filter_map(of).collect()
 }
 
-/// Differences of means, each with the error of its strata: with one error for all the standard
-/// error of Kramer (Biometrics 12, 1956).
+/// Levels of a factor, and which of them each observation has.
+struct Levels<'a> {
+    means: &'a [LevelMean],
+    codes: &'a [usize],
+}
+
+impl Levels<'_> {
+    /// Weights of the observations in the mean at `b` less that at `a`.
+    fn weights(&self, a: usize, b: usize) -> Vec<f64> {
+        let weight = |&code: &usize| match code {
+            code if code == b => 1.0 / self.means[b].n as f64,
+            code if code == a => -1.0 / self.means[a].n as f64,
+            _ => 0.0,
+        };
+        self.codes.iter().map(weight).collect()
+    }
+
+    /// The error of that difference by the spread at the two levels alone; `None` where either has
+    /// a single value, or neither any spread.
+    fn error_by_welch(&self, y: &[f64], a: usize, b: usize) -> Option<StratumError> {
+        let part = |level: usize| {
+            let of_level = self.codes.iter().zip(y).filter(|(code, _)| **code == level);
+            let values: Vec<f64> = of_level.map(|(_, &value)| value).collect();
+            let n = values.len() as f64;
+            Some((sample::variance(&values).ok()? / n, n - 1.0))
+        };
+        let ((first, first_df), (second, second_df)) = (part(a)?, part(b)?);
+        let over_df = first * first / first_df + second * second / second_df;
+        let variance = first + second;
+        (over_df > 0.0)
+            .then(|| StratumError { std_error: variance.sqrt(), df: variance * variance / over_df })
+    }
+}
+
+/// Differences of means by the studentised range, each with an error of its own: with one error for
+/// all this is the method of Tukey and Kramer (Biometrics 12, 1956), with Welch's that of Games and
+/// Howell (Journal of Educational Statistics 1, 1976).
 fn pairs(
     levels: &[LevelMean],
-    codes: &[usize],
-    fitted: &Fitted,
+    error: impl Fn(usize, usize) -> Option<StratumError>,
     alpha: f64,
 ) -> Result<Vec<LevelDifference>, StatsError> {
     let mut pairs = Vec::new();
@@ -42,15 +88,7 @@ fn pairs(
     for (place, first) in levels.iter().enumerate() {
         for (other, second) in levels.iter().enumerate().skip(place + 1) {
             let (Some(low), Some(high)) = (first.mean, second.mean) else { continue };
-            let weights: Vec<f64> = codes
-                .iter()
-                .map(|&code| match code {
-                    code if code == other => 1.0 / second.n as f64,
-                    code if code == place => -1.0 / first.n as f64,
-                    _ => 0.0,
-                })
-                .collect();
-            let Some(error) = fitted.error_of(&weights) else { continue };
+            let Some(error) = error(place, other) else { continue };
             if range.as_ref().is_none_or(|(df, _, _)| (df - error.df).abs() > 1e-6 * df) {
                 let own = StudentisedRange::new(levels.len(), error.df)?;
                 let critical = own.quantile(1.0 - alpha)?;
@@ -101,6 +139,37 @@ mod tests {
             assert!((own.p - reference.p).abs() < 1e-9);
         }
         assert_eq!(found[0].pairs.len(), expected.pairs.len());
+    }
+
+    /// R: d <- mean(b) - mean(a); v <- var(x) / length(x); u <- sqrt((v1 + v2) / 2);
+    /// df <- (v1 + v2)^2 / (v1^2 / 5 + v2^2 / 5); d +- qtukey(.95, 3, df) * u;
+    /// ptukey(abs(d) / u, 3, df, lower = FALSE)
+    #[test]
+    fn levels_that_vary_unequally_are_compared_by_games_and_howell() {
+        let groups = [
+            [10.1, 9.9, 10.05, 9.95, 10.0, 10.02],
+            [12.0, 8.0, 15.0, 6.0, 14.0, 9.5],
+            [13.1, 12.6, 12.9, 13.4, 12.7, 13.0],
+        ];
+        let mut csv = "y,g\n".to_owned();
+        for (name, values) in ["a", "b", "c"].iter().zip(&groups) {
+            for value in values {
+                csv += &format!("{value},{name}\n");
+            }
+        }
+        let found = differences(&csv, "y ~ g");
+        assert_eq!(found[0].method, "games-howell");
+        let expected = [
+            [0.746666666667, -3.92599857942, 5.41933191275, 0.865371612566],
+            [2.94666666667, 2.56730052382, 3.32603280952, 2.1780084658e-6],
+            [2.2, -2.46662910211, 6.86662910211, 0.354966021192],
+        ];
+        for (own, reference) in found[0].pairs.iter().zip(expected) {
+            let figures = [own.difference, own.low, own.high, own.p];
+            for (figure, reference) in figures.iter().zip(reference) {
+                assert!((figure - reference).abs() <= 1e-6 * reference.abs(), "{own:?}");
+            }
+        }
     }
 
     #[test]

@@ -108,6 +108,7 @@ impl Grid {
         }
         let factors: Vec<usize> = (0..variables.len())
             .filter(|&at| !variables[at].is_block() && !variables[at].is_power())
+            .filter(|&at| !problem.is_group_alone(at))
             .collect();
         let levels = factors.iter().map(|&at| seen(&variables[at])).collect();
         (!factors.is_empty()).then_some(Self { factors, levels })
@@ -169,14 +170,14 @@ impl Grid {
         (0..problem.y.len()).filter(is).count()
     }
 
-    /// The variables as they would be at these combinations; blocks stay as they first were.
+    /// The variables as they would be at these combinations; blocks and whole plots stay as they first were.
     fn variables(&self, problem: &Problem, rows: &[Vec<usize>]) -> Option<Vec<Variable>> {
         let place_of = |variable: &Variable| {
             let own = |&at: &usize| problem.variables[at].codes == variable.codes;
             self.factors.iter().position(own)
         };
-        let at = |variable: &Variable| -> Option<Variable> {
-            let sources: Vec<usize> = if variable.is_block() {
+        let at = |(place, variable): (usize, &Variable)| -> Option<Variable> {
+            let sources: Vec<usize> = if variable.is_block() || problem.is_group_alone(place) {
                 vec![0; rows.len()]
             } else {
                 let place = place_of(variable)?;
@@ -187,7 +188,7 @@ impl Grid {
             };
             Some(variable.at_rows(&sources))
         };
-        problem.variables.iter().map(at).collect()
+        problem.variables.iter().enumerate().map(at).collect()
     }
 }
 
@@ -217,6 +218,7 @@ struct Predictor<'a> {
     mean: f64,
     /// t quantile times sigma.
     reach: Option<f64>,
+    alpha: f64,
     blocks: Vec<bool>,
 }
 
@@ -248,6 +250,7 @@ impl<'a> Predictor<'a> {
             centre: matrix.columns.iter().map(mean_of).collect(),
             mean: mean_of(&problem.y),
             reach,
+            alpha: problem.alpha,
             blocks: terms.iter().map(|&term| of_block(term)).collect(),
         })
     }
@@ -277,7 +280,21 @@ impl<'a> Predictor<'a> {
             .filter(|&c| Some(c) != constant)
             .map(|c| self.weights[c] * (values[c] - self.centre[c]))
             .sum();
-        let half = self.reach.map(|reach| reach * (1.0 + leverage).sqrt());
+        let half = match &self.fitted.strata {
+            Some(_) => self.half_in_strata(values),
+            None => self.reach.map(|reach| reach * (1.0 + leverage).sqrt()),
+        };
         Some(Prediction { mean: self.mean + moved, half })
+    }
+
+    /// The half width with the errors of the strata, for a trial in a whole plot of its own; the
+    /// fewer degrees of freedom of the two parts count.
+    fn half_in_strata(&self, values: &[f64]) -> Option<f64> {
+        let mean = self.fitted.error_of_coded(values)?;
+        let mut alone = vec![0.0; self.fitted.fit.residuals.len()];
+        *alone.first_mut()? = 1.0;
+        let trial = self.fitted.error_of(&alone)?;
+        let t = StudentT::new(mean.df.min(trial.df)).ok()?.quantile(1.0 - 0.5 * self.alpha).ok()?;
+        Some(t * mean.std_error.hypot(trial.std_error))
     }
 }

@@ -211,3 +211,32 @@ fn intervals_stay_in_the_range_of_the_metric() {
     let levels = found.main_effects.iter().flat_map(|own| &own.levels);
     assert!(levels.filter_map(|own| own.ci_high).all(|high| high <= 100.0));
 }
+
+/// Two levels between six whole plots, three within each, with noise of both kinds.
+fn split_plot(noise: &mut Noise) -> Analysis {
+    let mut csv = "y,a,b,plot\n".to_owned();
+    for plot in 0..6 {
+        let of_plot = 2.0 * noise.next();
+        for b in ["u", "v", "w"] {
+            csv += &format!("{},a{},{b},p{plot}\n", of_plot + noise.next(), plot % 2);
+        }
+    }
+    maximised(&csv, "y ~ a*b + Error(plot)")
+}
+
+/// All true means are zero.
+#[test]
+fn with_whole_plots_the_interval_of_the_best_allows_for_their_noise() {
+    let mut noise = Noise::new(17);
+    let (mut held, mut predicted) = (0, 0);
+    for _ in 0..400 {
+        let best = split_plot(&mut noise).best.unwrap();
+        assert_eq!(best.spread, Some("strata"));
+        held += i32::from((best.ci_low.unwrap()..=best.ci_high.unwrap()).contains(&0.0));
+        let own = best.predicted.unwrap();
+        let trial = 2.0 * noise.next() + noise.next();
+        predicted += i32::from((own.low.unwrap()..=own.high.unwrap()).contains(&trial));
+    }
+    assert!((372..=396).contains(&held), "{held}");
+    assert!((372..=398).contains(&predicted), "{predicted}");
+}

@@ -169,3 +169,26 @@ fn aliased_interactions_say_what_they_are_mixed_with() {
         assert!(text.contains(pair), "{text}");
     }
 }
+
+#[test]
+fn an_edge_beyond_which_there_is_nothing_is_not_told() {
+    let told = |levels: [&str; 2]| {
+        let mut csv = "y,x\n".to_owned();
+        for (value, level) in [(1.0, levels[0]), (3.0, levels[1])] {
+            for shift in [-0.1, 0.0, 0.1] {
+                csv += &format!("{},{level}\n", value + shift);
+            }
+        }
+        let table = Table::from_csv(csv.as_bytes(), &[]).unwrap();
+        let formula = Formula::parse("y ~ x", TermOrder::Formula).unwrap();
+        let of = |direction| {
+            let options = TableOptions { direction: Some(direction), ..TableOptions::default() };
+            let found = analyze_table(&table, &formula, &options).unwrap();
+            finding(&found, "optimum-at-edge").is_some()
+        };
+        [of(Direction::Maximize), of(Direction::Minimize)]
+    };
+    assert_eq!(told(["2", "5"]), [true, true]);
+    assert_eq!(told(["0", "1"]), [false, false], "off and on");
+    assert_eq!(told(["0", "5"]), [true, false], "less than nothing");
+}

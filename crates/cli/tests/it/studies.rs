@@ -12,3 +12,4 @@ mod split_plots;
 mod stopping;
 mod study_designs;
 mod terminals;
+mod verdicts;

@@ -72,9 +72,11 @@ fn differences(analysis: &Analysis, response: &str, charts: &mut Charts) -> Stri
         return String::new();
     }
     let level = figure(100.0 * (1.0 - analysis.alpha));
+    let unequal = analysis.level_differences.iter().any(|own| own.method == "games-howell");
+    let method = if unequal { "the method of Games and Howell" } else { "Tukey's method" };
     let mut out = format!(
         "<h3>Which levels differ</h3>\n<p class=\"look\">Differences of mean {} between all pairs \
-         of levels, by Tukey's method: the intervals of a factor hold together at {level} %. One \
+         of levels, by {method}: the intervals of a factor hold together at {level} %. One \
          that leaves out zero is a difference.</p>\n<div class=\"panels\">",
         escape(response)
     );

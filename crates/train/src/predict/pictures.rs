@@ -11,6 +11,7 @@ use trainwright_study::JobSpec;
 use super::{Predicted, Predictions, class_scores, confusion};
 use crate::checkpoints::kept::Kept;
 use crate::error::TrainError;
+use crate::predict::learned_from::learned_from;
 use crate::predict::trained::{TrainedNetwork, about_network};
 
 /// Names of the classes of the data that were trained on, where they have some: a file beside
@@ -69,6 +70,7 @@ pub(super) fn apply_to_pictures(
     Ok(Predictions {
         data: data.to_owned(),
         examples: labels.len(),
+        learned_from: learned_from(Path::new(&job.data), Path::new(data)),
         accuracy: known.is_some().then(|| share(right as f64)),
         loss: known.as_ref().map(losses).map(share),
         auc: None,

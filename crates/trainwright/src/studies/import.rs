@@ -161,7 +161,9 @@ impl<'a> Cells<'a> {
 
     fn level(&self, cell: &str) -> Result<Level, String> {
         let read = Level::parse(cell);
-        if let Some(&place) = self.places.get(&read.identity()) {
+        // A level may be a text that looks like a number.
+        let text = || self.places.get(&Level::Text(cell.trim().to_owned()).identity());
+        if let Some(&place) = self.places.get(&read.identity()).or_else(text) {
             return Ok(self.levels[place].clone());
         }
         // The ends of a range are its only two levels, so that looking at them costs nothing.

@@ -22,6 +22,8 @@ pub struct StatusReply {
     pub runner: Option<u32>,
     /// How many trials are in each state.
     pub counts: TrialCounts,
+    /// What to do about trials that did not run because the study's hours are used up.
+    pub budget_spent: Option<String>,
     /// What the running trials last told.
     pub progress: Vec<Progress>,
     /// The trials in run order.
@@ -99,9 +101,17 @@ pub fn status(study: &Study, results: &Results) -> Result<StatusReply, Error> {
         change: results.change(),
         runner: results.runner(),
         counts: TrialCounts::of(results),
+        budget_spent: budget_spent(study, results),
         progress: results.progress()?,
         trials: trials.collect(),
     })
+}
+
+/// Which trials did not run because the study's hours are used up, and what to do; if any.
+pub fn budget_spent(study: &Study, results: &Results) -> Option<String> {
+    let left = [TrialState::Planned, TrialState::Stopped].map(|state| results.count(state));
+    let used_s = results.trials.iter().map(|trial| trial.used_s).sum();
+    trainwright_report::spent_budget(study, used_s, left.iter().sum())
 }
 
 /// What a trial wrote to one of its outputs.

@@ -14,7 +14,12 @@ pub fn predictions_summary(predictions: &Predictions) -> String {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let parts =
         if parts.is_empty() { " their classes are not known".into() } else { parts.join(",") };
-    format!("{} examples of {}:{parts}", predictions.examples, predictions.data)
+    let flattered = if predictions.learned_from {
+        "; the network learned from pictures there, so these figures flatter it: judge it by others"
+    } else {
+        ""
+    };
+    format!("{} examples of {}:{parts}{flattered}", predictions.examples, predictions.data)
 }
 
 /// Accuracy of each class, and what was taken for what.

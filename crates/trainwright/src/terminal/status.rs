@@ -22,6 +22,9 @@ pub fn status(reply: &StatusReply) -> String {
         }
         None => {}
     }
+    if let Some(spent) = &reply.budget_spent {
+        text.push_str(&format!("\n{spent}"));
+    }
     text.push('\n');
     let told = reply.trials.iter().filter(|trial| {
         matches!(trial.state, TrialState::Running | TrialState::Failed | TrialState::Diverged)
@@ -66,6 +69,7 @@ mod tests {
             progress: Vec::new(),
             runner,
             counts: TrialCounts { total: 1, states: states.collect() },
+            budget_spent: None,
             trials: vec![TrialStatus {
                 trial: 7,
                 row: Some(1),
@@ -83,6 +87,14 @@ mod tests {
     fn a_finished_trial_needs_no_line_of_its_own() {
         let text = status(&reply(TrialState::Finished, None, None));
         assert_eq!(text, "demo: 1 trials, 1 finished\n");
+    }
+
+    #[test]
+    fn a_used_up_budget_is_said_below_the_counts() {
+        let spent = Some("1 trial was not run, since `max_hours = 2` is used up".to_owned());
+        let planned = reply(TrialState::Planned, None, None);
+        let text = status(&StatusReply { budget_spent: spent, ..planned });
+        assert!(text.ends_with("\n1 trial was not run, since `max_hours = 2` is used up\n"));
     }
 
     #[test]

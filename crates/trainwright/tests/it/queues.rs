@@ -33,7 +33,7 @@ fn classes() -> PriorityDraft {
     }
 }
 
-const SHORT: SimulationLength = SimulationLength { jobs: 20_000, confidence: 0.99, seed: 3 };
+const SHORT: SimulationLength = SimulationLength { jobs: Some(20_000), confidence: 0.99, seed: 3 };
 
 #[test]
 fn a_queue_that_grows_for_ever_is_refused() {
@@ -60,7 +60,7 @@ fn a_simulation_agrees_with_the_formula_and_repeats_itself() {
     let simulated = simulate_queue(&one_server(), &SHORT).unwrap();
     assert!(simulated.figures.iter().any(|figure| figure.within == Some(true)));
     assert_eq!(simulate_queue(&one_server(), &SHORT).unwrap().figures, simulated.figures);
-    let none = SimulationLength { jobs: 0, ..SHORT };
+    let none = SimulationLength { jobs: Some(0), ..SHORT };
     check_refusal(simulate_queue(&one_server(), &none), 2, &["jobs"]);
     let sure = SimulationLength { confidence: 1.5, ..SHORT };
     check_refusal(simulate_queue(&one_server(), &sure), 2, &["1.5"]);

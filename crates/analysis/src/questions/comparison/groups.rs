@@ -231,7 +231,10 @@ fn others_at_baseline(
 fn baseline_of(levels: &[Level], baseline: Option<&str>, by: &str) -> Result<usize, AnalysisError> {
     let Some(text) = baseline else { return Ok(0) };
     let wanted = Level::parse(text);
-    levels.iter().position(|own| own.same_as(&wanted)).ok_or_else(|| {
+    // A level may be a text that looks like a number.
+    let by_value = levels.iter().position(|own| own.same_as(&wanted));
+    let found = by_value.or_else(|| levels.iter().position(|own| own.to_string() == text));
+    found.ok_or_else(|| {
         let known: Vec<String> = levels.iter().map(Level::to_string).collect();
         AnalysisError::UnknownBaseline {
             by: by.to_owned(),

@@ -9,7 +9,7 @@ use trainwright::{Error, Results, TableRequest, terminal};
 
 use crate::arguments::{AnalyzeArguments, CodingArgument, ContrastsArgument, OrderArgument};
 use crate::commands::load;
-use crate::output::{show, stdout_colour};
+use crate::output::{show, stdout_colour, tell};
 use crate::pages::{now, write_file};
 
 pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
@@ -22,6 +22,9 @@ pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
                 types: types(&arguments.types)?,
                 ..StudyOptions::default()
             };
+            if let Some(spent) = trainwright::budget_spent(&study, &results) {
+                tell(&spent);
+            }
             trainwright::analyze(&study, &results, &options)?
         }
         (None, Some(data), Some(formula)) => of_table(arguments, data, formula)?,
