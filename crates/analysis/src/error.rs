@@ -35,6 +35,11 @@ pub enum AnalysisError {
     NotFinite { line: u64, column: String, value: String },
     #[error("line {line}, column `{column}`: the cell is empty, but every row needs its factors")]
     EmptyFactor { line: u64, column: String },
+    #[error(
+        "column `{column}` is empty in every row that has a value of `{response}`; \
+         fill it in or leave it out of the formula"
+    )]
+    EmptyColumn { column: String, response: String },
     #[error("there is no column `{name}`; the table has {known}")]
     UnknownColumn { name: String, known: String },
     #[error(
@@ -50,6 +55,12 @@ pub enum AnalysisError {
     PowerOfNonPositive { name: String, line: u64, value: f64 },
     #[error("`{response}` has values in {found} of the rows, but a fit needs at least 2")]
     TooFewRows { response: String, found: usize },
+    #[error(
+        "{found} of the rows {} `{response}` and every column of the formula, \
+         but a fit needs at least 2",
+        if *found == 1 { "has" } else { "have" }
+    )]
+    TooFewComplete { response: String, found: usize },
     #[error("formula `{formula}`: {problem} at character {position}")]
     Formula { formula: String, position: usize, problem: String },
     #[error("the terms `{terms}` name `{name}`, which is not a factor; factors are {known}")]

@@ -125,8 +125,9 @@ fn of_groups(request: &TestQuestion<'_>, table: &Table) -> Result<Outcome, Strin
         StatsTest::BrownForsythe => brown_forsythe(values).map(|found| f_test(found, "variance")),
         StatsTest::Fligner => fligner_killeen(values)
             .map(|found| base(found.statistic, found.p, "variance").with("df", found.df)),
-        StatsTest::Kruskal => kruskal_wallis(values)
-            .map(|found| base(found.h, found.p, "distribution").with("df", found.df)),
+        StatsTest::Kruskal => kruskal_wallis(values).map(|found| {
+            base(found.h, found.p, "distribution").with("df", found.df).method(found.method)
+        }),
         StatsTest::Welch => welch(values).map(|found| {
             base(found.f, found.p, "mean").with("df1", found.df1).with("df2", found.df2)
         }),

@@ -73,5 +73,5 @@ pub use linear_algebra::reduced::{Intercept, Reduced};
 pub use linear_algebra::symmetric::{Eigen, symmetric_eigen};
 pub use linear_algebra::tall::Tall;
 pub use p_adjustment::{PAdjustment, adjust, bonferroni, holm};
-pub use power::{power, smallest_effect};
+pub use power::{power, smallest_effect, smallest_noncentrality};
 pub use ranks::TailMethod;

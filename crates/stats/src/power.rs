@@ -7,16 +7,22 @@ use crate::distributions::incomplete_beta::incomplete_beta;
 use crate::error::StatsError;
 use crate::root::root;
 
-/// Probability that an F test of one degree of freedom rejects at `alpha`, where the effect has
-/// noncentrality `noncentrality`: its square over the variance of its estimate.
+/// Probability that an F test rejects at `alpha`, where the effect has noncentrality
+/// `noncentrality`: its sum of squares over the variance of the noise; of one degree of freedom, its
+/// square over the variance of its estimate.
 ///
 /// The noncentral F distribution is a Poisson mixture of beta distributions (Johnson, Kotz and
 /// Balakrishnan, "Continuous Univariate Distributions", volume 2, chapter 30).
 ///
 /// # Errors
 /// Degrees of freedom below 1, or `alpha` outside (0, 1).
-pub fn power(noncentrality: f64, df_residual: f64, alpha: f64) -> Result<f64, StatsError> {
-    let critical = FisherF::new(1.0, df_residual)?.quantile(1.0 - alpha)?;
+pub fn power(
+    noncentrality: f64,
+    df_effect: f64,
+    df_residual: f64,
+    alpha: f64,
+) -> Result<f64, StatsError> {
+    let critical = df_effect * FisherF::new(df_effect, df_residual)?.quantile(1.0 - alpha)?;
     let (x, y) = (critical / (critical + df_residual), df_residual / (critical + df_residual));
     let half = noncentrality / 2.0;
     // Weights of a Poisson distribution with mean `half`; 40 deviations hold all that a float sees.
@@ -36,7 +42,7 @@ pub fn power(noncentrality: f64, df_residual: f64, alpha: f64) -> Result<f64, St
             _ => (term * half.ln() - half - ln_gamma(term + 1.0)).exp(),
         };
         if weight > 0.0 {
-            accepted += weight * incomplete_beta(0.5 + term, df_residual / 2.0, x, y);
+            accepted += weight * incomplete_beta(0.5 * df_effect + term, df_residual / 2.0, x, y);
         }
         term += 1.0;
     }
@@ -45,6 +51,35 @@ pub fn power(noncentrality: f64, df_residual: f64, alpha: f64) -> Result<f64, St
 
 /// Noncentrality beyond which no experiment is planned.
 const LARGEST: f64 = 1e4;
+
+/// The noncentrality that an F test at `alpha` finds with probability `wanted`.
+///
+/// # Errors
+/// As [`power`], and where `wanted` is not between `alpha` and 1.
+pub fn smallest_noncentrality(
+    df_effect: f64,
+    df_residual: f64,
+    alpha: f64,
+    wanted: f64,
+) -> Result<f64, StatsError> {
+    if !(wanted > alpha && wanted < 1.0) {
+        let (what, range) = ("the power wanted", "alpha to 1");
+        return Err(StatsError::OutOfRange { what, value: wanted, range });
+    }
+    power(0.0, df_effect, df_residual, alpha)?;
+    let found = |noncentrality: f64| {
+        power(noncentrality, df_effect, df_residual, alpha).expect("checked above") - wanted
+    };
+    let mut high = 1.0;
+    while found(high) < 0.0 {
+        if high > LARGEST {
+            let reason = "no effect of sensible size is found so often with so few observations";
+            return Err(StatsError::Undefined { what: "the smallest effect", reason });
+        }
+        high *= 2.0;
+    }
+    Ok(root(found, 0.0, high))
+}
 
 /// The smallest effect of a balanced two-level term, from low to high and in residual standard
 /// deviations, that `observations` find with probability `wanted`.
@@ -59,23 +94,8 @@ pub fn smallest_effect(
     alpha: f64,
     wanted: f64,
 ) -> Result<f64, StatsError> {
-    if !(wanted > alpha && wanted < 1.0) {
-        let (what, range) = ("the power wanted", "alpha to 1");
-        return Err(StatsError::OutOfRange { what, value: wanted, range });
-    }
-    power(0.0, df_residual, alpha)?;
-    let found = |noncentrality: f64| {
-        power(noncentrality, df_residual, alpha).expect("checked above") - wanted
-    };
-    let mut high = 1.0;
-    while found(high) < 0.0 {
-        if high > LARGEST {
-            let reason = "no effect of sensible size is found so often with so few observations";
-            return Err(StatsError::Undefined { what: "the smallest effect", reason });
-        }
-        high *= 2.0;
-    }
-    Ok((4.0 * root(found, 0.0, high) / observations as f64).sqrt())
+    let noncentrality = smallest_noncentrality(1.0, df_residual, alpha, wanted)?;
+    Ok((4.0 * noncentrality / observations as f64).sqrt())
 }
 
 #[cfg(test)]
@@ -87,7 +107,7 @@ mod tests {
     /// scipy 1.17.1, `ncf.sf(f.isf(alpha, 1, df), 1, df, noncentrality)`.
     #[track_caller]
     fn check(df: f64, noncentrality: f64, alpha: f64, expected: f64) {
-        let found = power(noncentrality, df, alpha).unwrap();
+        let found = power(noncentrality, 1.0, df, alpha).unwrap();
         assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
     }
 
@@ -101,14 +121,27 @@ mod tests {
     }
 
     #[test]
+    fn several_degrees_of_freedom_share_the_effect() {
+        // The same call with 2, 3 and 9 in place of 1.
+        for (df_effect, df, noncentrality, alpha, expected) in [
+            (2.0, 24.0, 10.0, 0.05, 0.7610023674451435),
+            (3.0, 8.0, 15.0, 0.01, 0.379318792322737),
+            (9.0, 200.0, 4.0, 0.05, 0.21657032753099217),
+        ] {
+            let found = power(noncentrality, df_effect, df, alpha).unwrap();
+            assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+        }
+    }
+
+    #[test]
     fn without_an_effect_the_power_is_alpha() {
         check(10.0, 0.0, 0.05, 0.05);
     }
 
     #[test]
     fn faulty_questions_are_refused() {
-        assert!(power(1.0, 0.0, 0.05).is_err());
-        assert!(power(1.0, 5.0, 1.5).is_err());
+        assert!(power(1.0, 1.0, 0.0, 0.05).is_err());
+        assert!(power(1.0, 1.0, 5.0, 1.5).is_err());
         assert!(smallest_effect(8, 5.0, 0.05, 0.01).is_err());
     }
 
@@ -120,7 +153,7 @@ mod tests {
             let df = n as f64 - 3.0;
             let effect = smallest_effect(n, df, alpha, wanted).unwrap();
             let noncentrality = effect * effect * n as f64 / 4.0;
-            prop_assert!((power(noncentrality, df, alpha).unwrap() - wanted).abs() < 1e-6);
+            prop_assert!((power(noncentrality, 1.0, df, alpha).unwrap() - wanted).abs() < 1e-6);
         }
     }
 }

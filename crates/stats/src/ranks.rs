@@ -14,6 +14,8 @@ pub enum TailMethod {
     Normal,
     /// By the t distribution.
     Student,
+    /// By the chi-squared distribution.
+    ChiSquared,
 }
 
 impl TailMethod {
@@ -23,6 +25,7 @@ impl TailMethod {
             Self::Exact => "exact",
             Self::Normal => "normal approximation",
             Self::Student => "t approximation",
+            Self::ChiSquared => "chi-squared approximation",
         }
     }
 }

@@ -4,17 +4,16 @@ use trainwright_study::Direction;
 
 use crate::csv_table::{Column, Table, is_missing};
 use crate::error::AnalysisError;
-use crate::findings::{Finding, sort, training, warning};
+use crate::findings::{sort, training};
 use crate::fit::analysis::{Analysis, AnovaType};
 use crate::fit::assemble::analyze;
 use crate::model::balance::is_balanced;
 use crate::model::bend::Points;
+use crate::model::complete_rows::CompleteRows;
 use crate::model::formula::Formula;
 use crate::model::model_matrix::{Coding, Contrasts};
 use crate::model::problem::{Grouping, Order, Problem};
-use crate::model::response::Response;
 use crate::model::variable::Variable;
-use crate::wording::count;
 
 /// How to analyse a table.
 #[derive(Debug, Clone)]
@@ -46,11 +45,11 @@ impl Default for TableOptions {
     }
 }
 
-/// Fits a formula to a table. Rows without a response are left out, and a finding says so.
+/// Fits a formula to a table. Rows without a response or with an empty cell in a column of the
+/// formula are left out, and a finding says so.
 ///
 /// # Errors
-/// A column that is missing or of the wrong kind, an empty factor cell, or a response that
-/// cannot be fitted.
+/// A column that is missing, empty or of the wrong kind, or a response that cannot be fitted.
 ///
 /// ```
 /// use trainwright_analysis::{Formula, Table, TableOptions, TermOrder, analyze_table};
@@ -67,22 +66,23 @@ pub fn analyze_table(
     formula: &Formula,
     options: &TableOptions,
 ) -> Result<Analysis, AnalysisError> {
-    let problem = problem_of(table, formula, options)?;
-    let mut analysis = analyze(&problem)?;
-    let left_out = table.rows() - problem.y.len();
-    analysis.findings.extend(report_left_out(left_out, table.rows(), &formula.response));
+    let complete = CompleteRows::of(table, formula)?;
+    let found = complete.left_out.findings(complete.rows.len(), &formula.response);
+    let mut analysis = analyze(&problem_of(table, complete, formula, options)?)?;
+    analysis.findings.extend(found);
     analysis.findings.extend(training::of_table(table));
     sort(&mut analysis.findings);
     Ok(analysis)
 }
 
-/// The problem that a formula and a table pose.
+/// The problem that a formula and the complete rows of a table pose.
 pub(crate) fn problem_of(
     table: &Table,
+    complete: CompleteRows,
     formula: &Formula,
     options: &TableOptions,
 ) -> Result<Problem, AnalysisError> {
-    let (rows, y) = response(table, formula)?;
+    let CompleteRows { rows, y, .. } = complete;
     let variables = formula
         .variables
         .iter()
@@ -144,43 +144,6 @@ fn columns_behind(
     Ok(found)
 }
 
-/// Says how many rows have no response.
-pub(crate) fn report_left_out(left_out: usize, rows: usize, response: &str) -> Option<Finding> {
-    if left_out == 0 {
-        return None;
-    }
-    let text = format!(
-        "{} of {rows} {} no value of {response} and {} left out of the fit; if they were planned, \
-         the design is no longer complete",
-        count(left_out, "row"),
-        if left_out == 1 { "has" } else { "have" },
-        if left_out == 1 { "is" } else { "are" }
-    );
-    Some(warning("missing-response", text))
-}
-
-/// Rows that have a response, and the response as it enters the fit.
-pub(crate) fn response(
-    table: &Table,
-    formula: &Formula,
-) -> Result<(Vec<usize>, Vec<f64>), AnalysisError> {
-    let name = formula.response.clone();
-    let cells = match table.column(&name)? {
-        Column::Numeric(cells) => cells,
-        Column::Categorical(cells) => return Err(text_response(table, name, cells)),
-    };
-    let entering = Response::of(formula);
-    let (mut rows, mut y) = (Vec::new(), Vec::new());
-    for (row, value) in cells.iter().enumerate().filter_map(|(row, c)| Some((row, (*c)?))) {
-        rows.push(row);
-        y.push(entering.enter(value, || table.line(row))?);
-    }
-    if y.len() < 2 {
-        return Err(AnalysisError::TooFewRows { response: name, found: y.len() });
-    }
-    Ok((rows, y))
-}
-
 pub(crate) fn text_response(
     table: &Table,
     name: String,
@@ -191,6 +154,9 @@ pub(crate) fn text_response(
     match bad {
         Some((row, value)) => {
             AnalysisError::TextResponse { name, line: table.line(row), value: value.clone() }
+        }
+        None if cells.iter().flatten().all(|cell| is_missing(cell)) => {
+            AnalysisError::TooFewRows { response: name, found: 0 }
         }
         None => AnalysisError::CategoricalResponse { name },
     }

@@ -7,6 +7,7 @@ use crate::fit::analyze_table::{TableOptions, problem_of};
 use crate::fit::assemble::check_alpha;
 use crate::fit::fitted::tables_alone;
 use crate::fit::long_table::{FEW_ROWS, anova_of_long_table};
+use crate::model::complete_rows::CompleteRows;
 use crate::model::formula::Formula;
 
 /// Fits a formula to a table and gives the analysis-of-variance tables asked for, nothing else.
@@ -33,5 +34,5 @@ pub fn anova_of_table(
     if table.rows() > FEW_ROWS && formula.strata.is_empty() {
         return anova_of_long_table(table, formula, options);
     }
-    tables_alone(&problem_of(table, formula, options)?)
+    tables_alone(&problem_of(table, CompleteRows::of(table, formula)?, formula, options)?)
 }

@@ -5,16 +5,16 @@ use trainwright_stats::{BoxCox, StatsError, box_cox};
 use crate::csv_table::Table;
 use crate::error::AnalysisError;
 use crate::fit::analysis::BoxCoxSummary;
-use crate::fit::analyze_table::response;
+use crate::model::complete_rows::CompleteRows;
 use crate::model::formula::Formula;
 use crate::model::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
 use crate::model::variable::Variable;
 
 /// Finds the power of a formula's response under which its equation fits best with normal
-/// residuals, and the number of rows that have a response.
+/// residuals, and the number of rows that have all its columns.
 ///
 /// # Errors
-/// A column that is missing or of the wrong kind, an empty factor cell, a response that is not
+/// A column that is missing, empty or of the wrong kind, a response that is not
 /// positive or already a logarithm, or an equation that leaves no residuals.
 pub fn box_cox_of_table(
     table: &Table,
@@ -28,7 +28,7 @@ pub fn box_cox_of_table(
                 .to_owned(),
         });
     }
-    let (rows, y) = response(table, formula)?;
+    let CompleteRows { rows, y, .. } = CompleteRows::of(table, formula)?;
     let variables = formula
         .variables
         .iter()

@@ -26,10 +26,11 @@ use crate::csv_table::Table;
 use crate::error::AnalysisError;
 use crate::findings::sort;
 use crate::fit::analysis::Analysis;
-use crate::fit::analyze_table::{TableOptions, analyze_table, problem_of, report_left_out};
+use crate::fit::analyze_table::{TableOptions, analyze_table, problem_of};
 use crate::fit::assemble::{assemble_large, check_alpha};
 use crate::fit::checks::{checks_of_sample, checks_without_sample};
 use crate::fit::fitted::{Fitted, OfResiduals, schemes};
+use crate::model::complete_rows::CompleteRows;
 use crate::model::formula::Formula;
 use blocks::BlockReader;
 use equate::equate;
@@ -135,7 +136,8 @@ fn conclude(
     options: &TableOptions,
 ) -> Result<Analysis, AnalysisError> {
     let table = whole.sample_table(plan)?;
-    let mut problem = problem_of(&table, formula, options)?;
+    let complete = CompleteRows::of(&table, formula)?;
+    let mut problem = problem_of(&table, complete, formula, options)?;
     whole.set_ends(&mut problem.variables);
     let sampled = Fitted::new(&problem).ok();
     let stats = |source| AnalysisError::Stats { response: problem.response.clone(), source };
@@ -161,11 +163,7 @@ fn conclude(
         None => checks_without_sample(),
     };
     let mut analysis = assemble_large(&problem, &fitted, checks, whole.observations);
-    analysis.findings.extend(report_left_out(
-        whole.without_response,
-        whole.observations + whole.without_response,
-        &formula.response,
-    ));
+    analysis.findings.extend(whole.left_out.findings(whole.observations, &formula.response));
     sort(&mut analysis.findings);
     Ok(analysis)
 }

@@ -1,8 +1,10 @@
 //! What a planned study will be able to find, before any of it has run.
 
+mod whole_term;
+
 use serde::Serialize;
 use trainwright_design::{Design, plan};
-use trainwright_stats::{ErrorStrata, Orthogonal, Stratum, smallest_effect};
+use trainwright_stats::{ErrorStrata, Orthogonal, Stratum, smallest_noncentrality};
 use trainwright_study::{Observation, Study, TrialState};
 
 use crate::error::AnalysisError;
@@ -11,6 +13,7 @@ use crate::fit::split_plot::only_test;
 use crate::model::bend::Bending;
 use crate::model::model_matrix::{Coding, Contrasts, Equation, ModelMatrix, Scheme};
 use crate::model::variable::Variable;
+use whole_term::{LOW_TO_HIGH, noncentrality, patterns};
 
 /// The probability with which people usually want to find an effect.
 const WANTED: f64 = 0.8;
@@ -34,12 +37,16 @@ pub struct PlannedPower {
     /// Absent without degrees of freedom for the noise, or without a main effect that the rows can
     /// fix.
     pub smallest_effect: Option<f64>,
+    /// What is meant by that effect; see [`TermPower::meaning`].
+    pub meaning: Option<&'static str>,
+    /// Degrees of freedom of that effect: one less than the levels of its factor.
+    pub df_effect: Option<usize>,
     /// Degrees of freedom of the noise that this effect is compared with; fewer than `df_residual`
     /// where it is set between whole plots.
     pub df_smallest: Option<usize>,
     /// That probability.
     pub power: f64,
-    /// The same for every term of one coefficient.
+    /// The same for every factor and every other term of one coefficient.
     pub terms: Vec<TermPower>,
 }
 
@@ -52,6 +59,12 @@ pub struct TermPower {
     /// single observations, or for terms set between whole plots the square root of the mean
     /// square between them. Absent where the rows cannot fix it.
     pub smallest_effect: Option<f64>,
+    /// Between which levels: `low to high`; for a numeric factor of several levels `low to high
+    /// along a straight line`, and for a category `between two levels with the others half-way`.
+    /// All columns of such a term are tested together.
+    pub meaning: &'static str,
+    /// Degrees of freedom of the effect.
+    pub df_effect: usize,
     /// Degrees of freedom of that noise; absent where strata mix.
     pub df_residual: Option<usize>,
 }
@@ -93,31 +106,47 @@ pub fn planned_power(
     let tests = (1..=term_names.len()).filter(|&term| is_tested(term)).count();
     let alpha = spec.alpha / tests.max(1) as f64;
     let variances = decomposition.unscaled_variances();
-    let of_column = |column: usize, df: usize| {
+    // The noncentrality of an effect of 1: a column of -1 and +1 is half of it.
+    let of_column = |column: usize| {
         let place = kept.iter().position(|&own| own == column)?;
-        let orthogonal = smallest_effect(n, df as f64, alpha, WANTED).ok()?;
-        // An orthogonal column of -1 and +1 has a variance of 1 / n.
-        Some(orthogonal * (variances[place] * n as f64).sqrt())
+        Some(0.25 / variances[place])
     };
-    let mut terms: Vec<TermPower> = Vec::new();
+    let mut powers: Vec<TermPower> = Vec::new();
     for (index, name) in term_names.iter().enumerate() {
-        let mut own = (0..columns.len()).filter(|&column| columns[column] == index + 1);
-        let (Some(column), None) = (own.next(), own.next()) else { continue };
+        let is_own = |column: &usize| columns[*column] == index + 1;
+        let df_effect = kept.iter().filter(|column| is_own(column)).count();
+        let own: Vec<usize> = (0..columns.len()).filter(is_own).collect();
+        let (meaning, at_one) = match (own.as_slice(), terms[index].as_slice()) {
+            ([column], _) => (LOW_TO_HIGH, of_column(*column)),
+            (_, [factor]) => {
+                let (meaning, patterns) = patterns(&variables[*factor]);
+                let others = (0..columns.len()).filter(|column| !is_own(column));
+                let others = others.map(|column| matrix.columns.column(column).to_vec());
+                (meaning, noncentrality(&patterns, others.collect()))
+            }
+            _ => continue,
+        };
         let df_residual = noise.df_of(index + 1);
-        let smallest_effect = df_residual.and_then(|df| of_column(column, df));
-        terms.push(TermPower { term: name.clone(), smallest_effect, df_residual });
+        let smallest_effect = df_residual.zip(at_one).and_then(|(df, at_one)| {
+            let needed = smallest_noncentrality(df_effect as f64, df as f64, alpha, WANTED).ok()?;
+            Some((needed / at_one).sqrt())
+        });
+        let term = name.clone();
+        powers.push(TermPower { term, smallest_effect, meaning, df_effect, df_residual });
     }
-    let mains = terms.iter().filter(|own| study.factor(&own.term).is_some());
-    let found = mains.filter_map(|own| Some((own.smallest_effect?, own.df_residual)));
+    let mains = powers.iter().filter(|own| study.factor(&own.term).is_some());
+    let found = mains.filter_map(|own| Some((own.smallest_effect?, own)));
     let hardest = found.max_by(|a, b| a.0.total_cmp(&b.0));
     Ok(Some(PlannedPower {
         n,
         df_residual: noise.within,
         tests,
         smallest_effect: hardest.map(|own| own.0),
-        df_smallest: hardest.and_then(|own| own.1),
+        meaning: hardest.map(|own| own.1.meaning),
+        df_effect: hardest.map(|own| own.1.df_effect),
+        df_smallest: hardest.and_then(|own| own.1.df_residual),
         power: WANTED,
-        terms,
+        terms: powers,
     }))
 }
 

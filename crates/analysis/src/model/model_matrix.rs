@@ -100,8 +100,15 @@ impl ModelMatrix {
         }
         let factors: Vec<BTreeSet<usize>> =
             terms.iter().map(|t| t.iter().copied().collect()).collect();
+        let is_power = |term: usize| match terms.get(term.wrapping_sub(1)).map(Vec::as_slice) {
+            Some([only]) => variables[*only].is_power_of_column(),
+            _ => false,
+        };
+        let powers: Vec<usize> =
+            (0..columns.len()).filter(|&column| is_power(term_of_column[column])).collect();
         let structure = TermStructure { term_of_column, factors };
-        Ok(Self { columns: Columns::new(columns)?, names, structure })
+        let columns = Columns::new(columns)?.with_powers(powers);
+        Ok(Self { columns, names, structure })
     }
 }
 

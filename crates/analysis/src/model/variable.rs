@@ -132,6 +132,16 @@ impl Variable {
         }
     }
 
+    /// Whether its values are a power of the column it is computed from.
+    pub(crate) fn is_power_of_column(&self) -> bool {
+        let Origin::Computed { column } = &self.origin else { return false };
+        let inside = self.name.strip_prefix("I(").and_then(|rest| rest.strip_suffix(')'));
+        let parts = inside.and_then(|inside| inside.rsplit_once('^'));
+        parts.is_some_and(|(base, degree)| {
+            base.trim().trim_matches('`') == column && degree.trim().parse::<u32>().is_ok()
+        })
+    }
+
     /// Places observed levels among those a study declares and `further` ones of its design.
     ///
     /// A conditional factor that some trials lack becomes a category with the level `absent`.

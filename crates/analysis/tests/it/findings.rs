@@ -136,9 +136,15 @@ fn faulty_tables_are_refused_by_line_and_column() {
          response",
     );
     refused(
-        "y,x\n1,2\n2,\n3,4\n",
+        "y,x\n1,\n2,\n3,\n",
         "y ~ x",
-        "line 3, column `x`: the cell is empty, but every row needs its factors",
+        "column `x` is empty in every row that has a value of `y`; fill it in or leave it out of \
+         the formula",
+    );
+    refused(
+        "y,x\n,1\nNA,2\n",
+        "y ~ x",
+        "`y` has values in 0 of the rows, but a fit needs at least 2",
     );
     refused(
         "y,x\n1,2\n1,3\n1,4\n",

@@ -14,6 +14,8 @@ mod findings;
 mod finite;
 mod invariance;
 mod large;
+mod nist;
+mod random_samples;
 mod rates;
 mod reference;
 mod report_d;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trainwright_analysis::PlannedPower;
 use trainwright_analysis::wording::count;
-use trainwright_stats::{power, smallest_effect};
+use trainwright_stats::{power, smallest_noncentrality};
 
 use super::{Chart, dash, series_colour};
 use crate::figure::{figure, for_chart};
@@ -24,9 +24,10 @@ pub(crate) fn power_curve(planned: &PlannedPower, replications: u32, alpha: f64)
     let terms = planned.n - planned.df_residual;
     // Holm's method compares the smallest of all p-values with this.
     let alpha = alpha / planned.tests.max(1) as f64;
-    // Columns that are not orthogonal make the same effect harder to find.
-    let at_plan = smallest_effect(planned.n, planned.df_residual as f64, alpha, planned.power);
-    let harder = smallest / at_plan.ok()?;
+    let df_effect = planned.df_effect? as f64;
+    let df = planned.df_residual as f64;
+    let at_plan = smallest_noncentrality(df_effect, df, alpha, planned.power).ok()?;
+    let all = planned.n as f64;
     let mut others = vec![replications, 2 * replications];
     if replications > 1 {
         others.push(1);
@@ -42,8 +43,9 @@ pub(crate) fn power_curve(planned: &PlannedPower, replications: u32, alpha: f64)
             let line: Vec<[f64; 2]> = (0..=POINTS)
                 .filter_map(|at| {
                     let effect = 2.0 * smallest * at as f64 / POINTS as f64;
-                    let size = effect / harder;
-                    let found = power(size * size * n / 4.0, n - terms as f64, alpha).ok()?;
+                    // It grows with the square of the effect and with the observations.
+                    let own = at_plan * (effect / smallest).powi(2) * n / all;
+                    let found = power(own, df_effect, n - terms as f64, alpha).ok()?;
                     Some([for_chart(effect), for_chart(100.0 * found)])
                 })
                 .collect();
@@ -60,7 +62,7 @@ pub(crate) fn power_curve(planned: &PlannedPower, replications: u32, alpha: f64)
             "legend": { "top": 4 },
             "tips": { "x": "effect in deviations", "y": "found, of 100 times," },
             "grid": { "top": 34 },
-            "xAxis": { "type": "value", "name": "effect from low to high, in residual deviations" },
+            "xAxis": { "type": "value", "name": format!("effect {}, in residual deviations", planned.meaning?) },
             "yAxis": { "type": "value", "name": "found, percent", "min": 0, "max": 100 },
             "series": series,
         }),
@@ -87,6 +89,8 @@ mod tests {
             tests: 1,
             df_smallest: Some(32),
             smallest_effect: Some(0.8347),
+            meaning: Some("low to high"),
+            df_effect: Some(1),
             power: 0.8,
             terms: vec![],
         };

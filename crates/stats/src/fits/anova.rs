@@ -162,9 +162,8 @@ impl<'a> Table<'a> {
             return (1, sum_sq);
         }
         let entered: Vec<usize> = before.iter().flat_map(|&t| self.columns_of(t)).collect();
-        let order = entered.iter().copied().chain(self.columns_of(term));
-        let small = self.decomposition.compressed();
-        let Ok(matrix) = Columns::new(order.map(|c| small[c].clone()).collect()) else {
+        let order: Vec<usize> = entered.iter().copied().chain(self.columns_of(term)).collect();
+        let Ok(matrix) = self.decomposition.compressed_in(&order) else {
             return (0, 0.0);
         };
         let part = Orthogonal::new(&matrix);

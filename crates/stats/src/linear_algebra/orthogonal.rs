@@ -3,7 +3,10 @@
 //! Normal equations are never formed: they square the condition number and fail on polynomial
 //! and economic data. Columns are taken from left to right; one that the columns before it
 //! already span (to the tolerance 1e-7 on its length) is set aside as aliased, which is the rule
-//! by which `lm` in R reports coefficients as not defined.
+//! by which `lm` in R reports coefficients as not defined. Powers of one sample come so close to
+//! each other that this rule would set them aside; of them only rounding is.
+
+use std::collections::BTreeSet;
 
 use crate::error::StatsError;
 use crate::linear_algebra::lanes::{dot, scale, subtract};
@@ -12,11 +15,16 @@ use crate::sample;
 /// Share of a column's length that must be new for the column to count.
 const NEW_DIRECTION: f64 = 1e-7;
 
+/// The same for a power of a sample, which is new however little it leaves beyond rounding.
+const NEW_POWER: f64 = 1e-12;
+
 /// A matrix held as columns of equal length, all values finite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns {
     rows: usize,
     columns: Vec<Vec<f64>>,
+    /// Indices of columns that are powers of a sample.
+    powers: BTreeSet<usize>,
 }
 
 impl Columns {
@@ -40,7 +48,13 @@ impl Columns {
                 });
             }
         }
-        Ok(Self { rows, columns })
+        Ok(Self { rows, columns, powers: BTreeSet::new() })
+    }
+
+    /// The same columns, of which some are known to be powers of a sample: a power is set aside
+    /// only where rounding is all it leaves, however close it comes to the lower ones.
+    pub fn with_powers(self, powers: impl IntoIterator<Item = usize>) -> Self {
+        Self { powers: powers.into_iter().collect(), ..self }
     }
 
     /// Number of observations.
@@ -74,6 +88,8 @@ pub struct Orthogonal {
     reflectors: Vec<Vec<f64>>,
     /// Every original column in the rotated basis, cut to the rank.
     rotated: Vec<Vec<f64>>,
+    /// Indices of columns that are powers of a sample.
+    powers: BTreeSet<usize>,
 }
 
 impl Orthogonal {
@@ -84,6 +100,7 @@ impl Orthogonal {
             kept: Vec::new(),
             reflectors: Vec::new(),
             rotated: Vec::new(),
+            powers: matrix.powers.clone(),
         };
         for (index, column) in matrix.iter().enumerate() {
             this.take(index, column.to_vec());
@@ -221,6 +238,14 @@ impl Orthogonal {
         &self.rotated
     }
 
+    /// Some of those small columns, in another order.
+    pub(crate) fn compressed_in(&self, order: &[usize]) -> Result<Columns, StatsError> {
+        let columns = order.iter().map(|&column| self.rotated[column].clone()).collect();
+        let is_power = |(_, column): &(usize, &usize)| self.powers.contains(column);
+        let powers = order.iter().enumerate().filter(is_power).map(|(place, _)| place);
+        Ok(Columns::new(columns)?.with_powers(powers))
+    }
+
     fn take(&mut self, index: usize, mut column: Vec<f64>) {
         let length = norm(&column);
         for (k, reflector) in self.reflectors.iter().enumerate() {
@@ -228,7 +253,8 @@ impl Orthogonal {
         }
         let rank = self.kept.len();
         let left = if rank < self.rows { norm(&column[rank..]) } else { 0.0 };
-        if left > NEW_DIRECTION * length {
+        let least = if self.powers.contains(&index) { NEW_POWER } else { NEW_DIRECTION };
+        if left > least * length {
             let reflector = reflector_of(&column[rank..], left);
             reflect(&reflector, &mut column[rank..]);
             self.reflectors.push(reflector);
@@ -281,6 +307,18 @@ mod tests {
     fn a_zero_column_and_a_column_too_many_are_aliased() {
         let matrix = columns(&[&[1.0, 1.0], &[0.0, 0.0], &[1.0, 2.0], &[5.0, 7.0]]);
         assert_eq!(Orthogonal::new(&matrix).kept(), [0, 2]);
+    }
+
+    #[test]
+    fn a_power_is_kept_however_close_it_comes_but_not_twice() {
+        let power = |k: i32| (0..30).map(|i| (100.0 + f64::from(i) / 10.0).powi(k)).collect();
+        let columns: Vec<Vec<f64>> = [0, 1, 2, 3, 4, 4].map(power).to_vec();
+        let matrix = Columns::new(columns).unwrap();
+        assert_eq!(Orthogonal::new(&matrix).rank(), 4);
+        let found = Orthogonal::new(&matrix.with_powers(1..6));
+        assert_eq!(found.kept(), [0, 1, 2, 3, 4]);
+        let turned = found.compressed_in(&[0, 2, 1, 4, 3]).unwrap();
+        assert_eq!(Orthogonal::new(&turned).rank(), 5);
     }
 
     #[test]

@@ -73,13 +73,14 @@ fn power(power: Option<&PlannedPower>) -> String {
     let chance = 100.0 * power.power;
     match (power.smallest_effect, power.df_smallest.unwrap_or(power.df_residual)) {
         (Some(effect), df) => format!(
-            "power: an effect of {effect:.2} {}, low to high, is found with {chance:.0} % \
+            "power: an effect of {effect:.2} {}, {}, is found with {chance:.0} % \
              probability, allowing for {} by Holm's method ({df} degrees of freedom for the noise)",
             if df == power.df_residual {
                 "residual standard deviations"
             } else {
                 "standard deviations of the noise between whole plots"
             },
+            power.meaning.unwrap_or("low to high"),
             count(power.tests, "term")
         ),
         (None, 0) => "power: none, no degrees of freedom are left to measure the noise; add \

@@ -137,6 +137,15 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
         "Little and Rubin, Statistical Analysis with Missing Data, 3rd edition, chapter 1",
     ),
     entry(
+        "missing-predictor",
+        Warning,
+        "Rows with an empty cell in a column of the equation are left out, though the response \
+         was measured there.",
+        "Fill the cells in, or leave that column out of the formula; ask whether they are empty \
+         for a reason that also moves the response.",
+        "Little and Rubin, Statistical Analysis with Missing Data, 3rd edition, chapter 3",
+    ),
+    entry(
         "large-table",
         Info,
         "The table is long: coefficients and tables use all rows, checks a random sample.",

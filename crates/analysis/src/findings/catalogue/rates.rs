@@ -121,6 +121,7 @@ pub(super) const RATES: &[FindingRate] = &[
     rate("collinearity-is-coding", Never, "products of raw units", 1.0),
     rate("raw-coefficients", AtMost(0.05), "an interaction that turns the raw sign over", 0.9),
     rate("missing-response", Never, "rows without a value", 1.0),
+    rate("missing-predictor", Never, "rows with an empty cell", 1.0),
     rate("large-table", Never, "more than 20,000 rows", 1.0),
     rate("error-strata", Never, "a hard-to-change factor", 1.0),
     rate("unbalanced-strata", Never, "runs missing from groups of `Error(...)`", 1.0),

@@ -33,21 +33,20 @@ fn as_csv(cells: &[&[u8]]) -> Vec<u8> {
     writer.into_inner().expect("writing to memory cannot fail")
 }
 
-/// Takes in a row; false if it has no response and is left out.
+/// Takes in a row; false if it lacks a cell and is left out.
 fn take(rows: &mut Rows, plan: &Plan, line: u64, cells: &[&[u8]]) -> Result<bool, AnalysisError> {
     let name = &plan.names[plan.response];
     let Some(y) = number(cells[plan.response], line, name, text_response)? else {
-        rows.without_response += 1;
+        rows.left_out.without_response += 1;
         return Ok(false);
     };
+    if !rows.left_out.admits(|place| is_missing(cells[plan.predictors[place]])) {
+        return Ok(false);
+    }
     rows.response.push(plan.entering.enter(y, || line)?);
     for (index, variable) in plan.variables.iter().enumerate() {
         if let Source::Text(column) = variable.source {
-            let cell = cells[column];
-            if cell.is_empty() {
-                return Err(empty(line, &plan.names[column]));
-            }
-            let code = rows.code(index, cell);
+            let code = rows.code(index, cells[column]);
             let Values::Codes(codes) = &mut rows.values[index] else {
                 unreachable!("texts have codes");
             };
@@ -72,7 +71,8 @@ fn value_of(
 ) -> Result<f64, AnalysisError> {
     let read = |column: usize| {
         let name = &plan.names[column];
-        number(cells[column], line, name, late_text)?.ok_or_else(|| empty(line, name))
+        let found = number(cells[column], line, name, late_text)?;
+        Ok::<_, AnalysisError>(found.expect("a row that is taken in has its cells"))
     };
     let (computed, columns) = match source {
         Source::Number(column) => return read(*column),
@@ -99,7 +99,7 @@ fn number(
     name: &str,
     text: fn(u64, &str, String) -> AnalysisError,
 ) -> Result<Option<f64>, AnalysisError> {
-    if cell.is_empty() || cell == b"NA" {
+    if is_missing(cell) {
         return Ok(None);
     }
     let parsed = fast_float2::parse::<f64, _>(cell).ok();
@@ -122,8 +122,8 @@ fn late_text(line: u64, name: &str, value: String) -> AnalysisError {
     AnalysisError::LateText { column: name.to_owned(), line, value }
 }
 
-fn empty(line: u64, column: &str) -> AnalysisError {
-    AnalysisError::EmptyFactor { line, column: column.to_owned() }
+fn is_missing(cell: &[u8]) -> bool {
+    cell.is_empty() || cell == b"NA"
 }
 
 #[cfg(test)]

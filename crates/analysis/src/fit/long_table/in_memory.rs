@@ -14,11 +14,15 @@ use crate::fit::analysis::{AnovaTable, AnovaType};
 use crate::fit::analyze_table::{TableOptions, text_response};
 use crate::fit::anova_lines::lines;
 use crate::fit::fitted::schemes;
+use crate::model::complete_rows::is_empty;
 use crate::model::derived_columns;
 use crate::model::formula::Formula;
 
 /// Rows of a block: their columns stay in the processor's second nearest memory.
 const BLOCK: usize = 4096;
+
+/// Why a cell is there.
+const PRESENT: &str = "a row that is taken in has its cells";
 
 /// The tables asked for, all from one pass over the rows.
 pub(crate) fn anova_of_long_table(
@@ -58,31 +62,21 @@ fn gather(
     range: Range<usize>,
 ) -> Result<Gathered, AnalysisError> {
     let mut rows = Rows::new(plan);
-    let present = take_response(table, plan, &mut rows, range.clone())?;
-    let empty = |row: usize, column: usize| AnalysisError::EmptyFactor {
-        line: table.line(row),
-        column: plan.names[column].clone(),
-    };
+    let present = take_responses(table, plan, &mut rows, range.clone())?;
     for (variable, planned) in plan.variables.iter().enumerate() {
         let (centre, reach) = planned.scale;
         match &planned.source {
             Source::Text(column) => {
                 let cells = table.column(&plan.names[*column])?;
-                let mut codes = Vec::with_capacity(present.len());
-                for &row in &present {
-                    let code = code(&mut rows, variable, cells, row);
-                    codes.push(code.ok_or_else(|| empty(row, *column))?);
-                }
+                let code = |&row: &usize| code(&mut rows, variable, cells, row);
+                let codes = present.iter().map(code).collect();
                 rows.values[variable] = Values::Codes(codes);
             }
             Source::Number(column) => {
                 let Column::Numeric(cells) = table.column(&plan.names[*column])? else {
                     unreachable!("the plan knows the kinds of the columns");
                 };
-                if let Some(&row) = present.iter().find(|row| cells[**row].is_none()) {
-                    return Err(empty(row, *column));
-                }
-                let value = |cell: &Option<f64>| cell.expect("looked at just now");
+                let value = |cell: &Option<f64>| cell.expect(PRESENT);
                 let mut values: Vec<f64> = if present.len() == range.len() {
                     cells[range.clone()].iter().map(value).collect()
                 } else {
@@ -102,8 +96,8 @@ fn gather(
     rows.gathered(plan, index, Vec::new())
 }
 
-/// Takes in the responses of a range; the rows that have one.
-fn take_response(
+/// Takes in the responses of a range; the rows that have one and all predictors.
+fn take_responses(
     table: &Table,
     plan: &Plan,
     rows: &mut Rows,
@@ -114,24 +108,31 @@ fn take_response(
         Column::Numeric(cells) => cells,
         Column::Categorical(cells) => return Err(text_response(table, name.clone(), cells)),
     };
+    let predictors = plan.predictors.iter().map(|&at| table.column(&plan.names[at]));
+    let predictors = predictors.collect::<Result<Vec<_>, _>>()?;
     let mut present = Vec::with_capacity(range.len());
     rows.response.reserve(range.len());
     for row in range {
         match cells[row] {
-            Some(value) => {
+            Some(value) if rows.left_out.admits(|place| is_empty(predictors[place], row)) => {
                 rows.response.push(plan.entering.enter(value, || table.line(row))?);
                 present.push(row);
             }
-            None => rows.without_response += 1,
+            Some(_) => {}
+            None => rows.left_out.without_response += 1,
         }
     }
     Ok(present)
 }
 
-/// Code of the level in a row; `None` for an empty cell.
-fn code(rows: &mut Rows, variable: usize, cells: &Column, row: usize) -> Option<usize> {
+/// Code of the level in a row that is present.
+fn code(rows: &mut Rows, variable: usize, cells: &Column, row: usize) -> usize {
     match cells {
-        Column::Numeric(cells) => Some(rows.code(variable, cells[row]?.to_string().as_bytes())),
-        Column::Categorical(cells) => Some(rows.code(variable, cells[row].as_ref()?.as_bytes())),
+        Column::Numeric(cells) => {
+            rows.code(variable, cells[row].expect(PRESENT).to_string().as_bytes())
+        }
+        Column::Categorical(cells) => {
+            rows.code(variable, cells[row].as_ref().expect(PRESENT).as_bytes())
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::csv_table::{Column, Table};
 use crate::error::AnalysisError;
+use crate::model::complete_rows::{RowsLeftOut, predictors};
 use crate::model::derived_columns::{Computed, Derived};
 use crate::model::formula::Formula;
 use crate::model::response::Response;
@@ -15,6 +16,8 @@ pub(super) struct Plan {
     pub(super) first_line: u64,
     pub(super) response: usize,
     pub(super) entering: Response,
+    /// Columns that the variables are made of.
+    pub(super) predictors: Vec<usize>,
     pub(super) variables: Vec<Planned>,
     /// Every term and all its parts, so that any coding is a linear change of the columns; the
     /// empty part is the intercept.
@@ -69,6 +72,8 @@ impl Plan {
             .iter()
             .map(|name| planned(table, name, &place))
             .collect::<Result<Vec<_>, _>>()?;
+        let needed = predictors(table, formula);
+        let needed = needed.iter().map(|name| place(name).expect("the table has the column"));
         let texts = names.iter().filter(|name| {
             matches!(table.column(name), Ok(Column::Categorical(_))) && **name != formula.response
         });
@@ -77,11 +82,17 @@ impl Plan {
             first_line: 1,
             response,
             entering: Response::of(formula),
+            predictors: needed.collect(),
             variables,
             parts: parts(&formula.terms),
             categorical: texts.cloned().collect(),
             names,
         })
+    }
+
+    /// The count of rows left out before the first one.
+    pub(super) fn nothing_left_out(&self) -> RowsLeftOut {
+        RowsLeftOut::nothing(self.predictors.iter().map(|&at| self.names[at].clone()).collect())
     }
 }
 

@@ -6,6 +6,7 @@ use trainwright_stats::Tall;
 
 use super::plan::{Plan, Planned, Source};
 use crate::error::AnalysisError;
+use crate::model::complete_rows::RowsLeftOut;
 
 /// Rows reduced at once: their columns stay in the processor's nearest memory.
 const CHUNK: usize = 256;
@@ -21,7 +22,7 @@ pub(super) struct Gathered {
     /// Place among all blocks of rows, from 0.
     pub(super) index: usize,
     pub(super) observations: usize,
-    pub(super) without_response: usize,
+    pub(super) left_out: RowsLeftOut,
     /// Levels of each variable as numbered in `keys`.
     pub(super) levels: Vec<Vec<String>>,
     /// Columns of `tall` after the intercept and the response.
@@ -47,7 +48,7 @@ pub(super) struct Rows {
     pub(super) values: Vec<Values>,
     levels: Vec<Vec<String>>,
     codes: Vec<HashMap<Vec<u8>, usize>>,
-    pub(super) without_response: usize,
+    pub(super) left_out: RowsLeftOut,
 }
 
 impl Rows {
@@ -61,7 +62,7 @@ impl Rows {
             values: plan.variables.iter().map(empty).collect(),
             levels: vec![Vec::new(); plan.variables.len()],
             codes: vec![HashMap::new(); plan.variables.len()],
-            without_response: 0,
+            left_out: plan.nothing_left_out(),
         }
     }
 
@@ -88,9 +89,9 @@ impl Rows {
         Ok(Gathered {
             index,
             observations: self.response.len(),
-            without_response: self.without_response,
             ends: self.ends(),
             response_ends: ends_of(&self.response),
+            left_out: self.left_out,
             levels: self.levels,
             keys,
             tall,

@@ -9,6 +9,7 @@ use super::plan::Plan;
 use super::rows::{Gathered, Key, MOST_COLUMNS};
 use crate::csv_table::Table;
 use crate::error::AnalysisError;
+use crate::model::complete_rows::RowsLeftOut;
 use crate::model::variable::Variable;
 
 /// Rows of the sample: as many as the Shapiro-Wilk test covers.
@@ -17,7 +18,7 @@ const SAMPLE: usize = 5000;
 /// Everything known about a long table.
 pub(super) struct Whole {
     pub(super) observations: usize,
-    pub(super) without_response: usize,
+    pub(super) left_out: RowsLeftOut,
     /// Levels of each categorical variable, in order of appearance.
     pub(super) levels: Vec<Vec<String>>,
     /// Smallest and largest value of each numeric variable.
@@ -41,7 +42,7 @@ impl Whole {
         let variables = plan.variables.len();
         Self {
             observations: 0,
-            without_response: 0,
+            left_out: plan.nothing_left_out(),
             levels: vec![Vec::new(); variables],
             ends: vec![(f64::INFINITY, f64::NEG_INFINITY); variables],
             response_ends: (f64::INFINITY, f64::NEG_INFINITY),
@@ -86,9 +87,7 @@ impl Whole {
             return Err(error);
         }
         let (response, found) = (plan.names[plan.response].clone(), self.observations);
-        if found < 2 {
-            return Err(AnalysisError::TooFewRows { response, found });
-        }
+        self.left_out.check(found, &response)?;
         let (value, high) = self.response_ends;
         if value == high {
             let source = StatsError::Constant { what: "the response", count: found, value };
@@ -113,7 +112,7 @@ impl Whole {
 
     fn merge(&mut self, block: Gathered) -> Result<(), AnalysisError> {
         self.observations += block.observations;
-        self.without_response += block.without_response;
+        self.left_out.add(&block.left_out);
         for (own, new) in self.ends.iter_mut().zip(&block.ends) {
             *own = (own.0.min(new.0), own.1.max(new.1));
         }

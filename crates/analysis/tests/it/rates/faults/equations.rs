@@ -31,6 +31,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("collinearity-is-coding", |noise| products(noise, 0.0)),
     fault("raw-coefficients", |noise| products(noise, 0.02)),
     fault("missing-response", missing_response),
+    fault("missing-predictor", missing_predictor),
     fault("large-table", large_table),
     fault("unbalanced-strata", unbalanced_strata),
 ];
@@ -117,6 +118,14 @@ fn products(noise: &mut Noise, slope: f64) -> Vec<Finding> {
 
 fn missing_response(noise: &mut Noise) -> Vec<Finding> {
     let mut csv = "y,x\n,1\n".to_owned();
+    for row in 0..12 {
+        writeln!(csv, "{},{row}", noise.normal()).unwrap();
+    }
+    analysis(&csv, "y ~ x").findings
+}
+
+fn missing_predictor(noise: &mut Noise) -> Vec<Finding> {
+    let mut csv = "y,x\n1,\n".to_owned();
     for row in 0..12 {
         writeln!(csv, "{},{row}", noise.normal()).unwrap();
     }
