@@ -33,7 +33,7 @@ fn classes() -> PriorityDraft {
     }
 }
 
-const SHORT: SimulationLength = SimulationLength { jobs: 20_000, confidence: 0.99, seed: 3 };
+const SHORT: SimulationLength = SimulationLength { jobs: Some(20_000), confidence: 0.99, seed: 3 };
 
 #[test]
 fn a_queue_that_grows_for_ever_is_refused() {
