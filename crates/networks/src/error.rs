@@ -66,3 +66,32 @@ impl NetworksError {
         !matches!(self, Self::Threads { .. } | Self::File { .. })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_file_and_missing_threads_are_no_bad_input() {
+        let file = NetworksError::File { path: "w".into(), reason: "cut off".to_owned() };
+        assert_eq!(file.to_string(), "w: cut off");
+        let threads = NetworksError::Threads {
+            wanted: 4,
+            started: 2,
+            reason: std::io::ErrorKind::WouldBlock,
+        };
+        assert!(!file.is_bad_input() && !threads.is_bad_input());
+        assert!(threads.to_string().starts_with("the system gave 2 of 4 threads: "));
+        assert!(NetworksError::NoLayers { network: "n".to_owned() }.is_bad_input());
+    }
+
+    #[test]
+    fn a_size_beyond_any_machine_is_told_in_bytes() {
+        let error = NetworksError::TooLarge { layer: "big".to_owned(), bytes: 1_u128 << 70 };
+        assert_eq!(
+            error.to_string(),
+            "with layer `big` the network needs about 1.2e21 bytes of memory, more than any \
+             machine has; the limit is 1.1e12 (2^38 numbers)"
+        );
+    }
+}

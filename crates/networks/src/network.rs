@@ -327,3 +327,91 @@ impl Network {
         workspace.learn(self, parameters, state, batch, Learning { gradients, options })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(text: &str) -> Network {
+        Network::new(&NetworkDescription::from_toml(text).unwrap()).unwrap()
+    }
+
+    /// Two dense layers and a sum of the first with itself after a rectifier.
+    fn residual() -> Network {
+        network(
+            "name = \"r\"\ninput = [3]\n[[layer]]\nkind = \"dense\"\nname = \"one\"\noutputs = 4\n\
+             [[layer]]\nkind = \"relu\"\n[[layer]]\nkind = \"add\"\nwith = \"one\"\n[[layer]]\n\
+             kind = \"dense\"\nname = \"two\"\noutputs = 2\n",
+        )
+    }
+
+    #[test]
+    fn a_frozen_layer_needs_no_gradients_before_it() {
+        let mut own = residual();
+        assert_eq!(own.values_that_learn(), [false, true, true, true, true]);
+        assert_eq!(own.freeze("one").unwrap(), 1);
+        assert_eq!(own.values_that_learn(), [false, false, false, false, true]);
+        let frozen: Vec<bool> = own.tensors().iter().map(|tensor| !tensor.trainable).collect();
+        assert_eq!(frozen, [true, true, false, false]);
+    }
+
+    #[test]
+    fn freezing_what_is_not_there_names_what_is() {
+        let error = residual().freeze("three").unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("no layer's name starts with `three`; the layers are one, "),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_value_that_a_later_sum_reads_keeps_its_memory_until_then() {
+        let own = residual();
+        let (lifetimes, values, ..) = own.lifetimes();
+        // Value 1 is the output of `one`, which the sum (node 2) reads.
+        assert!(lifetimes[values[1]].last >= 2);
+        assert_eq!(lifetimes[values[0]].size, 0, "the input lies with the caller");
+    }
+
+    #[test]
+    fn a_seed_decides_parameters_and_nothing_of_the_state() {
+        let own = network(
+            "name = \"c\"\ninput = [4, 4, 1]\n[[layer]]\nkind = \"convolution\"\nfilters = 2\nkernel = 3\n\
+             batch_norm = true\n[[layer]]\nkind = \"flatten\"\n[[layer]]\nkind = \"dense\"\noutputs = 2\n",
+        );
+        assert_eq!(own.initial_parameters(1), own.initial_parameters(1));
+        assert_ne!(own.initial_parameters(1), own.initial_parameters(2));
+        assert_eq!(own.initial_state(), [0.0, 0.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn probabilities_are_shares_of_one_for_every_example() {
+        let own = residual();
+        let parameters = own.initial_parameters(4);
+        let mut workspace = own.workspace(3, 1).unwrap();
+        let inputs = [1.0, 2.0, 3.0, -1.0, 0.0, 1.0, 50.0, -50.0, 9.0];
+        let rows = own.probabilities(&parameters, &[], &inputs, &mut workspace);
+        assert_eq!(rows.len(), 6);
+        for row in rows.chunks(2) {
+            assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-6 && row.iter().all(|p| *p >= 0.0));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "4 examples do not fit the workspace")]
+    fn more_examples_than_there_is_room_for_are_refused() {
+        let own = residual();
+        let mut workspace = own.workspace(3, 1).unwrap();
+        own.probabilities(&own.initial_parameters(4), &[], &[0.0; 12], &mut workspace);
+    }
+
+    #[test]
+    #[should_panic(expected = "the network's own parameters")]
+    fn parameters_of_another_network_are_refused() {
+        let own = residual();
+        let mut workspace = own.workspace(1, 1).unwrap();
+        own.probabilities(&[0.0; 3], &[], &[0.0; 3], &mut workspace);
+    }
+}

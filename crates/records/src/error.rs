@@ -90,7 +90,7 @@ pub enum RecordsError {
     PictureDamaged { format: PictureFormat, reason: String },
     #[error(
         "the picture claims {rows} x {columns} = {pixels} pixels, over the limit of {limit}; allow \
-         more by --max-pixels, or by the variable TRAINWRIGHT_MAX_PIXELS for training"
+         more by --max-pixels, or by the variable TRAINWRIGHT_MAX_PIXELS for the jobs of a study"
     )]
     PictureTooLarge { rows: usize, columns: usize, pixels: u64, limit: u64 },
     #[error("the picture cannot be encoded: {reason}")]

@@ -250,4 +250,54 @@ mod tests {
         let scores = class_scores(&[], &each, &[]);
         assert_eq!((scores.len(), scores[1].taken, scores[1].precision), (2, 3, None));
     }
+
+    #[test]
+    fn of_equal_probabilities_the_first_class_counts() {
+        let taken = |row: &[f32]| {
+            let own = Predicted::most_probable(row, None);
+            (own.predicted, own.probability)
+        };
+        assert_eq!(taken(&[0.25, 0.5, 0.25]), (1, 0.5));
+        assert_eq!(taken(&[0.4, 0.4, 0.2]), (0, 0.4));
+    }
+
+    #[test]
+    fn one_number_is_the_probability_of_the_second_of_two() {
+        let taken = |second: f32| {
+            let own = Predicted::most_probable(&[second], Some(1));
+            (own.class, own.predicted, own.probability)
+        };
+        assert_eq!(taken(0.75), (Some(1), 1, 0.75));
+        assert_eq!(taken(0.25), (Some(1), 0, 0.75));
+        assert_eq!(taken(0.5), (Some(1), 0, 0.5));
+    }
+
+    #[test]
+    fn classes_that_never_came_have_rows_where_their_names_are_known() {
+        let each = [Predicted { class: Some(0), predicted: 0, probability: 1.0 }];
+        assert_eq!(confusion(&each, 3), [[1, 0, 0], [0, 0, 0], [0, 0, 0]]);
+        assert!(confusion(&[], 0).is_empty());
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_apart_from_a_folder_without_checkpoints() {
+        let folder = tempfile::tempdir().unwrap();
+        let from = |from: PathBuf| {
+            let request = PredictRequest {
+                from,
+                data: None,
+                data_dir: None,
+                test_data: None,
+                threads: 1,
+                max_pixels: PixelLimit::default(),
+            };
+            predict(&request).unwrap_err().to_string()
+        };
+        let gone = folder.path().join("gone");
+        assert_eq!(
+            from(gone.clone()),
+            format!("cannot use checkpoint {}: there is no such file or folder", gone.display())
+        );
+        assert!(from(folder.path().to_owned()).contains("has no checkpoint; write some with"));
+    }
 }

@@ -142,3 +142,68 @@ fn process(pid: Option<u32>) -> String {
         None => "another process".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_study_lists_every_change_and_the_trial_that_has_no_row() {
+        let changes = vec!["the seed is now 4; it was 3".to_owned(), "b is gone".to_owned()];
+        let error =
+            Error::Changed { study: "s".to_owned(), changes: changes.clone(), missing: None };
+        assert_eq!(
+            error.to_string(),
+            "the study `s` has changed since its trials ran; go back, or give it another name or \
+             --store\n  the seed is now 4; it was 3\n  b is gone"
+        );
+        let missing = Some(serde_json::from_str(r#"{"a": 1}"#).unwrap());
+        let error = Error::Changed { study: "s".to_owned(), changes, missing };
+        let last = error.to_string().lines().last().unwrap().to_owned();
+        assert_eq!(
+            last,
+            "a design may grow, but this one has no row left for the trial that ran a=1"
+        );
+    }
+
+    #[test]
+    fn a_runner_is_named_by_its_process_where_that_is_known() {
+        let words = |pid| Error::AlreadyRunning { study: "s".to_owned(), pid }.to_string();
+        assert_eq!(
+            words(Some(7)),
+            "the study `s` is being run by process 7; wait for it, or end it with `trainwright stop`"
+        );
+        assert!(words(None).contains("by another process;"));
+    }
+
+    #[test]
+    fn what_the_user_can_mend_is_2_and_the_environment_3() {
+        let study = || "s".to_owned();
+        let io = || io::Error::other("x");
+        for error in [
+            Error::NothingToRun { study: study() },
+            Error::NoDesign { study: study() },
+            Error::Exists { path: "p".into() },
+            Error::Request("no".to_owned()),
+            Error::Input { path: "p".into(), source: io() },
+            Error::Train(TrainError::SparseOnnx),
+            Error::Train(TrainError::NoCheckpoint { path: "p".into() }),
+        ] {
+            assert_eq!(error.exit_code(), 2, "{error}");
+        }
+        for error in [
+            Error::AlreadyRunning { study: study(), pid: None },
+            Error::NotRunning { study: study() },
+            Error::NoRoom { reason: "full".to_owned() },
+            Error::NoStoreFolder { folder: "p".into() },
+            Error::Folder { path: "p".into(), source: io() },
+            Error::Train(TrainError::Folder { path: "p".into(), source: io() }),
+            Error::Train(TrainError::DamagedCheckpoint {
+                path: "p".into(),
+                problem: String::new(),
+            }),
+        ] {
+            assert_eq!(error.exit_code(), 3, "{error}");
+        }
+    }
+}

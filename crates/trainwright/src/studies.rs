@@ -19,3 +19,6 @@ pub(crate) mod rereading;
 pub(crate) mod results;
 pub(crate) mod spreadsheet;
 pub(crate) mod status;
+
+#[cfg(test)]
+mod tests;

@@ -100,3 +100,49 @@ pub(crate) fn nonzeros<const FMA: bool>(lanes: &Lanes) -> u8 {
     let bits = lanes.iter().enumerate().map(|(lane, &number)| u8::from(number != 0.0) << lane);
     bits.fold(0, |mask, bit| mask | bit)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn lanes() -> impl Strategy<Value = Lanes> {
+        let special =
+            prop_oneof![Just(0.0), Just(-0.0), Just(f32::NAN), Just(1e-40_f32), -9.0_f32..9.0];
+        proptest::array::uniform8(special)
+    }
+
+    proptest! {
+        #[test]
+        fn bits_tell_which_lanes_are_not_zero(own in lanes()) {
+            let mask = nonzeros::<false>(&own);
+            for (lane, number) in own.iter().enumerate() {
+                prop_assert_eq!(mask >> lane & 1 == 1, *number != 0.0, "lane {}", lane);
+            }
+            #[cfg(target_arch = "x86_64")]
+            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+                prop_assert_eq!(nonzeros::<true>(&own), mask);
+            }
+        }
+
+        #[test]
+        fn products_of_lanes_are_those_of_single_numbers(a in lanes(), b in lanes(), c in lanes()) {
+            let mut sums = c;
+            add_products::<false>(&a, &b, &mut sums);
+            for lane in 0..LANES {
+                let expected = add_product::<false>(a[lane], b[lane], c[lane]);
+                prop_assert_eq!(sums[lane].to_bits(), expected.to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn a_fused_product_rounds_once() {
+        // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24, whose last term is lost where the product is rounded.
+        let a = 1.0 + 2_f32.powi(-12);
+        let c = -(1.0 + 2_f32.powi(-11));
+        assert_eq!(add_product::<true>(a, a, c), 2_f32.powi(-24));
+        assert_eq!(add_product::<false>(a, a, c), 0.0);
+    }
+}

@@ -82,3 +82,104 @@ fn fill_by_name(
     own.copy_from_slice(&tensor.kind.from_pytorch(&tensor.shape, &values));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NamedTensor, write_safetensors};
+
+    fn network(outputs: usize) -> Network {
+        Network::perceptron(3, &[2], outputs).unwrap()
+    }
+
+    /// A file with the tensors of a network in PyTorch's order, changed by `edit`.
+    fn file(
+        network: &Network,
+        parameters: &[f32],
+        edit: impl Fn(&mut Vec<(String, Vec<usize>, Vec<f32>)>),
+    ) -> SafeTensors {
+        let mut all: Vec<_> =
+            network.tensors().iter().flat_map(|tensor| tensor.to_pytorch(parameters)).collect();
+        edit(&mut all);
+        let tensors: Vec<NamedTensor<'_>> = all
+            .iter()
+            .map(|(name, shape, values)| NamedTensor {
+                name: name.clone(),
+                shape: shape.clone(),
+                values,
+            })
+            .collect();
+        let path = std::env::temp_dir().join(format!(
+            "pretrained-{}-{:?}.safetensors",
+            std::process::id(),
+            std::thread::current().id()
+        ));
+        let mut bytes = Vec::new();
+        write_safetensors(&mut bytes, &[].into(), &tensors).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        let file = SafeTensors::open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        file
+    }
+
+    #[test]
+    fn weights_in_the_order_of_pytorch_come_back_as_they_were() {
+        let network = network(4);
+        let parameters = network.initial_parameters(7);
+        let file = file(&network, &parameters, |_| {});
+        let mut found = vec![f32::NAN; parameters.len()];
+        let told = network.load_weights(&file, &mut found, &mut []).unwrap();
+        assert_eq!(found, parameters);
+        assert_eq!((told.loaded.len(), told.kept.len()), (4, 0));
+    }
+
+    #[test]
+    fn a_last_layer_of_other_classes_stays_as_it_was() {
+        let (theirs, ours) = (network(4), network(2));
+        let file = file(&theirs, &theirs.initial_parameters(7), |_| {});
+        let before = ours.initial_parameters(1);
+        let mut found = before.clone();
+        let told = ours.load_weights(&file, &mut found, &mut []).unwrap();
+        assert_eq!(told.kept.len(), 2);
+        for tensor in ours.tensors() {
+            let same = found[tensor.range.clone()] == before[tensor.range.clone()];
+            if told.kept.contains(&tensor.name) {
+                assert!(same, "{} has changed", tensor.name);
+            } else if tensor.name.ends_with("weight") {
+                assert!(!same, "{} was not loaded", tensor.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_missing_or_misshapen_tensor_of_another_layer_is_refused() {
+        let network = network(4);
+        let mut found = network.initial_parameters(1);
+        let first = network.tensors()[0].name.clone();
+        let without = file(&network, &found, |all| all.retain(|(name, ..)| *name != first));
+        let error = network.load_weights(&without, &mut found, &mut []).unwrap_err();
+        let words = format!(
+            "tensor `{first}` should have the dimensions [2, 3], but it is not in the file"
+        );
+        assert_eq!(error.to_string(), words);
+        let turned = file(&network, &found, |all| all[0].1 = vec![3, 2]);
+        let error = network.load_weights(&turned, &mut found, &mut []).unwrap_err();
+        assert!(error.to_string().ends_with("[2, 3], but the file has [3, 2]"), "{error}");
+    }
+
+    #[test]
+    fn the_two_biases_of_a_memory_are_added() {
+        let text = "name = \"m\"\ninput = [2, 1]\n[[layer]]\nkind = \"lstm\"\nunits = 1\n[[layer]]\nkind = \"dense\"\noutputs = 2\n";
+        let network = Network::new(&crate::NetworkDescription::from_toml(text).unwrap()).unwrap();
+        let parameters = network.initial_parameters(1);
+        let file = file(&network, &parameters, |all| {
+            for (name, _, values) in all.iter_mut().filter(|(name, ..)| name.contains("bias_")) {
+                values.fill(if name.contains("_ih_") { 0.25 } else { 0.5 });
+            }
+        });
+        let mut found = vec![0.0; parameters.len()];
+        network.load_weights(&file, &mut found, &mut []).unwrap();
+        let biases = network.tensors().iter().find(|it| it.pytorch_biases().is_some()).unwrap();
+        assert_eq!(found[biases.range.clone()], [0.75; 4]);
+    }
+}

@@ -45,3 +45,24 @@ fn hand_on(from: &[f32], target: Gradients<'_>, team: &mut Team) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Lengths around those at which the work is shared among threads.
+        #[test]
+        fn gradients_are_handed_on_whole_or_added(length in 1_usize..9000, threads in 1_usize..4) {
+            let from: Vec<f32> = (0..length).map(|at| at as f32).collect();
+            let mut team = Team::new(threads).unwrap();
+            let mut to = vec![0.5; length];
+            hand_on(&from, Gradients { values: &mut to, into: Writing::Add }, &mut team);
+            prop_assert!(to.iter().zip(&from).all(|(to, from)| *to == from + 0.5));
+            hand_on(&from, Gradients { values: &mut to, into: Writing::Replace }, &mut team);
+            prop_assert_eq!(to, from);
+        }
+    }
+}

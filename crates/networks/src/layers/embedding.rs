@@ -65,3 +65,64 @@ impl Layer for Embedding {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Batch, Network, NetworkDescription, StepOptions};
+
+    fn table_of_two() -> Network {
+        let text = "name = \"t\"\ninput = [3]\n[[layer]]\nkind = \"embedding\"\nname = \"words\"\n\
+            rows = 4\nwidth = 2\n[[layer]]\nkind = \"flatten\"\n[[layer]]\nkind = \"dense\"\noutputs = 2\n";
+        Network::new(&NetworkDescription::from_toml(text).unwrap()).unwrap()
+    }
+
+    fn gradients(inputs: &[f32], labels: &[u32]) -> (Network, Vec<f32>) {
+        let network = table_of_two();
+        let parameters = network.initial_parameters(3);
+        let mut found = vec![f32::NAN; parameters.len()];
+        let mut workspace = network.workspace(labels.len(), 1).unwrap();
+        let batch = Batch { inputs, labels };
+        network.gradients(
+            &parameters,
+            &mut [],
+            batch,
+            StepOptions::default(),
+            &mut found,
+            &mut workspace,
+        );
+        (network, found)
+    }
+
+    #[test]
+    fn only_rows_that_were_named_have_gradients() {
+        let (network, found) = gradients(&[1.0, 3.0, 1.0], &[0]);
+        let table = network.tensors().iter().find(|it| it.name == "words.weight").unwrap();
+        let rows: Vec<bool> = found[table.range.clone()]
+            .chunks(2)
+            .map(|row| row.iter().any(|it| *it != 0.0))
+            .collect();
+        assert_eq!(rows, [false, true, false, true]);
+    }
+
+    #[test]
+    fn a_row_that_is_named_twice_has_the_sum_of_both_gradients() {
+        let (network, both) = gradients(&[1.0, 1.0, 2.0, 2.0, 1.0, 1.0], &[0, 1]);
+        let [(_, first), (_, second)] =
+            [gradients(&[1.0, 1.0, 2.0], &[0]), gradients(&[2.0, 1.0, 1.0], &[1])];
+        let table = network.tensors().iter().find(|it| it.name == "words.weight").unwrap();
+        for index in table.range.clone() {
+            // The mean loss of two examples is half the sum of their losses.
+            let expected = (first[index] + second[index]) / 2.0;
+            assert!((both[index] - expected).abs() < 1e-6, "{index}");
+        }
+    }
+
+    #[test]
+    fn rows_begin_small() {
+        let network = table_of_two();
+        let table = network.tensors().iter().find(|it| it.name == "words.weight").unwrap();
+        let parameters = network.initial_parameters(9);
+        let own = &parameters[table.range.clone()];
+        assert!(own.iter().all(|it| it.abs() <= 0.05) && own.iter().any(|it| it.abs() > 0.001));
+    }
+}

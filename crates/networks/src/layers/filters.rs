@@ -217,3 +217,92 @@ impl Product for Filters {
         multiply(input, Matrix::new(at_output, rows, self.outputs), gradients, Writing::Replace);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn windows() -> impl Strategy<Value = Window> {
+        let sizes = (1_usize..7, 1_usize..7, 1_usize..4, 1_usize..3, 0_usize..3);
+        let window = |(height, width, kernel, stride, padding)| Window {
+            height,
+            width,
+            kernel,
+            stride,
+            padding,
+        };
+        sizes.prop_map(window).prop_filter("it fits", Window::fits)
+    }
+
+    /// What lies under one place of the window, row by row, by the definition.
+    fn under(window: &Window, inputs: usize, example: &[f32], position: usize) -> Vec<f32> {
+        let (down, across) = (position / window.output_width(), position % window.output_width());
+        let mut column = Vec::new();
+        for row in 0..window.kernel {
+            for tap in 0..window.kernel {
+                let y = (down * window.stride + row).checked_sub(window.padding);
+                let x = (across * window.stride + tap).checked_sub(window.padding);
+                for channel in 0..inputs {
+                    column.push(match (y, x) {
+                        (Some(y), Some(x)) if y < window.height && x < window.width => {
+                            example[(y * window.width + x) * inputs + channel]
+                        }
+                        _ => 0.0,
+                    });
+                }
+            }
+        }
+        column
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_gathered_is_what_lies_under_the_window(window in windows(), inputs in 1_usize..4) {
+            let filters = Filters::new(window, inputs, 2);
+            let example: Vec<f32> =
+                (0..window.height * window.width * inputs).map(|at| at as f32 + 1.0).collect();
+            let mut columns = vec![f32::NAN; window.positions() * filters.inputs_of_an_output()];
+            filters.gather(&example, 0..window.positions(), &mut columns);
+            for (position, column) in columns.chunks(filters.inputs_of_an_output()).enumerate() {
+                prop_assert_eq!(column, under(&window, inputs, &example, position));
+            }
+        }
+
+        /// Scattering is the transpose of gathering: `<gather(x), y> = <x, scatter(y)>`.
+        #[test]
+        fn what_is_scattered_goes_where_it_came_from(window in windows(), inputs in 1_usize..4) {
+            let filters = Filters::new(window, inputs, 2);
+            let size = window.height * window.width * inputs;
+            let length = window.positions() * filters.inputs_of_an_output();
+            // Small whole numbers, whose sums of products are exact.
+            let x: Vec<f32> = (0..size).map(|at| (at * 7 % 5) as f32 - 2.0).collect();
+            let y: Vec<f32> = (0..length).map(|at| (at * 3 % 7) as f32 - 3.0).collect();
+            let (mut gathered, mut scattered) = (vec![0.0; length], vec![0.0; size]);
+            filters.gather(&x, 0..window.positions(), &mut gathered);
+            filters.scatter(&y, 0..window.positions(), &mut scattered);
+            let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+            prop_assert_eq!(dot(&gathered, &y), dot(&x, &scattered));
+        }
+
+        #[test]
+        fn stretches_cover_every_position_once(window in windows(), inputs in 1_usize..600) {
+            let filters = Filters::new(window, inputs, 3);
+            let all: Vec<usize> = filters.stretches().flatten().collect();
+            prop_assert_eq!(all, (0..window.positions()).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn only_a_large_window_of_one_position_is_cut_into_pieces() {
+        let one = Window { height: 4, width: 4, kernel: 1, stride: 1, padding: 0 };
+        assert!(Filters::new(one, 8, 8).pieces.is_empty());
+        let large = Filters::new(one, 300, 256);
+        let covered: Vec<usize> = large.pieces.iter().cloned().flatten().collect();
+        assert_eq!(covered, (0..300).collect::<Vec<_>>());
+        assert!(large.pieces[..large.pieces.len() - 1].iter().all(|piece| piece.len() % 8 == 0));
+        let three = Window { kernel: 3, padding: 1, ..one };
+        assert!(Filters::new(three, 300, 256).pieces.is_empty());
+    }
+}

@@ -354,3 +354,71 @@ impl Layer for Lstm {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Network, NetworkDescription};
+
+    fn layer(directions: Directions) -> (Lstm, Vec<String>) {
+        let mut layout = Layout::default();
+        let own = Lstm::new("m", (5, 3), 2, (directions, Returns::default()), &mut layout);
+        let names = layout.into_tensors().into_iter().map(|tensor| tensor.name).collect();
+        (own, names)
+    }
+
+    #[test]
+    fn tensors_have_the_names_of_pytorch() {
+        let (_, names) = layer(Directions::Both);
+        assert_eq!(names[..3], ["m.weight_ih_l0", "m.weight_hh_l0", "m.bias_l0"]);
+        assert_eq!(names[3], "m.weight_ih_l0_reverse");
+        assert_eq!((names.len(), layer(Directions::Forward).1.len()), (6, 3));
+    }
+
+    #[test]
+    fn parts_have_at_least_64_examples_and_are_8_at_most() {
+        let (own, _) = layer(Directions::Both);
+        assert_eq!((own.group(1), own.group(64), own.group(512)), (64, 64, 64));
+        assert_eq!(own.group(8000), 1000);
+        // Large memories have fewer parts, so that their partial gradients stay bounded.
+        let mut layout = Layout::default();
+        let shape = (Directions::Both, Returns::default());
+        let large = Lstm::new("m", (5, 1000), 1000, shape, &mut layout);
+        assert_eq!(large.most_groups(), 1);
+        assert_eq!(large.group(8000), 8000);
+    }
+
+    /// One unit over two steps, by hand: gates are input, forget, candidate, output.
+    #[test]
+    fn two_steps_are_those_of_the_equations() {
+        let text = "name = \"m\"\ninput = [2, 1]\n[[layer]]\nkind = \"lstm\"\nname = \"m\"\nunits = 1\n\
+            [[layer]]\nkind = \"dense\"\nname = \"d\"\noutputs = 2\n";
+        let network = Network::new(&NetworkDescription::from_toml(text).unwrap()).unwrap();
+        let mut parameters = vec![0.0; network.parameter_count()];
+        let mut put = |name: &str, values: &[f32]| {
+            let tensor = network.tensors().iter().find(|tensor| tensor.name == name).unwrap();
+            parameters[tensor.range.clone()].copy_from_slice(values);
+        };
+        let (w, u, b) = ([0.5, -0.25, 1.0, 0.75], [0.1, 0.2, -0.3, 0.4], [0.0, 1.0, 0.1, -0.1]);
+        put("m.weight_ih_l0", &w);
+        put("m.weight_hh_l0", &u);
+        put("m.bias_l0", &b);
+        put("d.weight", &[0.0, 1.0]);
+        let inputs = [0.8_f32, -0.6];
+        let mut workspace = network.workspace(1, 1).unwrap();
+        let found = network.probabilities(&parameters, &[], &inputs, &mut workspace)[1];
+        let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+        let (mut h, mut c) = (0.0_f64, 0.0_f64);
+        for input in inputs {
+            let gate = |k: usize| {
+                f64::from(w[k]) * f64::from(input) + f64::from(u[k]) * h + f64::from(b[k])
+            };
+            let [i, f, g, o] =
+                [sigmoid(gate(0)), sigmoid(gate(1)), gate(2).tanh(), sigmoid(gate(3))];
+            c = f * c + i * g;
+            h = o * c.tanh();
+        }
+        // Logits are 0 and h, so that the second probability is the sigmoid of h.
+        assert!((f64::from(found) - sigmoid(h)).abs() < 1e-6, "{found} {}", sigmoid(h));
+    }
+}

@@ -295,3 +295,92 @@ impl Layer for BatchNorm {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A norm of two channels with its parameters and state.
+    fn norm() -> (Norm, Vec<f32>, Vec<f32>) {
+        let (mut parameters, mut state) = (Layout::default(), Layout::default());
+        let norm = Norm::new("n", 2, Activation::Linear, (&mut parameters, &mut state));
+        let [mut parameters, mut state] = [vec![f32::NAN; 4], vec![f32::NAN; 4]];
+        norm.initialise(&mut parameters, &mut state);
+        (norm, parameters, state)
+    }
+
+    fn settled(rows: &[f32], norm: &Norm, parameters: &[f32], state: &mut [f32]) -> Vec<f32> {
+        let mut sums = vec![0.0; norm.sums_of(1)];
+        norm.gather(rows, state, &mut sums);
+        let mut fixed = vec![0.0; norm.needs().fixed];
+        norm.settle(&sums, rows.len() / 2, parameters, State::Write(state), &mut fixed);
+        fixed
+    }
+
+    #[test]
+    fn a_norm_begins_as_one_that_changes_nothing() {
+        let (norm, parameters, state) = norm();
+        assert_eq!(
+            (parameters.as_slice(), state.as_slice()),
+            (&[1.0, 1.0, 0.0, 0.0][..], &[0.0, 0.0, 1.0, 1.0][..])
+        );
+        let mut fixed = vec![f32::NAN; norm.needs().fixed];
+        norm.recall(&parameters, &state, &mut fixed);
+        let inverse = (1.0 / (1.0 + EPSILON).sqrt()) as f32;
+        assert_eq!(fixed[..6], [0.0, 0.0, inverse, inverse, inverse, inverse]);
+    }
+
+    #[test]
+    fn mean_and_variance_are_those_of_the_batch_and_go_into_the_running_ones_by_a_tenth() {
+        let (norm, mut parameters, mut state) = norm();
+        parameters[..2].copy_from_slice(&[2.0, 1.0]);
+        // Channel 1: 1, 2, 3, 6 (mean 3, squares 14 / 4); channel 2: constant 5.
+        let rows = [1.0, 5.0, 2.0, 5.0, 3.0, 5.0, 6.0, 5.0];
+        let fixed = settled(&rows, &norm, &parameters, &mut state);
+        let inverse = 1.0 / (3.5 + EPSILON).sqrt();
+        assert_eq!(fixed[..2], [3.0, 5.0]);
+        assert!((f64::from(fixed[2]) - inverse).abs() < 1e-6);
+        assert!((f64::from(fixed[4]) - 2.0 * inverse).abs() < 1e-6, "scale times inverse");
+        // The constant channel has the variance 0, and is divided by the root of epsilon alone.
+        assert!((f64::from(fixed[3]) - 1.0 / EPSILON.sqrt()).abs() < 1e-1, "{}", fixed[3]);
+        // PyTorch's running variance is the unbiased one: 14 / 3.
+        let expected = [0.3, 0.5, 0.9 + 0.1 * 14.0 / 3.0, 0.9];
+        assert!(state.iter().zip(expected).all(|(own, it)| (own - it).abs() < 1e-6), "{state:?}");
+    }
+
+    #[test]
+    fn values_far_from_zero_keep_their_variance() {
+        let (norm, parameters, mut state) = norm();
+        // Running means near the values are what the sums are taken around.
+        state[..2].copy_from_slice(&[10_000.0, -10_000.0]);
+        let rows = [9_999.0, -10_001.0, 10_001.0, -9_999.0];
+        let fixed = settled(&rows, &norm, &parameters, &mut state);
+        assert_eq!(fixed[..2], [10_000.0, -10_000.0]);
+        assert!((fixed[2] - 1.0).abs() < 1e-4 && (fixed[3] - 1.0).abs() < 1e-4, "{fixed:?}");
+    }
+
+    #[test]
+    fn one_row_has_no_unbiased_variance_and_divides_by_nothing() {
+        let (norm, parameters, mut state) = norm();
+        settled(&[2.0, 4.0], &norm, &parameters, &mut state);
+        assert!(state.iter().all(|own| own.is_finite()), "{state:?}");
+        assert!((state[2] - 0.9).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_frozen_norm_hands_gradients_on_without_the_terms_of_the_batch() {
+        let (norm, parameters, state) = norm();
+        let mut fixed = vec![f32::NAN; norm.needs().fixed];
+        norm.recall(&parameters, &state, &mut fixed);
+        norm.turn(&[1.0, 2.0, 3.0, 4.0], 5, None, &mut fixed);
+        assert_eq!(fixed[6..], [0.0; 4]);
+    }
+
+    #[test]
+    fn sums_of_parts_are_added_in_their_order() {
+        let (norm, ..) = norm();
+        let sums = [1.0, 2.0, 3.0, 4.0, 10.0, 20.0, 30.0, 40.0];
+        assert_eq!(norm.total(&sums, 0), [11.0, 33.0]);
+        assert_eq!(norm.total(&sums, 1), [22.0, 44.0]);
+    }
+}

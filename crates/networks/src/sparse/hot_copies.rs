@@ -83,3 +83,67 @@ fn merge_one<U: SparseUpdate>(
     U::restore(copy, now);
     U::restore(before, now);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sparse::update_rules::{Descent, SparseAdaGrad};
+
+    const SHARING: Sharing = Sharing { threads: 4, copied: 2, frequent: 1 };
+
+    fn weights<U: SparseUpdate>(table: &Table<U>) -> Vec<f32> {
+        table.cells.iter().chain([&table.bias]).map(U::weight).collect()
+    }
+
+    #[test]
+    fn copies_begin_as_what_the_table_has() {
+        let table = Table::new(Descent, 3);
+        Descent::restore(&table.cells[1], [7.0, 0.0, 0.0]);
+        Descent::restore(&table.bias, [2.0, 0.0, 0.0]);
+        let copies = Copies::new(&table, SHARING, 0.1);
+        assert_eq!(copies.cells.iter().map(Descent::weight).collect::<Vec<_>>(), [0.0, 7.0]);
+        assert_eq!(Descent::weight(&copies.bias), 2.0);
+        assert_eq!(weights(&table), [0.0, 7.0, 0.0, 2.0], "and change nothing");
+    }
+
+    #[test]
+    fn of_frequent_features_and_the_bias_a_share_counts_and_of_rare_ones_all() {
+        let table = Table::new(Descent, 3);
+        let copies = Copies::new(&table, SHARING, 0.1);
+        for cell in copies.cells.iter().chain([&copies.bias]) {
+            Descent.update(cell, -4.0, 1.0);
+        }
+        copies.merge(&table, 0.1);
+        // A gradient of -4 at a rate of 1 adds 4, a quarter of which is 1.
+        assert_eq!(weights(&table), [1.0, 4.0, 0.0, 1.0]);
+        assert_eq!(copies.cells.iter().map(Descent::weight).collect::<Vec<_>>(), [1.0, 4.0]);
+        copies.merge(&table, 0.1);
+        assert_eq!(weights(&table), [1.0, 4.0, 0.0, 1.0], "merged once, a change is done with");
+    }
+
+    #[test]
+    fn what_two_threads_learn_of_a_rare_feature_is_added() {
+        let table = Table::new(SparseAdaGrad, 2);
+        let [first, second] = [(); 2].map(|()| Copies::new(&table, SHARING, 1.0));
+        SparseAdaGrad.update(&first.cells[1], 3.0, 1.0);
+        SparseAdaGrad.update(&second.cells[1], 4.0, 1.0);
+        first.merge(&table, 1.0);
+        second.merge(&table, 1.0);
+        let [weight, squares, _] = SparseAdaGrad::parts(&table.cells[1]);
+        assert_eq!(squares, 9.0 + 16.0);
+        assert!((weight + 2.0).abs() < 1e-6, "each first step of AdaGrad is the rate: {weight}");
+    }
+
+    #[test]
+    fn a_table_that_is_being_merged_is_left_alone() {
+        let table = Table::new(Descent, 2);
+        let copies = Copies::new(&table, SHARING, 0.1);
+        Descent.update(&copies.cells[1], -1.0, 1.0);
+        let lock = table.merging.lock().unwrap();
+        copies.merge_if_free(&table, 0.1);
+        assert_eq!(weights(&table), [0.0; 3]);
+        drop(lock);
+        copies.merge_if_free(&table, 0.1);
+        assert_eq!(weights(&table), [0.0, 1.0, 0.0]);
+    }
+}

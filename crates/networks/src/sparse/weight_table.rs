@@ -144,3 +144,47 @@ pub(crate) unsafe fn dot<U: SparseUpdate>(cells: &[U::Cell], features: Features<
     }
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sparse::update_rules::Descent;
+
+    fn table(weights: &[f32]) -> Table<Descent> {
+        let table = Table::new(Descent, weights.len());
+        for (cell, &weight) in table.cells.iter().zip(weights) {
+            Descent::restore(cell, [weight, 0.0, 0.0]);
+        }
+        table
+    }
+
+    proptest! {
+        /// Four sums that do not wait for each other add up what one would; whole numbers are exact.
+        #[test]
+        fn a_product_does_not_depend_on_how_it_is_summed(
+            features in proptest::collection::vec((0_u32..40, -8_i8..8), 0..23),
+        ) {
+            let weights: Vec<f32> = (0..40).map(|at| (at % 11) as f32 - 5.0).collect();
+            let table = table(&weights);
+            let ids: Vec<u32> = features.iter().map(|own| own.0).collect();
+            let values: Vec<f32> = features.iter().map(|own| f32::from(own.1)).collect();
+            // SAFETY: every id is below 40.
+            let with = unsafe { dot::<Descent>(&table.cells, Features { ids: &ids, values: Some(&values) }) };
+            let slow: f32 = ids.iter().zip(&values).map(|(&id, value)| weights[id as usize] * value).sum();
+            prop_assert_eq!(with, slow);
+            // SAFETY: as above.
+            let ones = unsafe { dot::<Descent>(&table.cells, Features { ids: &ids, values: None }) };
+            prop_assert_eq!(ones, ids.iter().map(|&id| weights[id as usize]).sum::<f32>());
+        }
+    }
+
+    #[test]
+    fn a_new_table_has_zeros_alone() {
+        let table = Table::new(Descent, 5);
+        assert_eq!(table.cells.len(), 5);
+        assert!((0..5).all(|rank| Descent::weight(table.cell(rank)) == 0.0));
+        assert_eq!(Descent::weight(table.bias()), 0.0);
+    }
+}

@@ -77,3 +77,87 @@ fn of_shape(shape: &[usize]) -> u32 {
 fn shown(sum: u32) -> String {
     format!("{sum:08x}")
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_networks::write_safetensors;
+
+    use super::*;
+
+    fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect()
+    }
+
+    fn tensor<'a>(name: &str, shape: &[usize], values: &'a [f32]) -> NamedTensor<'a> {
+        NamedTensor { name: name.to_owned(), shape: shape.to_vec(), values }
+    }
+
+    /// A file with these contents and checksums that were made of others, perhaps.
+    fn checked(
+        sums: &str,
+        own: &[(&str, &str)],
+        tensors: &[NamedTensor<'_>],
+    ) -> Result<(), String> {
+        let mut texts = texts(own);
+        texts.insert(CHECKSUMS.to_owned(), sums.to_owned());
+        let path = tempfile::NamedTempFile::new().unwrap();
+        let mut bytes = Vec::new();
+        write_safetensors(&mut bytes, &texts, tensors).unwrap();
+        std::fs::write(path.path(), bytes).unwrap();
+        check(&SafeTensors::open(path.path()).unwrap())
+    }
+
+    #[test]
+    fn every_kind_of_change_is_told_by_its_name() {
+        let own = [("job", "a"), ("progress", "b")];
+        let values = [1.0, 2.0, 3.0, 4.0];
+        let whole = [tensor("w", &[2, 2], &values), tensor("v", &[1], &[0.5])];
+        let sums = checksums(&texts(&own), &whole);
+        assert_eq!(checked(&sums, &own, &whole), Ok(()));
+        assert_eq!(
+            checked(&sums, &[("job", "a"), ("progress", "c")], &whole).unwrap_err(),
+            "its job or progress has changed since it was written"
+        );
+        let turned = [tensor("w", &[4, 1], &values), tensor("v", &[1], &[0.5])];
+        assert_eq!(
+            checked(&sums, &own, &turned).unwrap_err(),
+            "tensor `w` has changed since it was written"
+        );
+        assert_eq!(
+            checked(&sums, &own, &whole[..1]).unwrap_err(),
+            "some of its tensors are not there"
+        );
+        let more = [tensor("w", &[2, 2], &values), tensor("x", &[1], &[0.5])];
+        assert!(checked(&sums, &own, &more).unwrap_err().starts_with("tensor `x` has changed"));
+        assert!(
+            checked("{}", &own, &whole).unwrap_err().starts_with("its checksums do not read: ")
+        );
+    }
+
+    #[test]
+    fn the_end_of_one_text_does_not_pass_for_the_start_of_the_next() {
+        assert_ne!(of_texts(&texts(&[("a", "bc")])), of_texts(&texts(&[("ab", "c")])));
+        assert_ne!(
+            of_texts(&texts(&[("a", "b"), ("c", "d")])),
+            of_texts(&texts(&[("a", "bc"), ("", "d")]))
+        );
+        // The checksums are no part of what they sum up.
+        assert_eq!(
+            of_texts(&texts(&[("a", "b"), (CHECKSUMS, "x")])),
+            of_texts(&texts(&[("a", "b")]))
+        );
+    }
+
+    #[test]
+    fn a_zero_has_two_signs() {
+        let sum = |values: &[f32]| checksums(&texts(&[]), &[tensor("w", &[1], values)]);
+        assert_ne!(sum(&[0.0]), sum(&[-0.0]));
+    }
+
+    #[test]
+    fn sums_are_eight_hexadecimal_digits() {
+        // The check value of CRC-32C (Castagnoli), as RFC 3720 has it.
+        assert_eq!(shown(crc32c_append(0, b"123456789")), "e3069283");
+        assert_eq!(shown(7), "00000007");
+    }
+}

@@ -48,6 +48,10 @@ impl Kept {
     pub(crate) fn open(path: &Path) -> Result<Self, TrainError> {
         let damaged =
             |problem: String| TrainError::DamagedCheckpoint { path: path.to_owned(), problem };
+        if !path.exists() {
+            let problem = "there is no such file or folder".to_owned();
+            return Err(TrainError::Checkpoint { path: path.to_owned(), problem });
+        }
         let file = SafeTensors::open(path).map_err(|error| match error {
             NetworksError::File { reason, .. } => damaged(reason),
             other => other.into(),

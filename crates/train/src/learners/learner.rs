@@ -172,3 +172,39 @@ pub(crate) fn wanted(file: &SafeTensors, name: &str, count: usize) -> Result<Vec
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_networks::write_safetensors;
+
+    use super::*;
+
+    fn file(tensors: &[OwnedTensor]) -> SafeTensors {
+        let path = tempfile::NamedTempFile::new().unwrap();
+        let borrowed: Vec<_> = tensors.iter().map(OwnedTensor::borrowed).collect();
+        let mut bytes = Vec::new();
+        write_safetensors(&mut bytes, &[].into(), &borrowed).unwrap();
+        std::fs::write(path.path(), bytes).unwrap();
+        SafeTensors::open(path.path()).unwrap()
+    }
+
+    #[test]
+    fn a_tensor_of_another_length_or_none_is_refused_with_both_lengths() {
+        let file = file(&[OwnedTensor::vector("w", vec![1.0, 2.5])]);
+        assert_eq!(wanted(&file, "w", 2).unwrap(), [1.0, 2.5]);
+        assert_eq!(
+            wanted(&file, "w", 3).unwrap_err().to_string(),
+            "tensor `w` has 2 numbers where 3 are needed"
+        );
+        assert_eq!(
+            wanted(&file, "v", 3).unwrap_err().to_string(),
+            "tensor `v` has no numbers where 3 are needed"
+        );
+    }
+
+    #[test]
+    fn a_tensor_without_numbers_is_there() {
+        let file = file(&[OwnedTensor::vector("none", Vec::new())]);
+        assert_eq!(wanted(&file, "none", 0).unwrap(), Vec::<f32>::new());
+    }
+}

@@ -100,3 +100,70 @@ pub(crate) fn about_network(kept: &Kept) -> Result<Option<AboutNetwork>, TrainEr
 
 /// Key of a checkpoint under which its network is described.
 pub(crate) const ABOUT: &str = "network";
+
+#[cfg(test)]
+mod tests {
+    use trainwright_networks::{NamedTensor, write_safetensors};
+
+    use super::*;
+    use crate::learners::fake::fake_job;
+
+    /// A file with a dense layer of two inputs and two classes, and perhaps without its bias.
+    fn file(with_bias: bool) -> (AboutNetwork, SafeTensors) {
+        let description = NetworkDescription::of("mlp:2-2", None, None).unwrap();
+        let network = Network::new(&description).unwrap();
+        let values: Vec<Vec<f32>> = network
+            .tensors()
+            .iter()
+            .map(
+                |info| {
+                    if info.range.len() == 4 { vec![1.0, 0.0, 0.0, 1.0] } else { vec![0.0, 1.0] }
+                },
+            )
+            .collect();
+        let tensors: Vec<NamedTensor<'_>> = network
+            .tensors()
+            .iter()
+            .zip(&values)
+            .filter(|(info, _)| with_bias || info.range.len() == 4)
+            .map(|(info, values)| NamedTensor {
+                name: format!("{PARAMETERS}.{}", info.name),
+                shape: vec![values.len()],
+                values,
+            })
+            .collect();
+        let path = tempfile::NamedTempFile::new().unwrap();
+        let mut bytes = Vec::new();
+        write_safetensors(&mut bytes, &[].into(), &tensors).unwrap();
+        std::fs::write(path.path(), bytes).unwrap();
+        let about = AboutNetwork { description, pictures: [1, 2, 1] };
+        (about, SafeTensors::open(path.path()).unwrap())
+    }
+
+    #[test]
+    fn a_network_out_of_a_file_tells_probabilities() {
+        let (about, file) = file(true);
+        let mut network =
+            TrainedNetwork::open(&fake_job(serde_json::json!({})), &about, &file).unwrap();
+        assert_eq!(network.classes(), 2);
+        let images = LabelledImages::new(vec![255, 0, 0, 255], (1, 2), vec![0, 1], 2).unwrap();
+        let rows = network.probabilities(&images).unwrap();
+        // Logits are pixel + bias: (1, 1) and (0, 2); softmax of the second is 1 / (1 + e^2).
+        assert!((rows[0][0] - 0.5).abs() < 1e-6, "{rows:?}");
+        assert!((rows[1][0] - 1.0 / (1.0 + 2_f32.exp())).abs() < 1e-6, "{rows:?}");
+        assert!(rows.iter().all(|row| (row.iter().sum::<f32>() - 1.0).abs() < 1e-6));
+    }
+
+    #[test]
+    fn a_missing_tensor_is_named_with_its_length() {
+        let (about, file) = file(false);
+        let error =
+            TrainedNetwork::open(&fake_job(serde_json::json!({})), &about, &file).err().unwrap();
+        let words = error.to_string();
+        assert!(
+            words.starts_with("tensor `parameters.")
+                && words.ends_with("has no numbers where 2 are needed"),
+            "{words}"
+        );
+    }
+}

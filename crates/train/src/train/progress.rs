@@ -89,3 +89,45 @@ impl Progress {
         self.last = Some(end);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(loss_sum: f64, correct: usize, examples: usize) -> BatchScore {
+        BatchScore { loss_sum, correct, examples }
+    }
+
+    fn end() -> EpochEnd {
+        serde_json::from_value(serde_json::json!({
+            "epoch": 1, "step": 2, "train_loss": 1.5, "train_accuracy": 0.5, "test_loss": 1.0,
+            "test_accuracy": 0.5, "seconds": 2.0, "lr": 0.1, "batch": 4,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn an_epoch_begins_from_nothing_and_the_whole_goes_on() {
+        let mut own = Progress::start(None);
+        own.add(score(3.0, 2, 4));
+        own.add(score(1.0, 4, 4));
+        own.training_s = 2.5;
+        let so_far = own.score();
+        assert_eq!((so_far.loss_sum, so_far.correct, so_far.examples), (4.0, 6, 8));
+        own.next_epoch(end());
+        assert_eq!((own.epoch, own.consumed, own.examples), (2, 0, 8));
+        assert_eq!((own.loss_sum, own.correct, own.earlier_s), (0.0, 0, 2.5));
+        assert_eq!(own.last, Some(end()));
+    }
+
+    #[test]
+    fn progress_is_read_back_as_it_was_and_of_older_programs_too() {
+        let mut own = Progress::start(None);
+        own.add(score(0.1 + 0.2, 1, 3));
+        own.pace = Some(((1.0 / 3.0, 2.0, 5), 64));
+        let mut json = serde_json::to_value(&own).unwrap();
+        assert_eq!(serde_json::from_value::<Progress>(json.clone()).unwrap(), own);
+        json.as_object_mut().unwrap().remove("input_wait_s");
+        assert_eq!(serde_json::from_value::<Progress>(json).unwrap(), own);
+    }
+}

@@ -9,3 +9,19 @@ pub(crate) fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
     *seconds += start.elapsed().as_secs_f64();
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_added_to_the_time_and_its_result_handed_on() {
+        let mut seconds = 5.0;
+        assert_eq!(timed(&mut seconds, || 7), 7);
+        let once = seconds;
+        assert!(once >= 5.0 && once < 6.0, "{once}");
+        let failed: Result<(), &str> = timed(&mut seconds, || Err("no"));
+        assert_eq!(failed, Err("no"));
+        assert!(seconds >= once);
+    }
+}

@@ -107,3 +107,43 @@ fn record_files(patterns: &[String]) -> Result<Vec<PathBuf>, Error> {
     }
     Ok(files)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_address_becomes_one_folder_name() {
+        let folder = work_folder(Path::new("s3://my-bucket/a_b/c.d")).unwrap();
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        assert_eq!(name, "s3%3a%2f%2fmy-bucket%2fa_b%2fc%2ed");
+        assert!(folder.parent().unwrap().ends_with("preparing"));
+    }
+
+    proptest! {
+        /// Two addresses never share a folder, and none leaves it.
+        #[test]
+        fn folders_are_told_apart(a in proptest::collection::vec(any::<u8>(), 1..20), b in proptest::collection::vec(any::<u8>(), 1..20)) {
+            let folder = |bytes: &[u8]| work_folder(Path::new(OsStr::from_bytes(bytes))).unwrap();
+            prop_assert_eq!(folder(&a) == folder(&b), a == b);
+            prop_assert!(folder(&a).parent().unwrap().ends_with("preparing"));
+        }
+    }
+
+    #[test]
+    fn a_pattern_without_files_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let pattern = folder.path().join("none-*.tfrecord").to_str().unwrap().to_owned();
+        for error in [
+            verify_data(std::slice::from_ref(&pattern)).unwrap_err(),
+            inspect_data(std::slice::from_ref(&pattern), 1).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains("none-*.tfrecord"), "{error}");
+        }
+    }
+}

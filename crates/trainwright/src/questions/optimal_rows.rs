@@ -155,3 +155,94 @@ fn read(text: &str, columns: &[String]) -> Result<(Columns, Vec<Configuration>),
     }
     Ok((names.into_iter().zip(levels).collect(), rows))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn request(model: &str, runs: u32) -> OptimalRequest {
+        OptimalRequest { model: model.to_owned(), runs, starts: 3, seed: 1 }
+    }
+
+    fn factors(levels: &[&[i64]]) -> Vec<(String, Vec<Level>)> {
+        let level = |own: &&[i64]| own.iter().map(|&value| Level::Integer(value)).collect();
+        ["a", "b", "c"].map(str::to_owned).into_iter().zip(levels.iter().map(level)).collect()
+    }
+
+    fn names(columns: &[&str]) -> Vec<String> {
+        columns.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn two_levels_in_four_rows_are_the_full_factorial() {
+        let found =
+            optimal_rows(&factors(&[&[-1, 1], &[-1, 1]]), &request("main + 2fi", 4)).unwrap();
+        let mut rows: Vec<String> =
+            found.rows.iter().map(|row| format!("{} {}", row[0], row[1])).collect();
+        rows.sort();
+        assert_eq!(rows, ["-1 -1", "-1 1", "1 -1", "1 1"]);
+        assert!((found.optimality.d_efficiency - 100.0).abs() < 1e-9);
+        assert_eq!((found.existing, found.optimality.coefficients), (0, 4));
+    }
+
+    #[test]
+    fn what_cannot_be_chosen_says_why() {
+        let two = factors(&[&[-1, 1], &[-1, 1]]);
+        for (model, runs) in [("main + 2fi", 3), ("main +", 4), ("a*q", 4)] {
+            let error = optimal_rows(&two, &request(model, runs)).unwrap_err();
+            assert!(error.to_string().starts_with("cannot choose rows: "), "{error}");
+            assert_eq!(error.exit_code(), 2);
+        }
+    }
+
+    #[test]
+    fn a_table_gives_its_levels_in_order() {
+        let (columns, rows) = read("a, b\n10,x\n2,y\n10,y\n", &[]).unwrap();
+        let texts: Vec<String> = columns[0].1.iter().map(Level::to_string).collect();
+        assert_eq!(texts, ["2", "10"], "numbers by size");
+        let texts: Vec<String> = columns[1].1.iter().map(Level::to_string).collect();
+        assert_eq!(texts, ["x", "y"], "texts as they come");
+        assert_eq!(rows.len(), 3);
+        assert_eq!(rows[0].to_string(), "a=10 b=x");
+    }
+
+    #[test]
+    fn columns_may_be_chosen_and_must_be_there() {
+        let table = "a,note,b\n1,x,3\n2,x,4\n";
+        let (columns, _) = read(table, &names(&["b", "a"])).unwrap();
+        assert_eq!(columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["b", "a"]);
+        let refused = |text: &str, columns: &[&str]| read(text, &names(columns)).unwrap_err();
+        assert_eq!(refused(table, &["c"]), "no column `c`; there are a, note, b");
+        assert_eq!(
+            refused(table, &[]),
+            "column `note` has fewer than 2 values; name others with --columns"
+        );
+        assert_eq!(
+            refused("a b,c\n1,2\n3,4\n", &[]),
+            "column `a b` cannot name a factor: use letters and digits"
+        );
+        assert_eq!(refused("a,b\n1,2\n,4\n", &[]), "line 3: `a` is empty");
+    }
+
+    proptest! {
+        #[test]
+        fn chosen_rows_have_only_levels_that_were_offered(
+            a in proptest::collection::btree_set(-9_i64..9, 2..4),
+            b in proptest::collection::btree_set(-9_i64..9, 2..4),
+            runs in 4_u32..8,
+        ) {
+            let (a, b): (Vec<i64>, Vec<i64>) = (a.into_iter().collect(), b.into_iter().collect());
+            let offered = factors(&[&a, &b]);
+            let found = optimal_rows(&offered, &request("main", runs)).unwrap();
+            prop_assert_eq!(found.rows.len(), runs as usize);
+            for row in &found.rows {
+                for (level, (_, levels)) in row.iter().zip(&offered) {
+                    prop_assert!(levels.iter().any(|own| own.same_as(level)));
+                }
+            }
+            prop_assert!(found.optimality.d_efficiency > 0.0);
+        }
+    }
+}

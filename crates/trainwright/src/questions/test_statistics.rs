@@ -76,3 +76,55 @@ impl<'a> TestRequest<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(data: &Path) -> TestRequest<'_> {
+        TestRequest {
+            test: StatsTest::Welch,
+            data,
+            column: Some("y"),
+            by: Some("g"),
+            with: None,
+            formula: None,
+            method: None,
+            statistic: None,
+            ratio: false,
+            seed: None,
+        }
+    }
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        file
+    }
+
+    #[test]
+    fn options_are_judged_before_the_file_is_opened() {
+        let nowhere = Path::new("nowhere.csv");
+        let error = test_statistics(&TestRequest { column: None, ..request(nowhere) }).unwrap_err();
+        assert!(matches!(error, Error::Request(_)), "{error}");
+        let error = test_statistics(&request(nowhere)).unwrap_err();
+        assert!(error.to_string().starts_with("cannot read nowhere.csv: "), "{error}");
+    }
+
+    #[test]
+    fn groups_keep_the_names_they_have_in_the_file() {
+        let table = file("g,y\n01,1\n01,2\n01,3\n1,7\n1,8\n1,9.5\n");
+        let result = test_statistics(&request(table.path())).unwrap();
+        let json = serde_json::to_string(&result.fields).unwrap();
+        assert!(json.contains("01"), "{json}");
+    }
+
+    #[test]
+    fn a_column_of_texts_is_refused_with_the_file() {
+        let table = file("g,y\na,1\na,x\nb,3\nb,4\n");
+        let error = test_statistics(&request(table.path())).unwrap_err();
+        let words = error.to_string();
+        assert!(words.starts_with("cannot test ") && words.contains("`y`"), "{words}");
+        assert_eq!(error.exit_code(), 2);
+    }
+}

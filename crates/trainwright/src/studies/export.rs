@@ -126,3 +126,69 @@ fn row(study: &Study, groups: Groups, trial: &StoredTrial) -> Vec<Option<Level>>
     }));
     cells
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::studies::tests::{TWO_BY_TWO, finished, planned_trials, study};
+
+    const NONE: Groups = Groups { blocks: false, whole_plots: false };
+
+    #[test]
+    fn cells_are_as_json_writes_them_and_texts_are_bare() {
+        for (level, text) in [
+            (Level::Integer(-3), "-3"),
+            (Level::Number(0.1), "0.1"),
+            (Level::Number(2.0), "2.0"),
+            (Level::Number(1e-7), "1e-7"),
+            (Level::Truth(true), "true"),
+            (Level::Text("a \"b\", c".to_owned()), "a \"b\", c"),
+        ] {
+            assert_eq!(cell_text(&level), text);
+        }
+    }
+
+    #[test]
+    fn blocks_and_whole_plots_have_columns_only_where_runs_are_grouped() {
+        let study = study(TWO_BY_TWO);
+        assert_eq!(
+            columns(&study, NONE),
+            ["trial", "row", "replicate", "state", "attempts", "a", "b", "y"]
+        );
+        let both = Groups { blocks: true, whole_plots: true };
+        assert_eq!(columns(&study, both)[5..7], ["block", "whole_plot"]);
+        let mut trial = planned_trials(&study).remove(0);
+        trial.block = Some(2);
+        let cells = row(&study, both, &trial);
+        assert_eq!(cells.len(), columns(&study, both).len());
+        assert_eq!((&cells[5], &cells[6]), (&Some(Level::Integer(2)), &None));
+    }
+
+    #[test]
+    fn what_is_no_number_leaves_its_cell_empty() {
+        let study = study(TWO_BY_TWO);
+        let trial = planned_trials(&study).remove(0);
+        let last = |trial: &StoredTrial| row(&study, NONE, trial).pop().unwrap();
+        assert_eq!(last(&trial), None);
+        assert_eq!(last(&finished(trial.clone(), 2.5)), Some(Level::Number(2.5)));
+        assert_eq!(last(&finished(trial.clone(), f64::INFINITY)), None);
+        let outside = StoredTrial { row: None, ..finished(trial, 1.0) };
+        assert_eq!(row(&study, NONE, &outside)[1], None);
+    }
+
+    #[test]
+    fn a_cell_with_commas_and_quotes_is_read_back_as_it_was() {
+        let text = "x,\"y\"\nz";
+        let table = ExportTable {
+            study: "s".to_owned(),
+            columns: vec!["level".to_owned(), "y".to_owned()],
+            rows: vec![vec![Some(Level::Text(text.to_owned())), None]],
+        };
+        let mut bytes = Vec::new();
+        export_csv(&table, &mut bytes).unwrap();
+        let record = csv::Reader::from_reader(bytes.as_slice()).records().next().unwrap().unwrap();
+        assert_eq!((&record[0], &record[1]), (text, ""));
+        let json = serde_json::to_string(&table).unwrap();
+        assert_eq!(json, r#"{"study":"s","rows":[{"level":"x,\"y\"\nz","y":null}]}"#);
+    }
+}

@@ -96,9 +96,10 @@ fn read_columns(text: &str) -> Result<Columns, String> {
         .collect();
     settle_roles(&mut found);
     let all = |role: Role| found.iter().filter(move |own| own.role == role);
-    let mut cells: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
+    let mut cells: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     for record in &records {
-        let cell = all(Role::Factor).map(|own| record[own.index].trim()).collect();
+        let cell = all(Role::Factor).map(|own| Level::parse(&record[own.index]).identity());
+        let cell = cell.collect();
         *cells.entry(cell).or_default() += 1;
     }
     let columns = Columns {
@@ -117,19 +118,28 @@ fn read_columns(text: &str) -> Result<Columns, String> {
 /// What a column may be; nothing for a constant one, and for texts without end.
 fn candidate(index: usize, name: &str, records: &[csv::StringRecord]) -> Option<Candidate> {
     let mut levels: Vec<Level> = Vec::new();
+    let mut texts: Vec<&str> = Vec::new();
+    let mut filled = 0;
     for cell in records.iter().map(|record| record[index].trim()).filter(|c| !c.is_empty()) {
+        filled += 1;
         let level = Level::parse(cell);
         if levels.len() <= MOST_LEVELS && !levels.iter().any(|own| own.same_as(&level)) {
             levels.push(level);
+            texts.push(cell);
         }
     }
-    let numeric = levels.iter().all(|level| level.number().is_some());
+    let numbers = levels.iter().filter(|level| level.number().is_some()).count();
+    let numeric = numbers == levels.len();
     if numeric {
         levels.sort_by(|a, b| {
             a.number().partial_cmp(&b.number()).unwrap_or(std::cmp::Ordering::Equal)
         });
+    } else if numbers > 0 {
+        // A factor has numbers or texts for levels, not both.
+        levels = texts.into_iter().map(|text| Level::Text(text.to_owned())).collect();
     }
-    let repeats = levels.len() < records.len();
+    // An empty cell repeats nothing: a result may be missing.
+    let repeats = levels.len() < filled;
     let role = match (levels.len(), numeric) {
         (0 | 1, _) => return None,
         (values, numeric) if values > MOST_LEVELS => numeric.then_some(Role::Metric)?,
@@ -213,4 +223,156 @@ fn identifier(column: &str) -> String {
     }
     let name = column.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
     if is_identifier(&name) { name } else { format!("_{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use trainwright_study::Study;
+
+    use super::*;
+
+    fn roles(table: &str) -> (Vec<String>, Vec<String>) {
+        let columns = read_columns(table).unwrap();
+        (columns.factors.into_iter().map(|(name, _)| name).collect(), columns.metrics)
+    }
+
+    fn refusal<T>(result: Result<T, String>) -> String {
+        result.err().expect("it was not refused")
+    }
+
+    #[test]
+    fn the_starter_is_a_study_without_a_fault() {
+        let study = Study::from_text(STARTER).unwrap();
+        assert!(study.task.is_some() && !study.factors.is_empty());
+    }
+
+    #[test]
+    fn columns_that_repeat_are_factors_and_the_others_metrics() {
+        let table = "lr,opt,loss,acc\n0.1,sgd,3,50\n0.1,adam,4,51\n0.2,sgd,5,52\n0.2,adam,6,53\n";
+        assert_eq!(
+            roles(table),
+            (vec!["lr".into(), "opt".into()], vec!["loss".into(), "acc".into()])
+        );
+    }
+
+    #[test]
+    fn a_metric_with_a_missing_value_is_no_factor() {
+        let table = "lr,loss,acc\n0.1,3,50\n0.1,4,\n0.2,5,52\n0.2,6,53\n";
+        assert_eq!(roles(table), (vec!["lr".into()], vec!["loss".into(), "acc".into()]));
+    }
+
+    #[test]
+    fn where_all_columns_repeat_the_last_number_is_the_result() {
+        let table = "lr,batch,acc\n0.1,32,50\n0.1,64,50\n0.2,32,51\n0.2,64,51\n";
+        assert_eq!(roles(table), (vec!["lr".into(), "batch".into()], vec!["acc".into()]));
+    }
+
+    #[test]
+    fn where_nothing_repeats_texts_are_factors_or_all_but_the_last_number() {
+        let texts = "engine,time\nfast,1\nslow,2\nother,3\n";
+        assert_eq!(roles(texts), (vec!["engine".into()], vec!["time".into()]));
+        let numbers = "nodes,time\n1,90\n2,50\n4,30\n";
+        assert_eq!(roles(numbers), (vec!["nodes".into()], vec!["time".into()]));
+    }
+
+    #[test]
+    fn counters_and_constants_are_passed_over() {
+        let table = "run,id,host,x,y\n1,1,h,1,5\n2,2,h,2,6\n3,3,h,1,7\n4,4,h,2,8\n";
+        assert_eq!(roles(table), (vec!["x".into()], vec!["y".into()]));
+        assert_eq!(
+            refusal(read_columns("y\n1\n2\n")),
+            "it needs a factor (a column of 2 to 8 values) and a metric (a numeric column)"
+        );
+    }
+
+    #[test]
+    fn many_values_are_no_levels() {
+        let mut table = "x,note,y\n".to_owned();
+        for row in 0..18 {
+            table += &format!("{},text {row},{}\n", row % 9, row);
+        }
+        // Nine values are one too many, and texts without end are nothing.
+        assert!(read_columns(&table).is_err());
+        let eight = table.replace("\n8,", "\n7,");
+        assert_eq!(roles(&eight), (vec!["x".into()], vec!["y".into()]));
+    }
+
+    #[test]
+    fn levels_are_sorted_and_replications_are_the_most_of_any_cell() {
+        let table = "x,y\n10,1\n2,2\n2.0,3\n10,4\n2,5\n";
+        let columns = read_columns(table).unwrap();
+        let levels: Vec<String> = columns.factors[0].1.iter().map(Level::to_string).collect();
+        assert_eq!(levels, ["2", "10"]);
+        assert_eq!(columns.replications, 3);
+    }
+
+    #[test]
+    fn a_column_of_numbers_and_texts_has_levels_that_are_all_texts() {
+        let columns = read_columns("bits,y\n16,1\n1e1,2\nauto,3\n16,4\nauto,5\n").unwrap();
+        let texts = ["16", "1e1", "auto"].map(|text| Level::Text(text.to_owned()));
+        assert_eq!(columns.factors[0].1, texts);
+    }
+
+    #[test]
+    fn names_become_such_as_formulas_can_use() {
+        for (column, name) in [
+            ("lr", "lr"),
+            ("learning rate", "learning_rate"),
+            ("time (s)", "time__s_"),
+            ("2nd", "_2nd"),
+        ] {
+            assert_eq!(identifier(column), name);
+            assert!(is_identifier(&identifier(column)), "{column}");
+        }
+    }
+
+    #[test]
+    fn the_file_tells_the_command_that_takes_the_table_in() {
+        let table = "learning rate,time (s)\n0.1,5\n0.2,6\n0.1,7\n0.2,8\n";
+        let columns = read_columns(table).unwrap();
+        let text =
+            study_text(&columns, Path::new("out/my study.toml"), Path::new("t.csv")).unwrap();
+        let first = text.lines().next().unwrap();
+        assert_eq!(
+            first,
+            "# Written from t.csv. Next: trainwright import t.csv --study out/my study.toml \
+             --column 'learning_rate=learning rate' --column 'time__s_=time (s)'"
+        );
+        let study = Study::from_text(&text).unwrap();
+        assert_eq!((study.name.as_str(), study.design.replications), ("my-study", 2));
+        assert_eq!(study.analysis.response, "time__s_");
+    }
+
+    #[test]
+    fn two_columns_of_one_name_are_refused() {
+        let columns = read_columns("a b,a_b,y\n1,1,5\n1,2,6\n2,1,7\n2,2,8\n").unwrap();
+        assert_eq!(
+            refusal(study_text(&columns, Path::new("s.toml"), Path::new("t.csv"))),
+            "two columns would be called `a_b`: rename `a_b`"
+        );
+    }
+
+    proptest! {
+        /// Whatever texts stand in a column, the study that is written loads and has them.
+        #[test]
+        fn every_text_is_a_level_that_loads(texts in proptest::collection::btree_set("[ -~äß→]{1,12}", 2..6)) {
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            writer.write_record(["which", "y"]).unwrap();
+            for (at, text) in texts.iter().chain(&texts).enumerate() {
+                writer.write_record([text.as_str(), &format!("{at}.5")]).unwrap();
+            }
+            let table = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+            let Ok(columns) = read_columns(&table) else { return Ok(()) };
+            let text = study_text(&columns, Path::new("s.toml"), Path::new("t.csv")).unwrap();
+            let study = Study::from_text(&text);
+            prop_assert!(study.is_ok(), "{}\n{}", text, study.unwrap_err());
+            let levels = &study.unwrap().factors[0].levels;
+            prop_assert!(columns.factors[0].1.iter().zip(levels).all(|(a, b)| a.same_as(b)));
+            // Blanks around a cell are no part of it.
+            let trimmed: std::collections::BTreeSet<&str> = texts.iter().map(|own| own.trim()).collect();
+            let known = levels.iter().all(|level| level.number().is_some() || trimmed.contains(level.to_string().as_str()));
+            prop_assert!(known, "{:?}", levels);
+        }
+    }
 }

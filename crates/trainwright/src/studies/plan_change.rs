@@ -240,3 +240,174 @@ fn move_trials(trials: &mut [StoredTrial], moved: &[MovedTrial]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::studies::planned::design_of;
+    use crate::studies::tests::{TWO_BY_TWO, finished, kept, planned_trials, study};
+
+    /// The change from one study file to another when the first `ran` trials are finished.
+    fn change(old: &str, new: &str, ran: usize) -> PlanChange {
+        let (old, new) = (study(old), study(new));
+        let trials = planned_trials(&old).into_iter().enumerate();
+        let trials = trials.map(|(at, own)| if at < ran { finished(own, 1.0) } else { own });
+        let design = design_of(&new).unwrap();
+        PlanChange::of(&kept(&old), trials.collect(), &new, &design).unwrap()
+    }
+
+    fn changed(from: &str, to: &str) -> String {
+        assert!(TWO_BY_TWO.contains(from), "{from}");
+        TWO_BY_TWO.replace(from, to)
+    }
+
+    fn meanings(change: &PlanChange) -> Vec<ChangeMeaning> {
+        change.notes().iter().map(|note| note.meaning).collect()
+    }
+
+    fn refusal(change: &PlanChange, new: &str) -> String {
+        change.check(&study(new), Accepted::default()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_same_study_changes_nothing() {
+        let own = change(TWO_BY_TWO, TWO_BY_TWO, 3);
+        assert!(own.changes.is_empty() && own.notes().is_empty() && !own.rereads());
+        assert!(own.forgotten.is_empty() && own.moved.is_empty() && own.joined.is_empty());
+        assert_eq!(own.trials.len(), 8);
+        assert!(
+            new_trials(&own.trials, &study(TWO_BY_TWO), &design_of(&study(TWO_BY_TWO)).unwrap())
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn fewer_replications_forget_only_what_never_ran() {
+        let fewer = changed("replications = 2", "replications = 1");
+        let own = change(TWO_BY_TWO, &fewer, 0);
+        assert_eq!((own.forgotten.len(), own.trials.len()), (4, 4));
+        assert!(own.trials.iter().all(|trial| trial.replicate == 1));
+        let own = change(TWO_BY_TWO, &fewer, 8);
+        assert!(own.forgotten.is_empty());
+        assert!(own.check(&study(&fewer), Accepted::default()).is_ok());
+    }
+
+    #[test]
+    fn more_replications_plan_only_the_further_ones() {
+        let more = study(&changed("replications = 2", "replications = 3"));
+        let design = design_of(&more).unwrap();
+        let known = planned_trials(&study(TWO_BY_TWO));
+        let added = new_trials(&known, &more, &design);
+        let numbers: Vec<u32> = added.iter().map(|trial| trial.number).collect();
+        assert_eq!(numbers, [9, 10, 11, 12]);
+        assert!(added.iter().all(|trial| trial.replicate == 3));
+    }
+
+    #[test]
+    fn a_new_level_keeps_what_ran_and_plans_the_rest_anew() {
+        let text = changed("levels = [1, 2]", "levels = [1, 2, 3]");
+        let own = change(TWO_BY_TWO, &text, 3);
+        assert_eq!(meanings(&own), [ChangeMeaning::Grows]);
+        assert_eq!(own.words(), ["the factor `a` has the new level 3"]);
+        assert_eq!((own.trials.len(), own.forgotten.len(), own.moved.len()), (3, 5, 3));
+        let (new, design) = (study(&text), design_of(&study(&text)).unwrap());
+        for trial in &own.trials {
+            let row = &design.rows()[trial.row.unwrap() as usize - 1];
+            assert_eq!(row.identity(), trial.configuration.identity());
+        }
+        let added = new_trials(&own.trials, &new, &design);
+        assert_eq!(added.len(), 6 * 2 - 3);
+        assert_eq!(added[0].number, 4, "numbers go on after those that ran");
+    }
+
+    #[test]
+    fn a_level_that_ran_cannot_be_taken_away() {
+        let text = changed("levels = [1, 2]", "levels = [2, 3]");
+        let own = change(TWO_BY_TWO, &text, 8);
+        assert!(own.notes().iter().all(|note| note.meaning == ChangeMeaning::Refused));
+        let words = refusal(&own, &text);
+        assert!(
+            words.starts_with("the study `demo` has changed since its trials ran; "),
+            "{words}"
+        );
+        assert!(words.contains("the factor `a` no longer has the level 1"), "{words}");
+        assert!(words.contains("no row left for the trial that ran a=1 b="), "{words}");
+        // Before anything has run, it may.
+        let own = change(TWO_BY_TWO, &text, 0);
+        assert!(own.check(&study(&text), Accepted::default()).is_ok());
+        assert!(meanings(&own).iter().all(|own| *own == ChangeMeaning::TakesEffect));
+    }
+
+    #[test]
+    fn another_command_is_accepted_by_name_alone() {
+        let text = changed("./train", "./train2");
+        let own = change(TWO_BY_TWO, &text, 1);
+        assert_eq!(meanings(&own), [ChangeMeaning::NeedsAcceptance]);
+        let words = refusal(&own, &text);
+        assert!(words.contains("accept it with --accept command"), "{words}");
+        assert!(own.check(&study(&text), Accepted { command: true }).is_ok());
+    }
+
+    #[test]
+    fn another_seed_is_refused_whatever_is_accepted() {
+        let text = changed("seed = 3", "seed = 4");
+        let own = change(TWO_BY_TWO, &text, 1);
+        assert_eq!(meanings(&own), [ChangeMeaning::Refused]);
+        let error = own.check(&study(&text), Accepted { command: true }).unwrap_err();
+        assert!(error.to_string().contains("  the seed is now 4; it was 3"), "{error}");
+        assert_eq!(error.exit_code(), 2);
+    }
+
+    #[test]
+    fn another_rule_of_a_metric_reads_outputs_again() {
+        let text = changed("from = \"stdout\"", "from = \"regex\"\nmatch = 'y=(?P<value>\\S+)'");
+        let own = change(TWO_BY_TWO, &text, 1);
+        assert!(own.rereads());
+        assert_eq!(own.changed_rules(), ["y"]);
+        assert_eq!(meanings(&own), [ChangeMeaning::ReadAgain]);
+        assert!(own.check(&study(&text), Accepted::default()).is_ok());
+    }
+
+    #[test]
+    fn a_factor_that_joins_needs_the_value_that_trials_had() {
+        let joined = |more: &str| {
+            changed("[design]", &format!("[factors.c]\nlevels = [7, 8]\n{more}[design]"))
+                .replace("\"{b}\"]", "\"{b}\", \"{c}\"]")
+        };
+        let text = joined("");
+        let own = change(TWO_BY_TWO, &text, 2);
+        assert!(refusal(&own, &text).contains("say with `before` in [factors.c]"));
+        let text = joined("before = 8\n");
+        let own = change(TWO_BY_TWO, &text, 2);
+        assert_eq!(own.joined.len(), 8);
+        assert!(own.trials.iter().all(|trial| trial.configuration.to_string().ends_with(" c=8")));
+        let meaning = |words: &str| {
+            let notes = own.notes();
+            notes.iter().find(|note| note.words.contains(words)).map(|note| note.meaning)
+        };
+        assert_eq!(meaning("`c` has joined"), Some(ChangeMeaning::Grows));
+    }
+
+    #[test]
+    fn results_from_outside_the_design_keep_their_numbers() {
+        let own = study(TWO_BY_TWO);
+        let mut known = planned_trials(&own);
+        known.truncate(1);
+        known[0] = finished(known[0].clone(), 1.0);
+        (known[0].row, known[0].number) = (None, 40);
+        let added = new_trials(&known, &own, &design_of(&own).unwrap());
+        assert_eq!(added.iter().map(|trial| trial.number).min(), Some(41));
+    }
+
+    #[test]
+    fn what_is_kept_and_does_not_read_is_told() {
+        let own = study(TWO_BY_TWO);
+        let known = StoredStudy { fixed: serde_json::json!({"factors": 3}), ..kept(&own) };
+        let found = PlanChange::of(&known, Vec::new(), &own, &design_of(&own).unwrap());
+        let error = found.err().unwrap();
+        assert!(
+            error.to_string().starts_with("what the store keeps of the study `demo` is damaged: ")
+        );
+        assert_eq!(error.exit_code(), 3);
+    }
+}

@@ -91,3 +91,85 @@ fn without_changed_rules(study: &Study, trial: &StoredTrial, changed: &[&str]) -
 pub(crate) fn rules(study: &Study) -> serde_json::Value {
     serde_json::to_value(&study.metrics).expect("plain data becomes JSON")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::studies::planned::design_of;
+    use crate::studies::tests::{TWO_BY_TWO, finished, kept, measured, planned_trials, study};
+
+    /// A study whose rule for `y` has changed, the change, and a place without any outputs.
+    fn changed(folder: &std::path::Path, trials: Vec<StoredTrial>) -> (Study, Place, PlanChange) {
+        let old = study(TWO_BY_TWO);
+        let new = study(
+            &TWO_BY_TWO
+                .replace("from = \"stdout\"", "from = \"regex\"\nmatch = 'y is (?P<value>\\S+)'"),
+        );
+        let place = Place::of(&new, Some(&folder.join("s.db")));
+        let design = design_of(&new).unwrap();
+        let change = PlanChange::of(&kept(&old), trials, &new, &design).unwrap();
+        (new, place, change)
+    }
+
+    #[test]
+    fn where_outputs_are_gone_what_the_old_rule_found_is_not_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut trials = planned_trials(&study(TWO_BY_TWO));
+        trials[1] = finished(trials[1].clone(), 5.0);
+        trials[1].measurements.push(measured("other", 6.0));
+        let (study, place, change) = changed(folder.path(), trials);
+        let (found, sentences) = reread(&study, &place, &change);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].number, change.trials[1].number);
+        assert_eq!(found[0].measurements, [measured("other", 6.0)]);
+        assert_eq!(sentences.len(), 1);
+        assert!(sentences[0].starts_with("could not read again trial 2: "), "{sentences:?}");
+    }
+
+    #[test]
+    fn only_trials_that_ran_here_to_an_end_left_outputs() {
+        let own = planned_trials(&study(TWO_BY_TWO)).remove(0);
+        assert!(!left_outputs(&own));
+        let ended = finished(own, 1.0);
+        assert!(left_outputs(&ended));
+        assert!(left_outputs(&StoredTrial { state: TrialState::Diverged, ..ended.clone() }));
+        assert!(!left_outputs(&StoredTrial { state: TrialState::Stopped, ..ended.clone() }));
+        assert!(!left_outputs(&StoredTrial { imported: true, ..ended.clone() }));
+        assert!(!left_outputs(&StoredTrial { usage: None, ..ended }));
+    }
+
+    #[test]
+    fn what_was_read_again_replaces_state_reason_and_values() {
+        let mut trials = planned_trials(&study(TWO_BY_TWO));
+        trials[2] = finished(trials[2].clone(), 5.0);
+        let again = |number: u32| Reread {
+            number,
+            outcome: Outcome::Failed { reason: "no y".to_owned() },
+            measurements: Vec::new(),
+            curves: Vec::new(),
+            rules: serde_json::Value::Null,
+        };
+        // A number that no trial has is passed over.
+        let number = trials[2].number;
+        apply(&mut trials, &[again(number), again(99)]);
+        assert_eq!(
+            (trials[2].state, trials[2].reason.as_deref()),
+            (TrialState::Failed, Some("no y"))
+        );
+        assert!(trials[2].measurements.is_empty());
+        assert_eq!(trials[0].state, TrialState::Planned);
+    }
+
+    #[test]
+    fn a_trial_that_could_not_be_read_keeps_how_it_ended() {
+        let own = study(TWO_BY_TWO);
+        let ended = finished(planned_trials(&own).remove(0), 1.0);
+        let outcome = |state| {
+            let trial = StoredTrial { state, reason: Some("why".to_owned()), ..ended.clone() };
+            without_changed_rules(&own, &trial, &["y"]).outcome
+        };
+        assert_eq!(outcome(TrialState::Finished), Outcome::Finished);
+        assert_eq!(outcome(TrialState::Diverged), Outcome::Diverged { reason: "why".to_owned() });
+        assert_eq!(outcome(TrialState::Failed), Outcome::Failed { reason: "why".to_owned() });
+    }
+}

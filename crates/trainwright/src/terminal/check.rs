@@ -116,3 +116,120 @@ fn row_table(design: &Design) -> String {
     let more = if more > 0 { format!("... {more} more rows\n") } else { String::new() };
     format!("\n{table}{more}")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use trainwright_study::Study;
+
+    use super::*;
+    use crate::{ChangeMeaning, ChangeNote, Hours};
+
+    const STUDY: &str = "schema = 1\n[study]\nname = \"demo\"\n[factors.a]\nlevels = [1, 2]\n\
+        [factors.b]\nlevels = [3, 4]\n[design]\ntype = \"full\"\nreplications = 2\n[run]\n\
+        command = [\"go\", \"{a}\", \"{b}\"]\n[metrics.y]\nfrom = \"stdout\"\n[analysis]\n\
+        terms = \"main\"\n";
+
+    fn preview(text: &str) -> Preview {
+        let folder = tempfile::tempdir().unwrap();
+        let study = Study::from_text(text).unwrap();
+        crate::check(&study, Some(&folder.path().join("s.db")), Path::new("trainwright")).unwrap()
+    }
+
+    #[test]
+    fn the_first_line_counts_trials_and_the_last_lines_list_the_rows() {
+        let text = check(&preview(STUDY));
+        assert!(text.starts_with("demo: 8 trials = 4 rows x 2 replications\n"), "{text}");
+        assert!(text.contains("\ntime: unknown until the first trial has run\n"), "{text}");
+        assert!(text.contains("\nfirst command: go "), "{text}");
+        assert!(text.contains("\npower: an effect of "), "{text}");
+        assert!(text.contains("by Holm's method (5 degrees of freedom for the noise)"), "{text}");
+        let rows: Vec<&str> = text.lines().rev().take(4).collect();
+        let cells: Vec<&str> = rows[0].split_whitespace().collect();
+        assert_eq!(cells, ["4", "2", "4"]);
+    }
+
+    #[test]
+    fn without_a_design_nothing_is_planned() {
+        let open = STUDY.replace("[design]\ntype = \"full\"\nreplications = 2\n", "");
+        let text = check(&preview(&open));
+        assert!(text.starts_with("demo: no [design], so no trials are planned: "), "{text}");
+        assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
+    fn changes_warm_up_and_price_are_told_where_there_are_some() {
+        let mut own = preview(STUDY);
+        own.changes = vec![ChangeNote {
+            words: "the seed is now 4; it was 3".to_owned(),
+            meaning: ChangeMeaning::Refused,
+        }];
+        (own.warmup, own.price) = (2, Some(12.345));
+        own.notes = vec!["rows are few".to_owned()];
+        let text = check(&own);
+        assert!(
+            text.contains(
+                "\nsince its trials were planned, the seed is now 4; it was 3: `run` will refuse \
+                 it; give the study another name or --store\n"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("\n2 warm-up trials come first and do not count\n"), "{text}");
+        assert!(text.contains("\nprice: 12.35 in the currency of price_per_hour\n"), "{text}");
+        assert!(text.contains("\nnote: rows are few\n"), "{text}");
+    }
+
+    #[test]
+    fn time_says_what_it_rests_on() {
+        let mut own = preview(STUDY);
+        own.hours = Some(Hours { hours: 2.0, from: HoursFrom::Timeout });
+        assert_eq!(time(&own), "takes about 2.0 h at most, if every trial takes its timeout");
+        own.hours = Some(Hours { hours: 0.01, from: HoursFrom::FinishedTrials });
+        assert_eq!(time(&own), "takes about 36 s by the trials that have run");
+        own.runs = false;
+        assert_eq!(time(&own), "nothing to run: results come with `trainwright import`");
+    }
+
+    #[test]
+    fn durations_have_the_unit_that_reads_best() {
+        for (seconds, words) in [
+            (0.0, "about 0 s"),
+            (89.0, "about 89 s"),
+            (90.0, "about 2 min"),
+            (5399.0, "about 90 min"),
+            (5400.0, "about 1.5 h"),
+        ] {
+            assert_eq!(duration(seconds / 3600.0), words);
+        }
+    }
+
+    #[test]
+    fn without_degrees_of_freedom_there_is_no_power() {
+        let own = preview(
+            &STUDY
+                .replace("replications = 2", "replications = 1")
+                .replace("\"main\"", "\"main + 2fi\""),
+        );
+        let words = power(own.power.as_ref());
+        assert!(words.starts_with("power: none, no degrees of freedom are left"), "{words}");
+        assert_eq!(power(None), "power: not worked out, the terms are too many");
+    }
+
+    #[test]
+    fn of_many_rows_the_first_64_are_shown() {
+        let levels: Vec<String> = (1..=40).map(|level| level.to_string()).collect();
+        let many = STUDY.replace("levels = [1, 2]", &format!("levels = [{}]", levels.join(", ")));
+        let text = check(&preview(&many));
+        assert!(text.ends_with("\n... 16 more rows\n"), "{text}");
+    }
+
+    #[test]
+    fn blocks_have_a_column() {
+        let text =
+            check(&preview(&STUDY.replace("replications = 2", "replications = 2\nblocks = 2")));
+        let header = text.lines().find(|line| line.trim_start().starts_with("row ")).unwrap();
+        let names: Vec<&str> = header.split_whitespace().collect();
+        assert_eq!(names, ["row", "block", "a", "b"]);
+    }
+}

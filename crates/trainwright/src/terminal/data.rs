@@ -96,3 +96,131 @@ fn shown_inspection(file: &Inspection) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use trainwright_records::prepare::Prepared;
+
+    use super::*;
+
+    fn reply(json: serde_json::Value) -> PrepareReply {
+        let prepared: Prepared = serde_json::from_value(json).unwrap();
+        PrepareReply { prepared, out: "shards".into(), remade: Vec::new(), seconds: 2.04 }
+    }
+
+    fn shard(records: u64) -> serde_json::Value {
+        serde_json::json!({"file": "x", "records": records, "bytes": 10})
+    }
+
+    #[test]
+    fn a_set_without_parts_is_told_in_one_line() {
+        let reply = reply(serde_json::json!({
+            "records": 5, "bytes": 1_250_000, "classes": [], "corrupt": [], "passed_over": [],
+            "parts": [{"name": "", "shards": [shard(2), shard(3)]}],
+        }));
+        assert_eq!(prepared(&reply), "5 records in 2 shards, 1.2 MB, in shards (2.0 s)\n");
+    }
+
+    #[test]
+    fn parts_classes_and_what_was_left_out_have_lines_of_their_own() {
+        let names: Vec<String> = (0..6).map(|at| format!("note{at}\n.txt")).collect();
+        let reply = reply(serde_json::json!({
+            "records": 5, "bytes": 0, "classes": ["cat", "dog"],
+            "corrupt": [{"name": "a.jpg", "problem": "cut"}], "passed_over": names,
+            "parts": [
+                {"name": "train", "shards": [shard(2), shard(1)]},
+                {"name": "test", "shards": [shard(2)]},
+            ],
+        }));
+        assert_eq!(
+            prepared(&reply),
+            "5 records in 3 shards, 0.0 MB, in shards (2.0 s)\n  train: 3 records\n  test: 2 \
+             records\n2 classes, named in classes.txt\n1 corrupt pictures left out\n6 files passed \
+             over, being no picture files:\n  note0\\n.txt\n  note1\\n.txt\n  note2\\n.txt\n  \
+             note3\\n.txt\n  note4\\n.txt\n  ... (all are in dataset.json)\n"
+        );
+    }
+
+    fn inspection() -> Inspection {
+        Inspection {
+            path: "one.tfrecord".into(),
+            compression: "none".to_owned(),
+            records: 3,
+            bytes: 60,
+            smallest: Some(10),
+            largest: Some(30),
+            other_records: 0,
+            features: BTreeMap::new(),
+            first: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_inspected_file_tells_sizes_features_and_examples() {
+        let feature = |fewest_values, most_values| trainwright_records::FeatureSummary {
+            kind: "bytes".to_owned(),
+            examples: 3,
+            fewest_values,
+            most_values,
+            bytes: 40,
+        };
+        let features = [("a", feature(1, 1)), ("b", feature(2, 2)), ("c", feature(0, 2))];
+        let file = Inspection {
+            compression: "gzip".to_owned(),
+            other_records: 1,
+            features: features.map(|(name, own)| (name.to_owned(), own)).into(),
+            first: vec![BTreeMap::from([
+                ("a".to_owned(), "1".to_owned()),
+                ("b".to_owned(), "x".to_owned()),
+            ])],
+            ..inspection()
+        };
+        assert_eq!(
+            inspected(&InspectReply { files: vec![file] }),
+            "one.tfrecord: 3 records of 10 to 30 bytes, 60 in all, gzip\n  1 records are no \
+             tf.train.Example\n  a: bytes, 1 value, in 3 examples, 40 bytes\n  b: bytes, 2 values, \
+             in 3 examples, 40 bytes\n  c: bytes, 0 to 2 values, in 3 examples, 40 bytes\n  example \
+             0: a = 1; b = x\n"
+        );
+    }
+
+    #[test]
+    fn an_empty_file_has_no_sizes() {
+        let empty =
+            Inspection { records: 0, bytes: 0, smallest: None, largest: None, ..inspection() };
+        assert_eq!(inspected(&InspectReply { files: vec![empty] }), "one.tfrecord: 0 records\n");
+    }
+
+    #[test]
+    fn what_a_file_says_cannot_act_on_the_terminal() {
+        let first = vec![BTreeMap::from([("a\x1b[2J".to_owned(), "\x07".to_owned())])];
+        let text = inspected(&InspectReply { files: vec![Inspection { first, ..inspection() }] });
+        assert!(!text.contains('\x1b') && !text.contains('\x07'), "{text:?}");
+        assert!(text.contains("a\\e[2J"), "{text:?}");
+    }
+
+    #[test]
+    fn a_sound_file_and_a_damaged_one_are_told_apart() {
+        let verdict = |damages| FileVerdict {
+            path: "one".into(),
+            compression: "none".to_owned(),
+            records: 4,
+            bytes: 90,
+            damages,
+        };
+        let damage = trainwright_records::Damage {
+            record: 4,
+            offset: 70,
+            kind: trainwright_records::DamageKind::Truncated,
+            message: "record 4 is cut off".to_owned(),
+            unreadable_bytes: Some(20),
+        };
+        let files = vec![verdict(Vec::new()), verdict(vec![damage])];
+        assert_eq!(
+            verified(&VerifyReply { damaged_files: 1, files }),
+            "one: 4 records, sound\none: 4 records sound, DAMAGED\n  record 4 is cut off\n"
+        );
+    }
+}

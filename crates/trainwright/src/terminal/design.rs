@@ -46,3 +46,56 @@ fn chosen(rows: &OptimalRows) -> String {
         optimality.starts
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DesignRequest, OptimalRequest};
+
+    fn words(request: &DesignRequest) -> String {
+        design(&crate::design(request).unwrap())
+    }
+
+    #[test]
+    fn every_row_has_a_line_below_the_letters() {
+        let text = words(&DesignRequest::TwoLevelFull { factors: 2 });
+        let lines: Vec<Vec<&str>> =
+            text.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines[0].iter().rev().take(2).rev().copied().collect::<Vec<_>>(), ["A", "B"]);
+        assert_eq!(lines.iter().filter(|line| !line.is_empty()).count(), 5);
+    }
+
+    #[test]
+    fn chosen_rows_tell_how_good_they_are_and_what_was_there() {
+        let optimality = trainwright_design::Optimality {
+            coefficients: 3,
+            d_efficiency: 98.765,
+            starts: 10,
+            starts_at_best: 7,
+        };
+        let rows = |existing| OptimalRows {
+            factors: vec!["a".to_owned()],
+            existing,
+            rows: vec![vec![trainwright_study::Level::Integer(1)]],
+            optimality: optimality.clone(),
+        };
+        let text = design(&DesignReply::Chosen(rows(0)));
+        let last = "D-efficiency 98.77 % for 3 coefficients; 7 of 10 starts found it\n";
+        assert!(text.ends_with(last), "{text}");
+        let text = design(&DesignReply::Chosen(rows(4)));
+        assert!(text.contains("coefficients; with the 4 rows that were there; 7 of 10"), "{text}");
+    }
+
+    #[test]
+    fn a_request_of_too_few_rows_says_so() {
+        let request = OptimalRequest { model: "main".to_owned(), runs: 1, starts: 1, seed: 1 };
+        let factors = ["a", "b"].map(|name| {
+            (
+                name.to_owned(),
+                vec![trainwright_study::Level::Integer(0), trainwright_study::Level::Integer(1)],
+            )
+        });
+        let error = crate::questions::optimal_rows::optimal_rows(&factors, &request).unwrap_err();
+        assert!(error.to_string().starts_with("cannot choose rows: "), "{error}");
+    }
+}

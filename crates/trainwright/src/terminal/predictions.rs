@@ -59,3 +59,75 @@ fn confusion(predictions: &Predictions) -> TextTable {
     }
     table
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_train::ClassScore;
+
+    use super::*;
+
+    fn made(accuracy: Option<f64>, loss: Option<f64>, auc: Option<f64>) -> Predictions {
+        Predictions {
+            data: "flowers".to_owned(),
+            examples: 3,
+            accuracy,
+            loss,
+            auc,
+            classes: Vec::new(),
+            confusion: Vec::new(),
+            damaged: Vec::new(),
+            each: Vec::new(),
+            names: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_known_is_told_and_nothing_else() {
+        let told = |accuracy, loss, auc| predictions_summary(&made(accuracy, loss, auc));
+        assert_eq!(
+            told(Some(2.0 / 3.0), Some(0.5), None),
+            "3 examples of flowers: accuracy 0.6667, loss 0.5000"
+        );
+        assert!(told(Some(1.0), Some(0.0), Some(0.75)).ends_with(", AUC 0.7500"));
+        assert_eq!(told(None, None, None), "3 examples of flowers: their classes are not known");
+    }
+
+    #[test]
+    fn classes_without_examples_have_no_share_and_names_stand_last() {
+        let class = |class, examples, taken, accuracy, precision, name: Option<&str>| ClassScore {
+            class,
+            name: name.map(str::to_owned),
+            examples,
+            taken,
+            accuracy,
+            precision,
+        };
+        let own = Predictions {
+            classes: vec![
+                class(0, 3, 2, Some(2.0 / 3.0), Some(1.0), Some("rose\x1b[0m")),
+                class(1, 0, 1, None, Some(0.0), None),
+            ],
+            confusion: vec![vec![2, 1], vec![0, 0]],
+            ..made(Some(2.0 / 3.0), None, None)
+        };
+        let text = predictions(&own);
+        let lines: Vec<&str> = text.lines().collect();
+        let cells =
+            |line: &str| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
+        assert_eq!(cells(lines[3]), ["0", "3", "2", "0.6667", "1.0000", "rose\\e[0m"]);
+        assert_eq!(cells(lines[4]), ["1", "0", "1", "-", "0.0000"]);
+        assert_eq!(lines[6], "class (rows) taken for (columns)");
+        assert_eq!(
+            (cells(lines[8]), cells(lines[9])),
+            (
+                ["0", "2", "1"].map(str::to_owned).to_vec(),
+                ["1", "0", "0"].map(str::to_owned).to_vec(),
+            )
+        );
+    }
+
+    #[test]
+    fn without_classes_there_is_no_table_of_mistakes() {
+        assert!(!predictions(&made(None, None, None)).contains("taken for (columns)"));
+    }
+}

@@ -60,3 +60,84 @@ fn counted(figures: &[Agreement], confidence: f64) -> String {
         format_args!("{:.1}", confidence * compared.len() as f64),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_queueing::Interval;
+
+    use super::*;
+
+    fn agreement(
+        figure: &'static str,
+        closed_form: Option<f64>,
+        within: Option<bool>,
+    ) -> Agreement {
+        let simulated = Interval { estimate: 0.5, low: 0.25, high: 0.75 };
+        Agreement { figure, simulated, closed_form, within }
+    }
+
+    fn simulated(approximate: bool) -> QueueSimulated {
+        QueueSimulated {
+            queue: "M/M/1".to_owned(),
+            arrival_rate: 0.5,
+            service_rate: 1.0,
+            servers: 1,
+            jobs: 4000,
+            confidence: 0.95,
+            seed: 9,
+            approximate,
+            figures: vec![
+                agreement("p_wait", Some(0.5), Some(true)),
+                agreement("mean_wait", Some(0.9), Some(false)),
+                agreement("response_p99", None, None),
+            ],
+        }
+    }
+
+    fn cells(text: &str, line: usize) -> Vec<String> {
+        text.lines().nth(line).unwrap().split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn times_have_units_and_probabilities_do_not() {
+        let text = queue_simulated(&simulated(false), Unit::Seconds);
+        assert!(text.starts_with("M/M/1: 4000 simulated jobs, 95 % intervals, seed 9\n"), "{text}");
+        let plain = ["p", "wait", "0.5000", "0.2500", "0.7500", "0.5000", "yes"];
+        assert_eq!(cells(&text, 2), plain);
+        let times = ["mean", "wait", "500", "ms", "250", "ms", "750", "ms", "900", "ms", "no"];
+        assert_eq!(cells(&text, 3), times);
+        assert_eq!(cells(&text, 4).last().map(String::as_str), Some("none"));
+    }
+
+    #[test]
+    fn figures_in_their_interval_are_counted_among_those_compared() {
+        let text = queue_simulated(&simulated(false), Unit::None);
+        assert!(
+            text.ends_with(
+                "1 of 2 figures of the closed form lie in their interval; about 1.9 are expected \
+                 if it is right.\n"
+            ),
+            "{text}"
+        );
+        let text = queue_simulated(&simulated(true), Unit::None);
+        assert!(text.ends_with("if it is right, which is an approximation.\n"), "{text}");
+    }
+
+    #[test]
+    fn classes_are_shown_one_by_one_and_counted_together() {
+        let figures = vec![agreement("mean_jobs", Some(0.5), Some(true))];
+        let text = classes_simulated(
+            &ClassesSimulated {
+                queue: "M/M/1 with 2 classes".to_owned(),
+                servers: 1,
+                jobs: 4000,
+                confidence: 0.9,
+                seed: 1,
+                classes: vec![figures.clone(), figures],
+            },
+            Unit::None,
+        );
+        assert!(text.contains("\nclass 1\n") && text.contains("\nclass 2\n"), "{text}");
+        assert!(text.contains("2 of 2 figures") && text.contains("about 1.8 are"), "{text}");
+    }
+}

@@ -81,3 +81,47 @@ fn description(request: &NetworkRequest) -> Result<NetworkDescription, Error> {
         .map_err(|source| Error::Input { path: path.to_owned(), source })?;
     NetworkDescription::from_toml(&text).map_err(refused)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(description: &str) -> NetworkRequest {
+        NetworkRequest { description: description.to_owned(), input: None, classes: None }
+    }
+
+    #[test]
+    fn sums_are_those_of_the_layers() {
+        let own = describe_network(&ask("mlp:6-4-3")).unwrap();
+        assert_eq!((own.input.as_slice(), own.classes), (&[6][..], 3));
+        assert_eq!(own.parameters, 6 * 4 + 4 + 4 * 3 + 3);
+        let sum: usize = own.operators.iter().map(|operator| operator.parameters).sum();
+        assert_eq!(own.parameters, sum);
+        assert_eq!(own.flops, own.operators.iter().map(|operator| operator.flops).sum::<u64>());
+    }
+
+    #[test]
+    fn a_sum_that_overflows_is_the_largest_number() {
+        assert_eq!(total([u64::MAX, 1].into_iter()), u64::MAX);
+        assert_eq!(total([2, 3].into_iter()), 5);
+    }
+
+    #[test]
+    fn what_is_no_network_is_refused() {
+        for text in ["resnet:9", "mlp:", "mlp:3-0-2"] {
+            let error = describe_network(&ask(text)).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{text}: {error}");
+        }
+        let error = describe_network(&ask("gone.toml")).unwrap_err();
+        assert!(error.to_string().starts_with("cannot read gone.toml: "), "{error}");
+    }
+
+    #[test]
+    fn a_file_tells_its_own_input_and_classes() {
+        let request = NetworkRequest { classes: Some(3), ..ask("net.toml") };
+        assert_eq!(
+            describe_network(&request).unwrap_err().to_string(),
+            "net.toml tells its own input and classes; leave the options out"
+        );
+    }
+}

@@ -110,7 +110,7 @@ fn a_picture_beyond_the_limit_is_refused_with_its_size_and_the_option() {
         let message = decoder.decode(&bytes, &mut picture).unwrap_err().to_string();
         assert!(message.starts_with("the picture claims "), "{message}");
         let end = "over the limit of 100000000; allow more by --max-pixels, or by the \
-                   variable TRAINWRIGHT_MAX_PIXELS for training";
+                   variable TRAINWRIGHT_MAX_PIXELS for the jobs of a study";
         assert!(message.ends_with(end), "{message}");
         assert_eq!(picture.pixels.capacity(), 0);
     }

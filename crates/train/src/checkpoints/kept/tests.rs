@@ -120,3 +120,14 @@ fn the_last_sound_checkpoint_of_a_folder_is_used() {
     let error = Kept::last_of(folder.path()).err().unwrap();
     assert!(matches!(&error, TrainError::NoSoundCheckpoint { path, .. } if *path == name(3)));
 }
+
+#[test]
+fn a_checkpoint_that_is_not_there_is_not_called_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gone.safetensors");
+    let error = Kept::open(&path).err().expect("nothing is there");
+    assert!(matches!(error, TrainError::Checkpoint { .. }), "{error}");
+    let words =
+        format!("cannot use checkpoint {}: there is no such file or folder", path.display());
+    assert_eq!(error.to_string(), words);
+}

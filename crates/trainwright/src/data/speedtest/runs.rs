@@ -196,3 +196,45 @@ fn check_same_place(pictures: &Path, records: &Path) -> Result<(), Error> {
         records.display()
     )))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_folders_must_be_in_one_place() {
+        let same = |a: &str, b: &str| check_same_place(Path::new(a), Path::new(b));
+        assert!(same("photos", "/data/shards").is_ok());
+        assert!(same("s3://b/photos", "s3://b/deep/shards").is_ok());
+        for (a, b) in
+            [("photos", "s3://b/shards"), ("s3://b/x", "s3://c/x"), ("s3://b/x", "gs://b/x")]
+        {
+            let words = same(a, b).unwrap_err().to_string();
+            assert!(words.starts_with(&format!("{a} and {b} are in different places")), "{words}");
+        }
+    }
+
+    #[test]
+    fn readings_are_a_table_with_a_name_over_each_column() {
+        let row = SpeedRow {
+            run: 1,
+            source: PictureSource::Records,
+            batch_size: 2,
+            batch_number: 3,
+            threads: 4,
+            repetition: 5,
+            images: 6,
+            bytes: 7,
+            seconds: 0.5,
+            images_per_s: 12.0,
+            megabytes_per_s: 0.25,
+        };
+        let mut bytes = Vec::new();
+        speedtest_csv(&[row], &mut bytes).unwrap();
+        assert_eq!(
+            String::from_utf8(bytes).unwrap(),
+            "run,source,batch_size,batch_number,threads,repetition,images,bytes,seconds,\
+             images_per_s,megabytes_per_s\n1,records,2,3,4,5,6,7,0.5,12.0,0.25\n"
+        );
+    }
+}

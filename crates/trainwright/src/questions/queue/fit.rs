@@ -177,3 +177,94 @@ fn of_study(
         seed: request.seed,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn table(text: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("times.csv");
+        std::fs::write(&path, text).unwrap();
+        (folder, path)
+    }
+
+    fn read(text: &str, conditions: &[(&str, &str)]) -> Result<MeasuredTimes, String> {
+        let (_folder, path) = table(text);
+        let conditions: Vec<(String, String)> = conditions
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let source =
+            FitSource::Table { data: &path, column: "t", unit: Some("ms"), interarrival: None };
+        let request =
+            FitRequest { source, conditions: &conditions, arrival_rate: None, servers: 1, seed: 1 };
+        let shown = path.display().to_string();
+        of_table(&path, [Some("t"), None], &request, 1e-3)
+            .map_err(|error| error.to_string().replace(&shown, "times.csv"))
+    }
+
+    #[test]
+    fn a_time_needs_a_unit_of_time() {
+        assert_eq!(seconds_in("t", Some("ms")).unwrap(), 1e-3);
+        assert_eq!(seconds_in("t", Some("h")).unwrap(), 3600.0);
+        let words = |unit| seconds_in("t", unit).unwrap_err().to_string();
+        assert_eq!(
+            words(None),
+            "column `t` cannot be a service time: it has no unit; say it with --unit; service \
+             times need a unit of time (us, ms, s, min or h)"
+        );
+        assert!(words(Some("MB")).contains("`MB` is no unit of time"));
+    }
+
+    #[test]
+    fn rows_are_chosen_by_conditions_whatever_way_a_number_is_written() {
+        let text = "gpu,kind,t\n1,a,100\n1.0,a,200\n2,a,300\n1,b,400\n";
+        assert_eq!(read(text, &[("gpu", "1")]).unwrap().service, [0.1, 0.2, 0.4]);
+        assert_eq!(read(text, &[("gpu", "1"), ("kind", "b")]).unwrap().service, [0.4]);
+        assert_eq!(
+            read(text, &[("gpu", "7")]).unwrap_err(),
+            "cannot test times.csv: no row with these conditions has a value in `t`"
+        );
+        assert!(read(text, &[("cpu", "1")]).unwrap_err().contains("`cpu`"));
+    }
+
+    #[test]
+    fn cells_without_a_time_are_counted_among_the_chosen_rows_only() {
+        let own = read("gpu,t\n1,100\n1,\n2,\n1,300\n", &[("gpu", "1")]).unwrap();
+        assert_eq!((own.service.len(), own.left_out), (2, 1));
+    }
+
+    #[test]
+    fn texts_are_no_times() {
+        assert_eq!(
+            read("t\nfast\nslow\n", &[]).unwrap_err(),
+            "cannot test times.csv: column `t` holds texts, not times"
+        );
+    }
+
+    #[test]
+    fn a_study_is_asked_for_a_metric_that_is_a_time() {
+        let text = "schema = 1\n[study]\nname = \"s\"\n[factors.a]\nlevels = [1, 2]\n\
+            [metrics.t]\nunit = \"s\"\nobjective = \"minimize\"\n[metrics.n]\n[metrics.size]\n\
+            unit = \"MB\"\n";
+        let study = Study::from_text(text).unwrap();
+        let words = |metric: &str, conditions: &[(String, String)]| {
+            let source = FitSource::Study { study: &study, store: None, metric };
+            let request =
+                FitRequest { source, conditions, arrival_rate: None, servers: 1, seed: 1 };
+            fit_queue(&request).unwrap_err().to_string()
+        };
+        assert_eq!(
+            words("q", &[]),
+            "metric `q` cannot be a service time: the study has no such metric; it has `t`, `n`, \
+             `size`"
+        );
+        assert!(words("n", &[]).ends_with("it has no unit, and service needs one of time"));
+        assert!(words("size", &[]).contains("its unit is `MB`, which is no unit of time"));
+        let condition = [("b".to_owned(), "1".to_owned())];
+        assert!(words("t", &condition).ends_with("the study has no factor `b`"));
+    }
+}

@@ -219,3 +219,119 @@ fn of_class(seen: &SimulatedClass, closed: Option<ClassMeans>) -> Vec<Agreement>
         agreement("mean_response", seen.mean_response, of(|class| class.mean_response)),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use trainwright_queueing::{Discipline, QueueName};
+
+    use super::*;
+
+    fn draft() -> QueueDraft {
+        QueueDraft {
+            name: QueueName::Mmc,
+            arrival_rate: Some(0.5),
+            service_rate: Some(1.0),
+            servers: Some(1),
+            capacity: None,
+            population: None,
+            scv_arrival: None,
+            scv_service: None,
+            target: None,
+        }
+    }
+
+    const SHORT: SimulationLength =
+        SimulationLength { jobs: Some(4000), confidence: 0.999, seed: 5 };
+
+    #[test]
+    fn a_busy_queue_needs_more_jobs_within_limits() {
+        assert_eq!(enough_jobs(0.0), 1_000_000);
+        assert_eq!(enough_jobs(0.9), 1_000_000);
+        // 10,000 / 0.05^2 in floats.
+        assert!((3_999_999..=4_000_001).contains(&enough_jobs(0.95)));
+        assert_eq!(enough_jobs(0.999), 10_000_000);
+        assert_eq!(enough_jobs(1.0), 10_000_000);
+    }
+
+    #[test]
+    fn too_few_jobs_for_forty_batches_are_refused() {
+        let length = SimulationLength { jobs: Some(3999), ..SHORT };
+        let error = simulate_queue(&draft(), &length).unwrap_err();
+        let words = error.to_string();
+        assert!(words.contains("jobs to simulate") && words.contains("3999"), "{words}");
+        assert!(words.contains("4000"), "{words}");
+        assert_eq!(batch(4000).unwrap(), 100);
+    }
+
+    #[test]
+    fn an_end_of_the_interval_lies_within_it() {
+        let seen = Interval { estimate: 1.0, low: 0.5, high: 1.5 };
+        for (closed, within) in [(0.5, true), (1.5, true), (0.49, false), (1.51, false)] {
+            assert_eq!(agreement("x", seen, Some(closed)).within, Some(within), "{closed}");
+        }
+        assert_eq!(agreement("x", seen, None).within, None);
+        // A figure that never varied may differ by rounding.
+        let point = Interval { estimate: 0.3, low: 0.3, high: 0.3 };
+        assert_eq!(agreement("x", point, Some(0.1 + 0.2)).within, Some(true));
+    }
+
+    #[test]
+    fn a_queue_with_room_for_one_blocks_as_erlang_says() {
+        let full = QueueDraft { name: QueueName::Mmck, capacity: Some(1), ..draft() };
+        let seen = simulate_queue(&full, &SHORT).unwrap();
+        let block = seen.figures.iter().find(|own| own.figure == "p_block").unwrap();
+        // Erlang's loss formula at an offered load of 1/2: 0.5 / (1 + 0.5).
+        assert!((block.closed_form.unwrap() - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!(block.within, Some(true), "{block:?}");
+        assert!(!seen.approximate);
+    }
+
+    #[test]
+    fn only_general_arrivals_are_an_approximation() {
+        let general = QueueDraft {
+            name: QueueName::Ggc,
+            scv_arrival: Some(0.5),
+            scv_service: Some(0.5),
+            ..draft()
+        };
+        assert!(simulate_queue(&general, &SHORT).unwrap().approximate);
+    }
+
+    #[test]
+    fn classes_without_a_closed_form_are_simulated_all_the_same() {
+        let classes = |service_rates: Vec<f64>| PriorityDraft {
+            arrival_rates: vec![0.4, 0.5],
+            service_rates,
+            scv_service: Vec::new(),
+            servers: Some(2),
+            discipline: Discipline::NonPreemptive,
+            target: None,
+        };
+        let equal = simulate_priorities(&classes(vec![1.0]), &SHORT).unwrap();
+        assert_eq!((equal.queue.as_str(), equal.classes.len()), ("M/M/2 with 2 classes", 2));
+        assert!(equal.classes.concat().iter().all(|own| own.closed_form.is_some()));
+        let unequal = simulate_priorities(&classes(vec![1.0, 2.0]), &SHORT).unwrap();
+        assert!(unequal.classes.concat().iter().all(|own| own.closed_form.is_none()));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        /// Little's law holds in the closed forms beside which a simulation is put.
+        #[test]
+        fn jobs_present_are_throughput_times_their_stay(load in 0.05_f64..0.9, servers in 1_u32..4) {
+            let own = QueueDraft {
+                arrival_rate: Some(load * f64::from(servers)),
+                servers: Some(servers),
+                ..draft()
+            };
+            let seen = simulate_queue(&own, &SHORT).unwrap();
+            let closed = |name: &str| {
+                seen.figures.iter().find(|own| own.figure == name).unwrap().closed_form.unwrap()
+            };
+            let product = closed("throughput") * closed("mean_response");
+            prop_assert!((closed("mean_jobs") - product).abs() < 1e-9 * product);
+        }
+    }
+}

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
+use trainwright_records::write_whole;
 
 use super::{LoadJob, LoadReply};
 use crate::Error;
@@ -85,7 +86,8 @@ impl Record {
             object.extend(fields);
         }
         let text = serde_json::to_string_pretty(&object).map_err(|e| unwritable(e.into()))?;
-        fs::write(&self.json, text + "\n").map_err(unwritable)
+        let written = write_whole(&self.json, |file| file.write_all((text + "\n").as_bytes()));
+        written.map_err(unwritable)
     }
 }
 
@@ -101,3 +103,66 @@ const HEAD: [&str; 10] = [
     "state",
     "reason",
 ];
+
+#[cfg(test)]
+mod tests {
+    use trainwright_study::TrialState;
+
+    use super::*;
+
+    fn job(reason: Option<&str>, process_s: Option<f64>) -> LoadJob {
+        LoadJob {
+            number: 3,
+            arrival_s: 0.5,
+            start_s: 1.0,
+            end_s: 2.0,
+            wait_s: 0.5,
+            service_s: 1.0,
+            response_s: 1.5,
+            process_s,
+            state: TrialState::Failed,
+            reason: reason.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_number_is_never_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let loads = folder.path().join("deep/loads");
+        let first = Record::create(&loads).unwrap();
+        assert!(first.path().ends_with("load-0001.json"));
+        let second = Record::create(&loads).unwrap();
+        assert!(second.path().ends_with("load-0002.json"));
+        assert_eq!(first.jobs_folder(), second.jobs_folder());
+        fs::remove_file(loads.join("load-0001.csv")).unwrap();
+        fs::write(loads.join("load-0003.csv"), "").unwrap();
+        drop((first, second));
+        assert_eq!(fs::read_to_string(loads.join("load-0003.csv")).unwrap(), "");
+    }
+
+    #[test]
+    fn each_job_is_on_disk_as_soon_as_it_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut record = Record::create(folder.path()).unwrap();
+        let text = |record: &Record| fs::read_to_string(&record.csv).unwrap();
+        let head =
+            "job,arrival_s,start_s,end_s,wait_s,service_s,response_s,process_s,state,reason\n";
+        assert_eq!(text(&record), head);
+        record.keep(&job(Some("exit 1, \"again\""), None)).unwrap();
+        let line = "3,0.5,1,2,0.5,1,1.5,,failed,\"exit 1, \"\"again\"\"\"\n";
+        assert_eq!(text(&record), format!("{head}{line}"));
+        record.keep(&job(None, Some(0.875))).unwrap();
+        assert!(text(&record).ends_with("\n3,0.5,1,2,0.5,1,1.5,0.875,failed,\n"));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error = Record::create(&file.path().join("loads")).unwrap_err();
+        assert!(
+            error.to_string().starts_with("cannot write ") && error.to_string().contains("loads"),
+            "{error}"
+        );
+        assert_eq!(error.exit_code(), 3);
+    }
+}
