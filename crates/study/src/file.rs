@@ -102,3 +102,79 @@ fn toml_problem(error: &toml::de::Error) -> Problem {
         .map(|field| format!("add the key or table {}", field.trim_matches('`')));
     Problem { message, span: error.span().unwrap_or(0..0), help }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "schema = 1\n[study]\nname = \"s\"\n[factors.a]\nlevels = [1, 2]\n\
+                        [metrics.m]\n";
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let error = Study::load(Path::new("no/such/study.toml")).unwrap_err();
+        assert!(error.to_string().starts_with("cannot read no/such/study.toml: "), "{error}");
+    }
+
+    #[test]
+    fn files_beside_the_study_are_read_from_its_folder() {
+        let folder = std::env::temp_dir().join(format!("study-beside-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let text = TEXT
+            .replace("[metrics.m]", "[design]\ntype = \"table\"\nfile = \"r.csv\"\n[metrics.m]");
+        std::fs::write(folder.join("s.toml"), text).unwrap();
+        std::fs::write(folder.join("r.csv"), "a\n2\n1\n").unwrap();
+        let study = Study::load(&folder.join("s.toml"));
+        std::fs::remove_dir_all(&folder).unwrap();
+        let study = study.unwrap();
+        assert_eq!(study.folder(), folder);
+        assert!(matches!(&study.design.kind, crate::DesignKind::Table { rows } if rows.len() == 2));
+    }
+
+    #[test]
+    fn a_text_that_is_no_toml_has_one_fault() {
+        let faulty = Study::from_text("schema = 1\n[study\n").unwrap_err();
+        assert_eq!(faulty.problems.len(), 1);
+        assert_eq!(faulty.place(&faulty.problems[0]).0, 2);
+    }
+
+    #[test]
+    fn unknown_keys_come_before_all_other_faults() {
+        let text =
+            TEXT.replace("[1, 2]", "[1]").replace("[metrics.m]", "[metrics.m]\nunits = \"s\"");
+        let faulty = Study::from_text(&text).unwrap_err();
+        assert_eq!(
+            faulty.to_string(),
+            "study.toml:7:1: unknown key `units` (did you mean `unit`?)"
+        );
+    }
+
+    #[test]
+    fn a_missing_table_is_asked_for() {
+        let faulty = Study::from_text(&TEXT.replace("[metrics.m]", "")).unwrap_err();
+        let own = &faulty.problems[0];
+        assert_eq!(own.message, "missing field `metrics`");
+        assert_eq!(own.help.as_deref(), Some("add the key or table metrics"));
+    }
+
+    #[test]
+    fn a_fault_found_later_is_shown_at_its_place() {
+        let study = Study::from_text(TEXT).unwrap();
+        let at = |path: &[&str]| {
+            let faulty = study.fault_at(path, "bad".to_owned(), Some("mend it".to_owned()));
+            faulty.to_string()
+        };
+        assert_eq!(at(&["factors", "a", "levels", "1"]), "study.toml:5:14: bad (mend it)");
+        assert_eq!(at(&["factors", "a"]), "study.toml:4:10: bad (mend it)");
+        assert_eq!(at(&["design", "runs"]), "study.toml:1:1: bad (mend it)");
+    }
+
+    #[test]
+    fn a_fault_of_a_study_whose_text_is_gone_is_still_told() {
+        let mut study = Study::from_text(TEXT).unwrap();
+        study.source = SourceFile::default();
+        assert_eq!(study.fault_at(&["design"], "bad".to_owned(), None).to_string(), "bad");
+        study.source.text = "= broken".to_owned();
+        assert_eq!(study.fault_at(&["design"], "bad".to_owned(), None).problems[0].span, 0..0);
+    }
+}

@@ -6,6 +6,7 @@
 mod design;
 mod design_rows;
 mod factors;
+mod job_levels;
 mod metrics;
 mod task;
 
@@ -85,10 +86,15 @@ impl Checker<'_> {
         let design = self.design(draft.design, &factors);
         let slots = self.slots(&draft.engine, &draft.run);
         let (run, command) = self.run_options(draft.run, slots, &draft.telemetry.sample_every);
-        let task = self.task(draft.job, command, &run, &factors);
+        let rows = match design.as_ref().map(|design| &design.kind) {
+            Some(DesignKind::Table { rows }) => Some(rows.as_slice()),
+            _ => None,
+        };
+        let knobs = task::Knobs { factors: &factors, constraints: &constraints, rows };
+        let task = self.task(draft.job, command, &run, &knobs);
         let echoes = self.echoes(draft.echo, &factors);
         let budget = self.budget(&draft.budget);
-        // Faulty metrics would only bring more faults in their wake.
+        // Missing or faulty metrics would only bring more faults in their wake.
         let metrics = self.metrics(draft.metrics, &factors)?;
         self.shared_files(&metrics, slots);
         let analysis = self.analysis(draft.analysis, &metrics, design.as_ref());
@@ -298,8 +304,11 @@ impl Checker<'_> {
     fn budget(&mut self, draft: &BudgetDraft) -> Budget {
         let amounts = [("max_hours", draft.max_hours), ("price_per_hour", draft.price_per_hour)];
         for (key, amount) in amounts {
-            if amount.is_some_and(|amount| !(amount.is_finite() && amount >= 0.0)) {
-                self.fault(at!["budget", key], format!("`{key}` must not be negative"), None);
+            if let Some(amount) = amount
+                && !(amount.is_finite() && amount >= 0.0)
+            {
+                let help = "write a number that is not negative";
+                self.fault(at!["budget", key], format!("`{key}` is {amount}"), Some(help));
             }
         }
         Budget { max_hours: draft.max_hours, price_per_hour: draft.price_per_hour }
@@ -313,3 +322,6 @@ fn default_terms(design: Option<&DesignSpec>) -> &'static str {
         _ => "main + 2fi",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,3 +53,39 @@ impl<T: JsonSchema> JsonSchema for Ordered<T> {
         BTreeMap::<String, T>::json_schema(generator)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn tables_keep_the_order_in_which_they_are_written() {
+        let read: Ordered<u8> = toml::from_str("z = 1\na = 2\nm = 3\n").unwrap();
+        let pairs = [("z", 1), ("a", 2), ("m", 3)].map(|(key, value)| (key.to_owned(), value));
+        assert_eq!(read.0, pairs);
+    }
+
+    #[test]
+    fn what_is_no_table_is_refused() {
+        let error = serde_json::from_str::<Ordered<u8>>("[1]").unwrap_err().to_string();
+        assert!(error.starts_with("invalid type: sequence, expected a table"), "{error}");
+    }
+
+    #[test]
+    fn the_schema_is_that_of_a_plain_table() {
+        let ordered = schemars::schema_for!(Ordered<u8>).to_value();
+        assert_eq!(ordered, schemars::schema_for!(BTreeMap<String, u8>).to_value());
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_of_keys_is_kept(keys in proptest::collection::hash_set("[a-z]{1,6}", 0..12)) {
+            let keys: Vec<String> = keys.into_iter().collect();
+            let text: String = keys.iter().map(|key| format!("{key} = true\n")).collect();
+            let read: Ordered<bool> = toml::from_str(&text).unwrap();
+            prop_assert_eq!(read.0.into_iter().map(|(key, _)| key).collect::<Vec<_>>(), keys);
+        }
+    }
+}

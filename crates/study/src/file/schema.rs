@@ -100,3 +100,94 @@ pub(crate) fn nearest<'a>(
         .min()
         .map(|(_, candidate)| candidate)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::JOB_KEYS;
+
+    fn unknown_in(text: &str) -> Vec<(String, String)> {
+        let document = DeTable::parse(text).unwrap();
+        unknown_keys(document.get_ref())
+            .into_iter()
+            .map(|problem| {
+                (text[problem.span.clone()].to_owned(), problem.help.unwrap_or_default())
+            })
+            .collect()
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &[(&str, &str)]) {
+        let found = unknown_in(text);
+        let found: Vec<(&str, &str)> = found.iter().map(|(a, b)| (&**a, &**b)).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn unknown_keys_are_found_at_every_depth() {
+        check("shema = 1", &[("shema", "did you mean `schema`?")]);
+        check("[factors.x]\nlevel = [1]", &[("level", "did you mean `levels`?")]);
+        check("[factors.x]\nrange = { form = 1 }", &[("form", "did you mean `from`?")]);
+        check(
+            "[[constraint]]\nexpr = \"a\"\n[[constraint]]\nexp = \"a\"",
+            &[("exp", "did you mean `expr`?")],
+        );
+        check("[budget]\nqqqqqqqq = 1", &[("qqqqqqqq", "there are max_hours, price_per_hour")]);
+    }
+
+    #[test]
+    fn names_that_the_user_gives_are_never_unknown() {
+        check(
+            "[factors.anything]\n[metrics.whatever]\n[echo.it]\n[run.env]\nANY = \"1\"\n\
+             [design.baseline]\nsome = 1",
+            &[],
+        );
+    }
+
+    #[test]
+    fn every_unknown_key_is_told() {
+        let found = unknown_in("a = 1\n[study]\nb = 2\n[run]\nc = 3");
+        assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn tables_of_later_versions_are_refused_with_a_reason() {
+        let document = DeTable::parse("[search]").unwrap();
+        let found = unknown_keys(document.get_ref());
+        assert_eq!(found[0].message, "`search` is refused");
+        assert_eq!(found[0].help.as_deref(), Some(NOT_YET[0].1));
+    }
+
+    #[test]
+    fn the_nearest_word_is_at_most_a_third_away() {
+        let known = || ["lr", "batch", "epochs", "optimizer"].into_iter();
+        assert_eq!(nearest("bacth", known()), Some("batch"));
+        assert_eq!(nearest("epoch", known()), Some("epochs"));
+        assert_eq!(nearest("optimisers", known()), Some("optimizer"));
+        assert_eq!(nearest("rl", known()), None, "two letters are too few for a guess");
+        assert_eq!(nearest("size", known()), None);
+        assert_eq!(nearest("size", [].into_iter()), None);
+        // Of two that are as near, the first by letter, whatever their order.
+        assert_eq!(nearest("max", ["map", "mab"].into_iter()), Some("mab"));
+    }
+
+    #[test]
+    fn the_schema_knows_the_keys_of_a_job_that_the_trainer_knows() {
+        let schema = study_schema();
+        let shown = schema["$defs"]["JobDraft"]["properties"].as_object().unwrap();
+        let shown: BTreeSet<&str> = shown.keys().map(String::as_str).collect();
+        assert_eq!(shown, BTreeSet::from(JOB_KEYS));
+    }
+
+    #[test]
+    fn every_key_of_the_schema_is_described() {
+        let schema = study_schema();
+        for (table, own) in schema["$defs"].as_object().unwrap() {
+            for (key, property) in own["properties"].as_object().into_iter().flatten() {
+                assert!(property["description"].is_string(), "{table}.{key}");
+            }
+        }
+    }
+}

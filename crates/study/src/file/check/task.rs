@@ -6,8 +6,8 @@ use super::{Checker, at};
 use crate::file::draft::{JobDraft, WordDraft};
 use crate::file::locate::Step;
 use crate::{
-    CommandTemplate, CommandWord, Configuration, Factor, JOB_KEYS, JobTemplate, RunOptions, Task,
-    Template,
+    CommandTemplate, CommandWord, Configuration, Expression, Factor, JOB_KEYS, JobTemplate,
+    RunOptions, Task, Template,
 };
 
 /// The keys of `[run]` that make up a command.
@@ -16,6 +16,14 @@ pub(super) struct CommandDraft {
     pub env: BTreeMap<String, String>,
     pub keep_env: Vec<String>,
     pub workdir: Option<String>,
+}
+
+/// What a study varies, and the conditions on it.
+pub(super) struct Knobs<'a> {
+    pub factors: &'a [Factor],
+    pub constraints: &'a [Expression],
+    /// The rows that run, where the study lists them.
+    pub rows: Option<&'a [Configuration]>,
 }
 
 /// Placeholders besides factors; `params` is the file with all of them.
@@ -29,8 +37,9 @@ impl Checker<'_> {
         job: Option<JobDraft>,
         command: CommandDraft,
         run: &RunOptions,
-        factors: &[Factor],
+        knobs: &Knobs<'_>,
     ) -> Option<Option<Task>> {
+        let factors = knobs.factors;
         let mut used: BTreeSet<&str> = BTreeSet::new();
         if let Some(prepare) = &run.prepare {
             for template in prepare.templates() {
@@ -48,7 +57,7 @@ impl Checker<'_> {
                 self.fault(at!["run", "command"], message, Some(help));
                 None
             }
-            (Some(job), false) => self.job(job, factors).map(|job| Some(Task::Job(job))),
+            (Some(job), false) => self.job(job, knobs).map(|job| Some(Task::Job(job))),
             (None, true) => {
                 self.command(command, factors).map(|command| Some(Task::Command(command)))
             }
@@ -62,7 +71,8 @@ impl Checker<'_> {
         }
     }
 
-    fn job(&mut self, draft: JobDraft, factors: &[Factor]) -> Option<JobTemplate> {
+    fn job(&mut self, draft: JobDraft, knobs: &Knobs<'_>) -> Option<JobTemplate> {
+        let factors = knobs.factors;
         let before = self.problems.len();
         let fields = draft.fields();
         for factor in factors {
@@ -87,35 +97,8 @@ impl Checker<'_> {
             return None;
         }
         let template = JobTemplate { fields: Configuration::new(fields) };
-        self.job_values(&template, factors);
+        self.job_levels(&template, knobs);
         Some(template)
-    }
-
-    /// Tries every level of every factor once, the others at their first.
-    fn job_values(&mut self, template: &JobTemplate, factors: &[Factor]) {
-        let first = |skip: usize| -> Vec<_> {
-            let others = factors.iter().enumerate().filter(|(index, _)| *index != skip);
-            others.filter_map(|(_, f)| Some((f.name.clone(), f.levels.first()?.clone()))).collect()
-        };
-        let mut seen = BTreeSet::new();
-        for (index, factor) in factors.iter().enumerate() {
-            for (position, level) in factor.levels.iter().enumerate() {
-                let mut pairs = first(index);
-                pairs.push((factor.name.clone(), level.clone()));
-                let Err(error) = template.job(&Configuration::new(pairs), 0) else { continue };
-                let place: Vec<Step> = if error.key == factor.name {
-                    at!["factors", &factor.name, "levels", position].to_vec()
-                } else if factors.iter().any(|other| other.name == error.key) {
-                    // Its own turn comes, or came, with its own place.
-                    continue;
-                } else {
-                    at!["job", &error.key].to_vec()
-                };
-                if seen.insert(format!("{place:?}")) {
-                    self.fault(&place, error.message, None);
-                }
-            }
-        }
     }
 
     fn command(&mut self, draft: CommandDraft, factors: &[Factor]) -> Option<CommandTemplate> {
@@ -226,5 +209,151 @@ impl Checker<'_> {
                 self.fault(place, message, Some(&help));
             }
         }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::Study;
+    use crate::file::check::tests::{check, faults_of, taken, text_with};
+
+    /// The base study with these lines in `[run]`.
+    #[track_caller]
+    fn refused(lines: &str, expected: &[&str]) {
+        check("[metrics.m]", &format!("[run]\n{lines}\n[metrics.m]"), expected);
+    }
+
+    fn command(lines: &str) -> CommandTemplate {
+        match taken("[metrics.m]", &format!("[run]\n{lines}\n[metrics.m]")).task {
+            Some(Task::Command(command)) => command,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A study of a job with these factors and keys of `[job]`.
+    pub(in super::super) fn job(factors: &str, keys: &str) -> String {
+        format!("schema = 1\n[study]\nname = \"s\"\n[metrics.m]\n[job]\n{keys}\n{factors}\n")
+    }
+
+    #[test]
+    fn every_factor_reaches_the_command_somewhere() {
+        for lines in [
+            "command = [\"p\", \"{a}{b}\"]",
+            "command = [\"p\", \"{params}\"]",
+            "command = [\"p\", [\"-a\", \"{a}\"]]\nenv.B = \"{b}\"",
+            "command = [\"p\", \"{a}\"]\nworkdir = \"runs/{b}\"",
+            "command = [\"{a}\", \"{b}\", \"{seed}{trial}{replicate}{trial.dir}\"]",
+        ] {
+            command(lines);
+        }
+        refused(
+            "command = [\"p\", \"{a}\"]\nprepare = \"echo {b}\"",
+            &["6:10: the command never uses the factor `b` \
+               (write {b} where its value belongs, or {params} for a JSON file with all)"],
+        );
+    }
+
+    #[test]
+    fn braces_that_hold_no_name_are_text() {
+        let words = command("command = [\"awk\", \"{ print }\", \"{}\", \"{params}\"]").words;
+        let CommandWord::One(template) = &words[1] else { panic!() };
+        assert_eq!(template.names().count(), 0);
+    }
+
+    #[test]
+    fn a_placeholder_that_nothing_fills_is_told_wherever_it_stands() {
+        let there = "(there are a, b, seed, trial, replicate, trial.dir, params)";
+        refused(
+            "command = [\"p\", \"{params}\", [\"{size}\"]]\nenv.V = \"{sede}\"\nworkdir = \"{x9}\"\n\
+             prepare = [\"mk\", \"{tral}\"]",
+            &[
+                &format!("11:30: nothing fills the placeholder {{size}} {there}"),
+                "12:9: nothing fills the placeholder {sede} (did you mean `seed`?)",
+                &format!("13:11: nothing fills the placeholder {{x9}} {there}"),
+                "14:11: nothing fills the placeholder {tral} (did you mean `trial`?)",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_command_begins_with_a_program() {
+        let words = "the command has no program (begin with the program, such as \"python3\")";
+        refused("command = [[\"p\", \"{params}\"]]", &[&format!("11:11: {words}")]);
+        let text = text_with("[metrics.m]", "[run]\ncommand = []\n[metrics.m]");
+        assert!(faults_of(&text).contains(&format!("11:11: {words}")));
+    }
+
+    #[test]
+    fn variables_and_folders_are_for_a_command() {
+        let words = "10:2: [run] has no command (add command = [\"python3\", \"train.py\"])";
+        refused("workdir = \"runs\"", &[words]);
+        refused("env.A = \"1\"", &[words]);
+        assert!(taken("[metrics.m]", "[run]\ntimeout = \"1s\"\n[metrics.m]").task.is_none());
+    }
+
+    #[test]
+    fn a_factor_that_may_be_absent_stands_in_a_group() {
+        let with = |lines: &str| {
+            text_with("[1, 2]", "[1, 2]\nwhen = \"b == 'x'\"")
+                .replace("[metrics.m]", &format!("[run]\n{lines}\n[metrics.m]"))
+        };
+        let words = "`a` does not exist in every configuration \
+                     (put its words in a list of their own: [\"--a\", \"{a}\"])";
+        assert_eq!(
+            faults_of(&with("command = [\"p\", \"{b}\", \"{a}\"]\nworkdir = \"{a}\"")),
+            [format!("12:24: {words}"), format!("13:11: {words}")]
+        );
+        assert_eq!(
+            faults_of(&with("command = [\"p\", \"{b}\", [\"-a\", \"{a}\"]]")),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn variables_have_names_that_a_process_can_have() {
+        for (name, shown) in [("", ""), ("A=B", "A=B"), ("A\\tB", "A\\tB")] {
+            let words = format!("`{shown}` cannot name a variable");
+            let lines =
+                format!("command = [\"p\", \"{{params}}\"]\nenv = {{ \"{name}\" = \"1\" }}");
+            let faults =
+                faults_of(&text_with("[metrics.m]", &format!("[run]\n{lines}\n[metrics.m]")));
+            assert_eq!(faults.len(), 1, "{faults:?}");
+            assert!(faults[0].ends_with(&words), "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn values_are_kept_of_variables_that_there_are() {
+        let own = command("command = [\"p\", \"{params}\"]\nenv.A = \"1\"\nkeep_env = [\"A\"]");
+        assert_eq!(own.keep_env, BTreeSet::from(["A".to_owned()]));
+        refused(
+            "command = [\"p\", \"{params}\"]\nkeep_env = [\"A\"]",
+            &["12:13: `A` is no variable of [run.env] (there are none)"],
+        );
+    }
+
+    #[test]
+    fn a_job_names_its_network_and_its_data_in_a_key_or_in_a_factor() {
+        let factors = "[factors.network]\nlevels = [\"mlp\", \"cnn:flowers\"]";
+        assert_eq!(faults_of(&job(factors, "data = \"d\"")), Vec::<String>::new());
+        assert_eq!(
+            faults_of(&job("[factors.lr]\nlevels = [0.1, 0.2]", "")),
+            [
+                "5:2: [job] has no `network` \
+                 (such as network = \"mlp\" and data = \"fashion-mnist-sample\")",
+                "5:2: [job] has no `data` \
+                 (such as network = \"mlp\" and data = \"fashion-mnist-sample\")",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_job_of_a_study_is_read_with_all_its_keys() {
+        let text =
+            job("[factors.lr]\nlevels = [0.1, 0.2]", "network = \"mlp\"\ndata = \"d\"\nbatch = 8");
+        let study = Study::from_text(&text).unwrap();
+        let Some(Task::Job(template)) = &study.task else { panic!() };
+        assert_eq!(template.fields.to_string(), "network=mlp data=d batch=8");
     }
 }

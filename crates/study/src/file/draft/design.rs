@@ -131,3 +131,29 @@ pub enum FoldoverDraft {
 fn one() -> u32 {
     1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_design_from_code_is_the_one_that_a_file_with_its_type_alone_says() {
+        let read: DesignDraft = toml::from_str("type = \"full\"").unwrap();
+        let built = DesignDraft::new(DesignKindDraft::Full);
+        assert_eq!(format!("{read:?}"), format!("{built:?}"));
+    }
+
+    #[test]
+    fn centre_points_are_one_number_or_two() {
+        let of = |text: &str| toml::from_str::<DesignDraft>(&format!("type = \"full\"\n{text}"));
+        assert!(matches!(
+            of("center_points = 3").unwrap().center_points,
+            Some(CenterDraft::All(3))
+        ));
+        let two = of("center_points = [1, 2]").unwrap().center_points;
+        assert!(matches!(two, Some(CenterDraft::CubeAndStar([1, 2]))));
+        for bad in ["-1", "[1]", "[1, 2, 3]", "\"two\""] {
+            assert!(of(&format!("center_points = {bad}")).is_err(), "{bad}");
+        }
+    }
+}

@@ -110,3 +110,26 @@ impl JobDraft {
         fields.into_iter().filter_map(|(key, level)| Some((key.to_owned(), level?))).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JOB_KEYS;
+
+    #[test]
+    fn every_key_of_a_job_is_handed_on_under_its_name() {
+        for key in JOB_KEYS {
+            let draft: JobDraft = toml::from_str(&format!("{key} = \"v\"")).unwrap();
+            assert_eq!(draft.fields(), [(key.to_owned(), Level::Text("v".to_owned()))]);
+        }
+    }
+
+    #[test]
+    fn keys_come_in_one_order_whatever_the_file_has() {
+        let text: String = JOB_KEYS.iter().rev().map(|key| format!("{key} = 1\n")).collect();
+        let draft: JobDraft = toml::from_str(&text).unwrap();
+        let keys: Vec<String> = draft.fields().into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, JOB_KEYS);
+        assert_eq!(JobDraft::default().fields(), []);
+    }
+}

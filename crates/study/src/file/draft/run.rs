@@ -108,3 +108,28 @@ pub struct BudgetDraft {
     /// Price of an hour of the machine.
     pub price_per_hour: Option<f64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preparation_keeps_its_words_apart() {
+        let shell = PrepareDraft::Shell("sync; echo {a}".to_owned()).command();
+        assert_eq!(shell.templates().len(), 1);
+        let words = PrepareDraft::Words(vec!["echo".to_owned(), "{a} {b}".to_owned()]).command();
+        let PrepareCommand::Words(templates) = &words else { panic!("{words:?}") };
+        assert_eq!(templates[1].names().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(words.source(), "echo {a} {b}");
+    }
+
+    #[test]
+    fn a_command_is_words_and_groups_of_words() {
+        let draft: RunDraft = toml::from_str("command = [\"p\", [\"-a\", \"1\"]]").unwrap();
+        let words = draft.command.unwrap();
+        assert!(matches!(&words[0], WordDraft::One(word) if word == "p"));
+        assert!(matches!(&words[1], WordDraft::Group(group) if group.len() == 2));
+        assert!(toml::from_str::<RunDraft>("command = [1]").is_err());
+        assert!(toml::from_str::<RunDraft>("command = [[[\"deep\"]]]").is_err());
+    }
+}
