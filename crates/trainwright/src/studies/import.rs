@@ -161,16 +161,9 @@ impl<'a> Cells<'a> {
 
     fn level(&self, cell: &str) -> Result<Level, String> {
         let read = Level::parse(cell);
-<<<<<<< HEAD
         // A level may be a text that looks like a number.
         let text = || self.places.get(&Level::Text(cell.trim().to_owned()).identity());
         if let Some(&place) = self.places.get(&read.identity()).or_else(text) {
-=======
-        // A level that the study writes as a text may look like a number.
-        let text = Level::Text(cell.trim().to_owned());
-        let mut places = [&read, &text].into_iter().map(|own| self.places.get(&own.identity()));
-        if let Some(&place) = places.find_map(|place| place) {
->>>>>>> tests-facade
             return Ok(self.levels[place].clone());
         }
         // The ends of a range are its only two levels, so that looking at them costs nothing.
