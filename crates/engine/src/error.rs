@@ -65,3 +65,32 @@ impl EngineError {
         move |source| Self::File { action, path, source }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_what_only_one_trial_lacks() {
+        let file = |kind: ErrorKind| EngineError::file("write", "x")(io::Error::from(kind));
+        for kind in
+            [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem]
+        {
+            assert!(file(kind).is_no_room(), "{kind:?}");
+        }
+        assert!(!file(ErrorKind::PermissionDenied).is_no_room());
+        let source = io::Error::from(ErrorKind::NotFound);
+        let start = EngineError::Start { program: "go".to_owned(), source };
+        assert!(!start.is_no_room());
+        assert!(start.to_string().ends_with("; is it installed, and executable?"), "{start}");
+        assert!(!EngineError::NoTask.is_no_room());
+    }
+
+    #[test]
+    fn placeholders_are_told_with_their_braces() {
+        let error = EngineError::NoValue { name: "lr".to_owned(), trial: 3 };
+        assert_eq!(error.to_string(), "placeholder `{lr}` has no value in trial 3");
+    }
+}

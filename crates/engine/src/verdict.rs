@@ -123,3 +123,96 @@ fn end_of_output(output: &Output<'_>, lines: usize) -> String {
     let ends: Vec<String> = ends.into_iter().filter(|end| !end.is_empty()).collect();
     printable(&ends.join("\n")).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_exit_is_told_by_its_code_or_signal() {
+        assert_eq!(bad_exit(Some(0), None), None);
+        assert_eq!(bad_exit(Some(3), None).unwrap(), "exit code 3");
+        assert_eq!(bad_exit(None, Some(15)).unwrap(), "signal SIGTERM");
+        assert_eq!(
+            bad_exit(None, Some(9)).unwrap(),
+            "signal SIGKILL; the kernel sends it when memory runs out"
+        );
+        // Signals of real time have no name.
+        assert_eq!(bad_exit(None, Some(40)).unwrap(), "signal 40");
+        assert_eq!(bad_exit(None, None), None);
+    }
+
+    #[test]
+    fn a_reason_is_followed_by_the_end_of_the_output_where_there_is_some() {
+        assert_eq!(with_output("exit code 1".to_owned(), ""), "exit code 1");
+        assert_eq!(
+            with_output("exit code 1".to_owned(), "one\ntwo"),
+            "exit code 1\n  the output ends:\n    one\n    two"
+        );
+    }
+
+    /// The verdict on a trial whose output is one line, after a change of the evidence.
+    fn judged(
+        gathered: &Gathered,
+        usage: &Usage,
+        ended_by: EndedBy,
+        echo: Option<&str>,
+    ) -> Verdict {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(log.path(), "last\x1b[2J words\n").unwrap();
+        verdict(Evidence {
+            ended_by,
+            timeout: Some(Duration::from_millis(1500)),
+            usage,
+            gathered,
+            disagreement: echo.map(str::to_owned),
+            output: &Output::of_log(log.path()),
+        })
+    }
+
+    fn without_y() -> Gathered {
+        let missing = MissingMetric { metric: "y".to_owned(), explanation: "no y".to_owned() };
+        Gathered { missing: vec![missing], ..Gathered::default() }
+    }
+
+    #[test]
+    fn the_first_reason_that_holds_is_the_one_told() {
+        let (well, badly) = (
+            Usage { exit_code: Some(0), ..Usage::default() },
+            Usage { exit_code: Some(1), ..Usage::default() },
+        );
+        let nan = Gathered { diverged: Some("`y` is NaN".to_owned()), ..without_y() };
+        let told = |gathered: &Gathered, usage: &Usage, by, echo: Option<&str>| {
+            let outcome = judged(gathered, usage, by, echo).outcome;
+            let reason = outcome.reason().unwrap_or_default().lines().next().unwrap_or_default();
+            format!("{}: {reason}", outcome.state().word())
+        };
+        assert_eq!(told(&nan, &badly, EndedBy::User, Some("lr")), "stopped: ");
+        assert_eq!(
+            told(&nan, &badly, EndedBy::Timeout, None),
+            "failed: took longer than its timeout of 1.5 s and was stopped"
+        );
+        assert_eq!(told(&nan, &badly, EndedBy::Itself, None), "failed: exit code 1; `y` is NaN");
+        assert_eq!(told(&nan, &well, EndedBy::Itself, Some("lr is 2")), "failed: lr is 2");
+        assert_eq!(told(&nan, &well, EndedBy::Itself, None), "diverged: `y` is NaN");
+        assert_eq!(told(&without_y(), &well, EndedBy::Itself, None), "failed: no y");
+        assert_eq!(told(&Gathered::default(), &well, EndedBy::Itself, None), "finished: ");
+    }
+
+    #[test]
+    fn metrics_are_missing_only_where_nothing_else_ended_the_trial() {
+        let well = Usage { exit_code: Some(0), ..Usage::default() };
+        let badly = Usage { exit_code: Some(1), ..Usage::default() };
+        assert_eq!(judged(&without_y(), &well, EndedBy::Itself, None).missing.len(), 1);
+        assert!(judged(&without_y(), &badly, EndedBy::Itself, None).missing.is_empty());
+    }
+
+    #[test]
+    fn what_a_trial_wrote_is_shown_and_cannot_act_on_the_terminal() {
+        let badly = Usage { exit_code: Some(1), ..Usage::default() };
+        let outcome = judged(&Gathered::default(), &badly, EndedBy::Itself, None).outcome;
+        let reason = outcome.reason().unwrap();
+        assert!(reason.starts_with("exit code 1\n  the output ends:\n    last"), "{reason:?}");
+        assert!(!reason.contains('\x1b'), "{reason:?}");
+    }
+}

@@ -72,3 +72,41 @@ fn curve(name: &str, unit: &str, values: &Values) -> Option<Series> {
         values,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::Point;
+
+    fn values(points: &[(f64, Option<f64>)]) -> Values {
+        let mut values = Values::default();
+        for (line, &(value, step)) in (1..).zip(points) {
+            values.add(Point { line, text: "".into(), value, step });
+        }
+        values
+    }
+
+    fn drawn(points: &[(f64, Option<f64>)]) -> Option<(String, Vec<f64>, Vec<f64>)> {
+        curve("loss", "", &values(points)).map(|own| (own.axis, own.at, own.values))
+    }
+
+    #[test]
+    fn steps_are_put_in_order_and_a_summary_without_one_is_left_out() {
+        let own = drawn(&[(3.0, Some(20.0)), (5.0, Some(10.0)), (1.0, None)]).unwrap();
+        assert_eq!(own, ("step".to_owned(), vec![10.0, 20.0], vec![5.0, 3.0]));
+    }
+
+    #[test]
+    fn where_nothing_has_a_step_reports_are_counted() {
+        let (axis, at, values) = drawn(&[(3.0, None), (f64::NAN, None), (1.0, None)]).unwrap();
+        assert_eq!((axis.as_str(), values), ("report", vec![3.0, 1.0]));
+        assert_eq!(at[1] - at[0], 2.0, "what is not finite keeps its place");
+    }
+
+    #[test]
+    fn one_finite_value_is_no_curve() {
+        assert_eq!(drawn(&[(3.0, None)]), None);
+        assert_eq!(drawn(&[(3.0, Some(1.0)), (f64::INFINITY, Some(2.0))]), None);
+        assert_eq!(drawn(&[(3.0, Some(1.0)), (4.0, None)]), None);
+    }
+}

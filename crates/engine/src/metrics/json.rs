@@ -49,3 +49,43 @@ fn read_all(path: &Path) -> io::Result<Vec<u8>> {
     }
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(text: &str, pointer: &str) -> Reading {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        read(file.path(), pointer)
+    }
+
+    #[test]
+    fn what_a_pointer_leads_to_must_be_a_number() {
+        let complaint = |text: &str, pointer: &str| reading(text, pointer).complaints.join("\n");
+        assert!(
+            complaint(r#"{"a": [1, {"b": "x"}]}"#, "/a/1/b")
+                .ends_with("is \"x\", which is no number")
+        );
+        assert!(complaint(r#"{"a": [1]}"#, "/a/5").ends_with("has no `/a/5`"));
+        assert!(!complaint("{\"a\": ", "/a").is_empty());
+    }
+
+    #[test]
+    fn a_file_of_one_number_is_pointed_at_by_nothing() {
+        let found = reading("2.5", "");
+        let values: Vec<f64> = found.values.iter().map(|(_, point)| point.value).collect();
+        assert_eq!(values, [2.5]);
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_not_read() {
+        let text = " ".repeat(MOST_BYTES as usize) + "1";
+        let found = reading(&text, "");
+        assert!(
+            found.complaints[0].contains("the file has more than 16 MiB"),
+            "{:?}",
+            found.complaints
+        );
+    }
+}

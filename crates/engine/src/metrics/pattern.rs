@@ -61,3 +61,20 @@ fn begins_like(line: &str, other: &str) -> bool {
     let (line, other) = (plain(line), plain(other));
     !line.trim().is_empty() && other.starts_with(&line)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_like_line_is_known_whatever_its_numbers() {
+        let whole = "epoch 3 loss 0.25 accuracy 0.9";
+        for cut in ["e", "epoch 12 lo", "epoch 4 loss 0.1 accuracy 0", "epoch 4 loss 0."] {
+            assert!(begins_like(cut, whole), "{cut}");
+        }
+        for other in ["", "  ", "12", "done", "epoch 4 time"] {
+            assert!(!begins_like(other, whole), "{other}");
+        }
+        assert!(!begins_like("epoch", ""), "there was no line that matched");
+    }
+}

@@ -107,3 +107,54 @@ impl<R: Read> Read for Rationed<R> {
         Ok(length)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_ration_ends_and_begins_anew() {
+        let left = Rc::new(Cell::new(4));
+        let mut input = Rationed { input: &b"abcdefgh"[..], left: left.clone() };
+        let mut buffer = [0; 8];
+        assert_eq!(input.read(&mut buffer).unwrap(), 4);
+        assert!(input.read(&mut buffer).unwrap_err().to_string().contains("is a quote left open?"));
+        left.set(10);
+        assert_eq!(input.read(&mut buffer).unwrap(), 4);
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_does_not_take_the_rest_for_a_row() {
+        let text = format!("y\n1\n\"{}", "x\n".repeat(LONGEST_ROW));
+        let reading = read(file(&text).path(), "y");
+        assert!(reading.values.is_empty());
+        assert!(
+            reading.complaints[0].contains("a row has more than a mebibyte"),
+            "{:?}",
+            reading.complaints
+        );
+    }
+
+    #[test]
+    fn the_end_of_a_file_tells_whether_its_line_is_whole() {
+        assert!(ends_with_line(file("a\n").path()) && ends_with_line(file("a\r").path()));
+        assert!(!ends_with_line(file("a").path()) && !ends_with_line(file("").path()));
+    }
+
+    #[test]
+    fn a_column_that_is_a_step_itself_has_no_other_step() {
+        let reading = read(file("step,loss\n1,5\n2,4\n").path(), "step");
+        let points: Vec<(f64, Option<f64>)> =
+            reading.values.iter().map(|(_, point)| (point.value, point.step)).collect();
+        assert_eq!(points, [(1.0, None), (2.0, None)]);
+        let reading = read(file("step,loss\n1,5\nNaN,4\n").path(), "loss");
+        let steps: Vec<Option<f64>> = reading.values.iter().map(|(_, point)| point.step).collect();
+        assert_eq!(steps, [Some(1.0), None]);
+    }
+}
