@@ -149,7 +149,7 @@ impl Store {
         })
     }
 
-    /// Keeps what a running trial told, for others to see.
+    /// Keeps what a running trial told, for others to see; values that are not finite are left out.
     ///
     /// # Errors
     /// The store cannot be written.
@@ -160,8 +160,10 @@ impl Store {
         elapsed_s: f64,
         latest: &[(String, f64)],
     ) -> Result<(), StoreError> {
+        // JSON has no NaN: one would make the progress of the whole study unreadable.
+        let finite = latest.iter().filter(|(_, value)| value.is_finite());
         let latest: BTreeMap<&str, f64> =
-            latest.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+            finite.map(|(name, value)| (name.as_str(), *value)).collect();
         self.write(|connection| {
             connection
                 .prepare_cached(
@@ -445,3 +447,6 @@ fn keep_measurements(
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain data becomes JSON")
 }
+
+#[cfg(test)]
+mod tests;

@@ -89,3 +89,70 @@ fn system_error(connection: &Connection) -> i32 {
     // SAFETY: the handle is that of an open connection, which outlives the call.
     unsafe { rusqlite::ffi::sqlite3_system_errno(connection.handle()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    /// What is said where SQLite fails with a code.
+    fn said(code: i32) -> String {
+        let source = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        StoreError::from_sqlite(Path::new("t.db"), None, source).to_string()
+    }
+
+    #[track_caller]
+    fn check(code: i32, start: &str, advice: &str) {
+        let words = said(code);
+        assert!(words.starts_with(start) && words.contains(advice), "{words}");
+    }
+
+    #[test]
+    fn each_trouble_is_told_with_what_to_do() {
+        check(ffi::SQLITE_FULL, "cannot write the store t.db: no space left", "free some space");
+        check(
+            ffi::SQLITE_IOERR,
+            "the store t.db cannot be reached: input or output failed",
+            "check the disk",
+        );
+        check(ffi::SQLITE_READONLY, "cannot write the store t.db: it is read-only", "--store");
+        check(ffi::SQLITE_BUSY, "the store t.db is busy", "another program");
+        check(ffi::SQLITE_LOCKED, "the store t.db is busy", "another program");
+        check(ffi::SQLITE_CANTOPEN, "cannot open the store t.db", "its folder exists");
+        check(ffi::SQLITE_PERM, "cannot open the store t.db", "can be written");
+        check(ffi::SQLITE_NOTADB, "t.db is not a Trainwright store", "damaged");
+        check(ffi::SQLITE_CORRUPT, "t.db is not a Trainwright store", "damaged");
+        check(ffi::SQLITE_MISUSE, "the store t.db failed", "");
+    }
+
+    #[test]
+    fn codes_with_details_are_told_as_their_kind() {
+        check(ffi::SQLITE_BUSY_SNAPSHOT, "the store t.db is busy", "");
+        check(ffi::SQLITE_READONLY_DBMOVED, "cannot write the store t.db: it is read-only", "");
+    }
+
+    #[test]
+    fn an_error_that_the_system_did_not_name_is_no_full_disk() {
+        let connection = Connection::open_in_memory().unwrap();
+        let source = rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR), None);
+        let error = StoreError::from_sqlite(Path::new("t.db"), Some(&connection), source);
+        assert!(matches!(error, StoreError::Disk { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_damaged_value_is_told_with_its_trial() {
+        let cause = Box::new(DamagedValue { trial: 7, what: "usage" });
+        let kind = rusqlite::types::Type::Text;
+        let source = rusqlite::Error::FromSqlConversionFailure(3, kind, cause);
+        let error = StoreError::from_sqlite(Path::new("t.db"), None, source);
+        assert_eq!(error.to_string(), "the store t.db holds a damaged usage in trial 7");
+    }
+
+    #[test]
+    fn any_other_failed_value_is_not_blamed_on_a_trial() {
+        let error =
+            StoreError::from_sqlite(Path::new("t.db"), None, rusqlite::Error::QueryReturnedNoRows);
+        assert!(matches!(error, StoreError::Other { .. }), "{error}");
+    }
+}

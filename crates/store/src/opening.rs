@@ -153,3 +153,71 @@ fn percent_encoded(path: &Path) -> String {
         .map(|&byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_a_uri_keeps_letters_and_hides_all_else() {
+        assert_eq!(percent_encoded(Path::new("/a-b_c/D.9")), "/a-b_c/D.9");
+        assert_eq!(percent_encoded(Path::new("a b?c#d%é")), "a%20b%3Fc%23d%25%C3%A9");
+    }
+
+    #[test]
+    fn the_journal_lies_beside_the_store() {
+        assert_eq!(journal(Path::new("x/t.db")), Path::new("x/t.db-wal"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.db");
+        assert_eq!(journal_length(&path), None);
+        std::fs::write(journal(&path), "four").unwrap();
+        assert_eq!(journal_length(&path), Some(4));
+    }
+
+    #[test]
+    fn a_store_says_that_it_keeps_a_journal_and_others_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.db");
+        assert!(!keeps_a_journal(&path), "there is none");
+        std::fs::write(&path, "short").unwrap();
+        assert!(!keeps_a_journal(&path), "too short");
+        std::fs::remove_file(&path).unwrap();
+        drop(for_writing(&path, Durability::Unflushed).unwrap());
+        assert!(keeps_a_journal(&path));
+        let plain = folder.path().join("plain.db");
+        Connection::open(&plain).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+        assert!(!keeps_a_journal(&plain));
+    }
+
+    #[test]
+    fn an_empty_file_is_no_store_to_read_and_becomes_one_by_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("odd name?.db");
+        std::fs::write(&path, "").unwrap();
+        assert!(for_reading(&path).unwrap().is_none());
+        drop(for_writing(&path, Durability::Unflushed).unwrap());
+        let connection = for_reading(&path).unwrap().unwrap();
+        assert_eq!(version(&connection).unwrap(), VERSION);
+    }
+
+    #[test]
+    fn a_store_is_read_alone_from_a_path_with_odd_letters() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("50% of? #1.db");
+        drop(for_writing(&path, Durability::Unflushed).unwrap());
+        let connection = open_alone(&path).unwrap();
+        assert_eq!(version(&connection).unwrap(), VERSION);
+        assert!(connection.execute("UPDATE change SET number = 5", []).is_err());
+    }
+
+    #[test]
+    fn flushing_is_as_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        for (durability, level) in [(Durability::Flushed, 2), (Durability::Unflushed, 0)] {
+            let store = for_writing(&folder.path().join("t.db"), durability).unwrap();
+            let own: u32 =
+                store.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+            assert_eq!(own, level, "{durability:?}");
+        }
+    }
+}

@@ -114,3 +114,110 @@ pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store in memory as a program of that version left it.
+    fn of_version(found: u32) -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        for migration in MIGRATIONS.iter().take(found as usize) {
+            connection.execute_batch(migration).unwrap();
+        }
+        if found > 0 {
+            connection.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+            connection.pragma_update(None, "user_version", found).unwrap();
+        }
+        connection
+    }
+
+    fn tables(connection: &Connection) -> Vec<String> {
+        let mut found: Vec<String> = connection
+            .prepare(
+                "SELECT name || ': ' || group_concat(column) FROM (SELECT m.name AS name,
+                      p.name || ' ' || p.type AS column FROM sqlite_schema m
+                      JOIN pragma_table_info(m.name) p WHERE m.type = 'table'
+                      ORDER BY m.name, p.name) GROUP BY name",
+            )
+            .unwrap()
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn every_older_version_becomes_the_present_one() {
+        let mut fresh = of_version(0);
+        migrate(&mut fresh).unwrap();
+        assert_eq!(tables(&fresh).len(), 8);
+        for found in 1..=VERSION {
+            let mut older = of_version(found);
+            migrate(&mut older).unwrap();
+            assert_eq!(version(&older).unwrap(), VERSION, "from {found}");
+            assert_eq!(tables(&older), tables(&fresh), "from {found}");
+        }
+    }
+
+    #[test]
+    fn a_present_store_is_left_as_it_is() {
+        let mut connection = of_version(VERSION);
+        connection.execute("UPDATE change SET number = 9", []).unwrap();
+        migrate(&mut connection).unwrap();
+        let number: i64 =
+            connection.query_row("SELECT number FROM change", [], |row| row.get(0)).unwrap();
+        assert_eq!(number, 9);
+    }
+
+    #[test]
+    fn the_time_that_older_trials_took_is_what_their_usage_says() {
+        let mut connection = of_version(2);
+        connection
+            .execute_batch(
+                r#"INSERT INTO study VALUES (1, 's', '{}', '', 0);
+                   INSERT INTO trial (study, number, replicate, seed, configuration, state, usage)
+                   VALUES (1, 1, 1, 0, '{}', 'finished', '{"wall_s":2.5}'),
+                          (1, 2, 1, 0, '{}', 'finished', '{}'),
+                          (1, 3, 1, 0, '{}', 'planned', NULL);"#,
+            )
+            .unwrap();
+        migrate(&mut connection).unwrap();
+        let used: Vec<f64> = connection
+            .prepare("SELECT used_s FROM trial ORDER BY number")
+            .unwrap()
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert_eq!(used, [2.5, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_migration_that_fails_changes_nothing() {
+        let mut connection = of_version(1);
+        connection.execute_batch("CREATE TABLE progress (mine TEXT)").unwrap();
+        assert!(migrate(&mut connection).is_err());
+        assert_eq!(version(&connection).unwrap(), 1);
+        let columns = "SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'block'";
+        let added: u32 = connection.query_row(columns, [], |row| row.get(0)).unwrap();
+        assert_eq!(added, 0);
+    }
+
+    #[test]
+    fn only_an_empty_file_or_one_with_our_mark_is_ours() {
+        let foreign = |script: &str| {
+            let connection = Connection::open_in_memory().unwrap();
+            connection.execute_batch(script).unwrap();
+            is_foreign(&connection).unwrap()
+        };
+        assert!(!foreign(""));
+        assert!(!foreign("PRAGMA application_id = 1414682450; CREATE TABLE t (x);"));
+        assert!(foreign("CREATE TABLE t (x);"));
+        assert!(foreign("PRAGMA user_version = 3;"));
+        assert!(foreign("PRAGMA application_id = 7;"));
+        assert_eq!(APPLICATION_ID.to_be_bytes(), *b"TRWR");
+    }
+}

@@ -113,3 +113,76 @@ pub struct Progress {
     /// When it told so, in milliseconds since 1970.
     pub told_ms: i64,
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trainwright_study::Level;
+
+    use super::*;
+
+    fn trial() -> StoredTrial {
+        let level = |own: &str, value: i64| (own.to_owned(), Level::Integer(value));
+        StoredTrial {
+            number: 4,
+            row: Some(2),
+            replicate: 3,
+            seed: 9,
+            block: Some(1),
+            whole_plot: Some(5),
+            configuration: Configuration::new(vec![level("x", 1)]),
+            state: TrialState::Planned,
+            attempts: 0,
+            used_s: 0.0,
+            imported: false,
+            started_ms: None,
+            command: Vec::new(),
+            usage: None,
+            reason: None,
+            output_end: None,
+            circumstances: None,
+            measurements: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_trial_has_run_once_it_was_started_or_imported() {
+        assert!(!trial().has_run());
+        assert!(StoredTrial { attempts: 1, ..trial() }.has_run());
+        assert!(StoredTrial { imported: true, ..trial() }.has_run());
+        // Its state alone says nothing: one that was put back is planned again.
+        assert!(StoredTrial { attempts: 2, state: TrialState::Planned, ..trial() }.has_run());
+    }
+
+    #[test]
+    fn an_observation_has_the_plan_the_values_and_the_slots() {
+        let measured = |metric: &str, value: f64| Measurement {
+            metric: metric.to_owned(),
+            value,
+            in_range: false,
+        };
+        let circumstances =
+            Circumstances { engine: "e".into(), slots: 3, rules: json!(1), task: json!(2) };
+        let own = StoredTrial {
+            state: TrialState::Diverged,
+            measurements: vec![measured("b", 2.0), measured("a", 1.0)],
+            circumstances: Some(circumstances),
+            ..trial()
+        };
+        let seen = own.observation();
+        assert_eq!((seen.trial, seen.row, seen.replicate), (4, Some(2), 3));
+        assert_eq!((seen.block, seen.whole_plot, seen.slots), (Some(1), Some(5), Some(3)));
+        assert_eq!(seen.state, TrialState::Diverged);
+        let values = [("a".to_owned(), 1.0), ("b".to_owned(), 2.0)];
+        assert_eq!(seen.values, BTreeMap::from(values));
+        assert_eq!(trial().observation().slots, None);
+    }
+
+    #[test]
+    fn the_plan_of_a_trial_is_what_was_planned() {
+        let own = trial();
+        let planned = own.planned();
+        assert_eq!((planned.number, planned.seed, planned.replicate), (4, 9, 3));
+        assert_eq!(planned.configuration, own.configuration);
+    }
+}

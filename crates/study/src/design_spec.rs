@@ -227,3 +227,58 @@ pub(crate) mod in_parts {
         Ok(DesignSpec { kind, additions, replications, order })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    struct Kept(#[serde(with = "in_parts")] DesignSpec);
+
+    #[test]
+    fn every_kind_survives_being_kept_with_additions_of_its_own() {
+        let additions = Additions {
+            centre_points: 3,
+            foldover: Some(Foldover::On("a".to_owned())),
+            blocks: Some(BlockSpec::Generators(vec!["AB".to_owned()])),
+        };
+        let center_points = Some([1, 2]);
+        let (face, alpha) = (Face::FaceCentred, AxialDistance::Orthogonal);
+        for kind in [
+            DesignKind::Open,
+            DesignKind::Full,
+            DesignKind::OneFactor { baseline: Configuration::default() },
+            DesignKind::Fractional { runs: None, generators: Vec::new(), resolution: Some(4) },
+            DesignKind::PlackettBurman { runs: Some(12) },
+            DesignKind::CentralComposite { face, alpha, center_points },
+            // Its centre points and the added ones have one name in the flat form.
+            DesignKind::BoxBehnken { center_points: Some(5) },
+            DesignKind::LatinHypercube { runs: 7, spread: Spread::Plain },
+            DesignKind::Sobol { runs: 8 },
+            DesignKind::DOptimal { runs: 6, model: None, candidates: Vec::new(), starts: 2 },
+            DesignKind::Mixed { runs: None },
+            DesignKind::Table { rows: vec![Configuration::default()] },
+        ] {
+            let additions = additions.clone();
+            let own =
+                Kept(DesignSpec { kind, additions, replications: 2, order: RunOrder::Blocked });
+            let kept = serde_json::to_string(&own).unwrap();
+            assert_eq!(serde_json::from_str::<Kept>(&kept).unwrap(), own, "{kept}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_added_is_not_written() {
+        let json = serde_json::to_value(DesignSpec::open()).unwrap();
+        let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["type", "replications", "order"]);
+        assert_eq!(serde_json::from_str::<Additions>("{}").unwrap(), Additions::default());
+    }
+
+    #[test]
+    fn both_spellings_of_the_centre_are_read() {
+        for word in ["\"face-centred\"", "\"face-centered\""] {
+            assert_eq!(serde_json::from_str::<Face>(word).unwrap(), Face::FaceCentred);
+        }
+    }
+}

@@ -190,3 +190,64 @@ pub struct Echo {
     /// Pattern with a group `value`.
     pub pattern: Pattern,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_needs_a_group_for_the_value() {
+        for good in ["(?P<value>.)", "(?<value>.)", "(?P<step>\\d+) (?P<value>.*)"] {
+            assert_eq!(Pattern::parse(good).unwrap().regex().as_str(), good);
+        }
+        for bad in ["", "(.)", "(?P<values>.)"] {
+            assert_eq!(
+                Pattern::parse(bad).unwrap_err(),
+                "the pattern has no group `(?P<value>...)`"
+            );
+        }
+        assert!(Pattern::parse("(?P<value>").unwrap_err().contains("unclosed group"));
+    }
+
+    #[test]
+    fn a_pattern_is_kept_as_its_text_and_checked_when_read() {
+        let own = Pattern::parse("m=(?P<value>.)").unwrap();
+        let json = serde_json::to_value(&own).unwrap();
+        assert_eq!(json, "m=(?P<value>.)");
+        assert_eq!(serde_json::from_value::<Pattern>(json).unwrap(), own);
+        assert!(serde_json::from_str::<Pattern>("\"m=(.)\"").is_err());
+        assert_ne!(own, Pattern::parse("m=(?P<value>.*)").unwrap());
+    }
+
+    #[test]
+    fn spellings_of_a_unit_are_the_same_time() {
+        for (one, other) in [("us", "µs"), ("s", "seconds"), ("min", "minutes"), ("h", "hours")] {
+            assert_eq!(seconds_per(one), seconds_per(other));
+        }
+        assert_eq!(seconds_per("ms").map(|own| own * 1000.0), Some(1.0));
+        for none in ["", "S", "sec", "m", "days"] {
+            assert_eq!(seconds_per(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn every_source_survives_being_kept() {
+        let text = || "t".to_owned();
+        let pattern = Pattern::parse("(?P<value>.)").unwrap();
+        for source in [
+            MetricSource::Reported { key: text() },
+            MetricSource::Wall,
+            MetricSource::Jsonl { key: text() },
+            MetricSource::Stdout { key: text() },
+            MetricSource::Regex { file: TextFile::Path(text()), pattern: pattern.clone() },
+            MetricSource::Regex { file: TextFile::Stderr, pattern },
+            MetricSource::Json { file: text(), pointer: text() },
+            MetricSource::Csv { file: text(), column: text() },
+            MetricSource::Tensorboard { file: text(), tag: text() },
+            MetricSource::Expr { expr: Expression::parse("a ^ 2").unwrap() },
+        ] {
+            let kept = serde_json::to_string(&source).unwrap();
+            assert_eq!(serde_json::from_str::<MetricSource>(&kept).unwrap(), source, "{kept}");
+        }
+    }
+}

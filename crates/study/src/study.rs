@@ -256,3 +256,63 @@ pub struct Budget {
     /// Price of an hour of the machine.
     pub price_per_hour: Option<f64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "schema = 1\n[study]\nname = \"s\"\n[factors.a]\nlevels = [1, 2]\n\
+                        [run]\ncommand = [\"p\", [\"{a}\"], \"{seed}\"]\nworkdir = \"w\"\n\
+                        env.V = \"v\"\n[metrics.m]\n[metrics.n]\nobjective = \"maximize\"\n";
+
+    fn study() -> Study {
+        Study::from_text(TEXT).unwrap()
+    }
+
+    #[test]
+    fn the_folder_of_a_study_is_never_empty() {
+        let mut own = study();
+        for (path, folder) in [("s.toml", "."), ("a/b/s.toml", "a/b"), ("/s.toml", "/"), ("", ".")]
+        {
+            own.source.path = path.into();
+            assert_eq!(own.folder(), Path::new(folder), "{path}");
+        }
+    }
+
+    #[test]
+    fn metrics_and_factors_are_found_by_name() {
+        let own = study();
+        assert_eq!(own.metric("m").unwrap().name, "m");
+        assert!(own.metric("a").is_none() && own.factor("m").is_none());
+        assert_eq!(own.factor("a").unwrap().levels.len(), 2);
+    }
+
+    #[test]
+    fn a_response_without_an_objective_should_be_small() {
+        let mut own = study();
+        assert_eq!((own.response().name.as_str(), own.direction()), ("n", Direction::Maximize));
+        own.analysis.response = "m".to_owned();
+        assert_eq!(own.direction(), Direction::Minimize);
+    }
+
+    #[test]
+    fn the_templates_of_a_command_are_all_that_it_has() {
+        let Some(Task::Command(command)) = study().task else { panic!() };
+        let sources: Vec<&str> = command.templates().map(Template::source).collect();
+        assert_eq!(sources, ["p", "{a}", "{seed}", "v", "w"]);
+    }
+
+    #[test]
+    fn a_placeholder_that_nothing_fills_is_an_error_of_the_preparation() {
+        let words = PrepareCommand::Words(vec![Template::parse("mk"), Template::parse("{x}")]);
+        assert!(words.words(|_| None).is_err());
+        assert!(PrepareCommand::Shell(Template::parse("mk {x}")).words(|_| None).is_err());
+        assert_eq!(words.words(|_| Some("1".to_owned())).unwrap(), ["mk", "1"]);
+    }
+
+    #[test]
+    fn a_factor_that_joined_without_an_earlier_value_stays_absent() {
+        let own = study();
+        assert_eq!(own.with_earlier_values(&Configuration::default()), Configuration::default());
+    }
+}

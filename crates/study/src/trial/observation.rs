@@ -49,3 +49,29 @@ impl Observation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_observation_is_the_planned_trial_with_its_values() {
+        let planned = PlannedTrial {
+            number: 5,
+            row: None,
+            replicate: 2,
+            configuration: Configuration::default(),
+            seed: 1,
+            block: Some(3),
+            whole_plot: Some(4),
+        };
+        let values = BTreeMap::from([("y".to_owned(), 0.5)]);
+        let own = Observation::of(planned, TrialState::Finished, values.clone());
+        assert_eq!((own.trial, own.row, own.replicate), (5, None, 2));
+        assert_eq!((own.block, own.whole_plot, own.slots), (Some(3), Some(4), None));
+        assert_eq!((own.state, &own.values), (TrialState::Finished, &values));
+        let kept = serde_json::to_string(&own).unwrap();
+        assert!(!kept.contains("slots"), "{kept}");
+        assert_eq!(serde_json::from_str::<Observation>(&kept).unwrap(), own);
+    }
+}

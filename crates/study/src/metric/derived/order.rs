@@ -50,3 +50,65 @@ pub(crate) fn depends_on_itself(metric: &Metric, metrics: &BTreeMap<&str, &Metri
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{MetricSource, Pick};
+
+    fn formula(name: &str, text: &str) -> Metric {
+        let source = MetricSource::Expr { expr: Expression::parse(text).unwrap() };
+        let name = name.to_owned();
+        Metric { name, source, pick: Pick::Last, unit: None, range: None, objective: None }
+    }
+
+    fn names(metrics: &[Metric]) -> Vec<&str> {
+        formulas_in_order(metrics).into_iter().map(|(metric, _)| &*metric.name).collect()
+    }
+
+    #[test]
+    fn formulas_follow_what_they_need() {
+        let metrics = [formula("c", "a + b"), formula("b", "a * x"), formula("a", "x")];
+        assert_eq!(names(&metrics), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_circle_and_what_needs_it_are_left_out() {
+        let metrics =
+            [formula("a", "b"), formula("b", "a"), formula("c", "b + 1"), formula("d", "x")];
+        assert_eq!(names(&metrics), ["d"]);
+        let by_name: BTreeMap<&str, &Metric> =
+            metrics.iter().map(|metric| (&*metric.name, metric)).collect();
+        let in_circle: Vec<bool> =
+            metrics.iter().map(|metric| depends_on_itself(metric, &by_name)).collect();
+        assert_eq!(in_circle, [true, true, false, false]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_formula_without_a_circle_comes_after_its_needs(
+            needs in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 0..4), 1..12),
+            swap in any::<prop::sample::Index>(),
+        ) {
+            let mut metrics: Vec<Metric> = needs
+                .iter()
+                .enumerate()
+                .map(|(place, own)| {
+                    let earlier = own.iter().filter(|_| place > 0).map(|need| need.index(place));
+                    let text: String = earlier.map(|need| format!("m{need} + ")).collect();
+                    formula(&format!("m{place}"), &(text + "1"))
+                })
+                .collect();
+            metrics.rotate_left(swap.index(needs.len()));
+            let ordered = formulas_in_order(&metrics);
+            prop_assert_eq!(ordered.len(), metrics.len());
+            let mut seen = BTreeSet::new();
+            for (metric, formula) in ordered {
+                prop_assert!(formula.names().iter().all(|name| seen.contains(*name)));
+                seen.insert(metric.name.as_str());
+            }
+        }
+    }
+}
