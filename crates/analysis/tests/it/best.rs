@@ -226,6 +226,7 @@ fn split_plot(noise: &mut Noise) -> Analysis {
 
 /// All true means are zero.
 #[test]
+#[ignore = "simulates 400 split plots"]
 fn with_whole_plots_the_interval_of_the_best_allows_for_their_noise() {
     let mut noise = Noise::new(17);
     let (mut held, mut predicted) = (0, 0);
