@@ -198,7 +198,7 @@ fn type_one_order(evidence: &Evidence<'_>) -> Option<Finding> {
          contain it",
         list(&differing)
     );
-    Some(warning("type-one-order", text))
+    Some(info("type-one-order", text))
 }
 
 fn aliased_terms(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -230,14 +230,15 @@ fn aliased_terms(evidence: &Evidence<'_>) -> Option<Finding> {
 /// Numeric factors that matter and whose best level, by the equation, is the last one tried.
 fn optimum_at_edge(evidence: &Evidence<'_>) -> Option<Finding> {
     let (problem, best) = (evidence.problem, evidence.best?);
-    let edges: Vec<String> = problem
-        .terms
-        .iter()
-        .enumerate()
-        .filter(|(term, t)| {
-            t.len() == 1 && evidence.fitted.judged(*term).p.is_some_and(|p| p < problem.alpha)
-        })
-        .filter_map(|(_, t)| edge_of(&problem.variables[t[0]], evidence))
+    let mut terms: Vec<usize> = ranked(evidence)
+        .into_iter()
+        .filter(|own| own.adjusted < problem.alpha && problem.terms[own.term].len() == 1)
+        .map(|own| own.term)
+        .collect();
+    terms.sort_unstable();
+    let edges: Vec<String> = terms
+        .into_iter()
+        .filter_map(|term| edge_of(&problem.variables[problem.terms[term][0]], evidence))
         .collect();
     if edges.is_empty() {
         return None;
