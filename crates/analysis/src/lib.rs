@@ -32,7 +32,7 @@ pub mod wording;
 pub use csv_table::{Column, Table};
 pub use error::AnalysisError;
 pub use findings::catalogue::{
-    CatalogueEntry, CatalogueGroup, FalseAlarms, FindingRate, catalogue, catalogue_entry,
+    CatalogueEntry, CatalogueGroup, FalseAlarms, FindingRate, Found, catalogue, catalogue_entry,
     catalogue_page, finding_rate,
 };
 pub use findings::{Finding, Severity};

@@ -208,7 +208,7 @@ fn type_one_order(evidence: &Evidence<'_>) -> Option<Finding> {
          contain it",
         list(&differing)
     );
-    Some(warning("type-one-order", text))
+    Some(info("type-one-order", text))
 }
 
 fn aliased_terms(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -240,13 +240,13 @@ fn aliased_terms(evidence: &Evidence<'_>) -> Option<Finding> {
 /// Numeric factors that matter and whose best level, by the equation, is the last one tried.
 fn optimum_at_edge(evidence: &Evidence<'_>) -> Option<Finding> {
     let (problem, best) = (evidence.problem, evidence.best?);
-    let mut sure: Vec<usize> = ranked(evidence)
-        .iter()
+    let mut terms: Vec<usize> = ranked(evidence)
+        .into_iter()
         .filter(|own| own.adjusted < problem.alpha && problem.terms[own.term].len() == 1)
         .map(|own| own.term)
         .collect();
-    sure.sort_unstable();
-    let edges: Vec<String> = sure
+    terms.sort_unstable();
+    let edges: Vec<String> = terms
         .into_iter()
         .filter_map(|term| edge_of(&problem.variables[problem.terms[term][0]], evidence))
         .collect();

@@ -315,10 +315,12 @@ impl Checker<'_> {
     }
 }
 
-/// Terms of an equation that the study does not give: designs for surfaces are made to see squares.
+/// Terms of an equation that the study does not give: designs for surfaces are made to see squares,
+/// those for screening and for one factor at a time cannot tell products from the rest.
 fn default_terms(design: Option<&DesignSpec>) -> &'static str {
     match design.map(|design| &design.kind) {
         Some(DesignKind::CentralComposite { .. } | DesignKind::BoxBehnken { .. }) => "quadratic",
+        Some(DesignKind::OneFactor { .. } | DesignKind::PlackettBurman { .. }) => "main",
         _ => "main + 2fi",
     }
 }

@@ -103,7 +103,8 @@ pub struct AnalysisDraft {
     /// The metric to explain; the one with an objective where absent.
     pub response: Option<String>,
     /// `main`, `main + 2fi`, `quadratic` (with squares), or a formula such as `lr*batch + neurons`;
-    /// where absent `quadratic` for central composite and Box-Behnken designs, else `main + 2fi`.
+    /// where absent `quadratic` for central composite and Box-Behnken designs, `main` for
+    /// Plackett-Burman and one-factor designs, else `main + 2fi`.
     /// In `main` a numeric factor of three or more levels may bend, in a formula it is a straight
     /// line beside the powers written, such as `lr + lr^2`.
     pub terms: Option<String>,

@@ -39,7 +39,7 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
     ),
     entry(
         "type-one-order",
-        Warning,
+        Info,
         "The terms overlap, so that a type I table depends on their order and judges some terms \
          otherwise than type II does.",
         "Read type II, or make the design balanced.",

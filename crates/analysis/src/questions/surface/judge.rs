@@ -1,5 +1,6 @@
 //! A surface in words.
 
+use trainwright_stats::holm;
 use trainwright_study::Direction;
 
 use super::{Surface, SurfaceKind, SurfacePoint};
@@ -67,8 +68,9 @@ pub(super) fn findings(surface: &Surface) -> Vec<Finding> {
     found
 }
 
+/// Noise alone puts the best point of a surface at the border, so some term must be there.
 fn at_edge(surface: &Surface) -> Option<Finding> {
-    let own = surface.optimum.as_ref().filter(|own| own.on_border)?;
+    let own = surface.optimum.as_ref().filter(|own| own.on_border && shows_a_term(surface))?;
     let edge = if own.at_edge_of.is_empty() {
         "the points tried".to_owned()
     } else {
@@ -79,6 +81,12 @@ fn at_edge(surface: &Surface) -> Option<Finding> {
          which these data cannot tell"
     );
     Some(info("optimum-at-edge", text))
+}
+
+/// Whether some term but the intercept can be told from none, allowing for their number.
+fn shows_a_term(surface: &Surface) -> bool {
+    let tested: Vec<Option<f64>> = surface.coefficients.iter().skip(1).map(|own| own.p).collect();
+    holm(&tested).into_iter().flatten().any(|p| p < surface.alpha)
 }
 
 fn outside(surface: &Surface) -> Option<Finding> {

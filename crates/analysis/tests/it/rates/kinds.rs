@@ -41,6 +41,9 @@ pub(crate) struct Kind {
     pub(crate) text: &'static str,
     /// Findings that are facts of the plan or of the rows, made of every study of the kind.
     pub(crate) facts: &'static [&'static str],
+    /// Findings that are facts of some studies of the kind: of the rows drawn, or of blocks that
+    /// differ.
+    pub(crate) at_times: &'static [&'static str],
 }
 
 /// All kinds.

@@ -5,13 +5,18 @@ use std::fmt::Write;
 use trainwright_analysis::{Finding, Formula, TableOptions, TermOrder, analyze_csv};
 
 use super::{Fault, fault};
-use crate::rates::kinds::designed::{MEAN, Planned};
+use crate::rates::kinds::Truth;
+use crate::rates::kinds::designed::{MEAN, Planned, clean};
 use crate::rates::kinds::tables::analysis;
 use crate::rates::noise::Noise;
 
 pub(super) const FAULTS: &[Fault] = &[
     fault("effect-ranking", |noise| factorial(noise, |at, _, e| 0.75 * at[0] + e)),
     fault("nothing-matters", |noise| factorial(noise, |_, _, e| e)),
+    fault("curves-allowed", |noise| {
+        let text = "[factors.a]\nlevels = [1, 2, 3]\n[design]\ntype = \"full\"\nreplications = 3";
+        clean(text, Truth::NoEffect, noise).findings
+    }),
     fault("small-effect", small_effect),
     fault("type-one-order", |noise| together(0.9, 40, noise)),
     fault("aliased-terms", aliased),

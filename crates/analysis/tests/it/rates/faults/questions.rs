@@ -17,6 +17,14 @@ use crate::rates::noise::Noise;
 
 pub(super) const FAULTS: &[Fault] = &[
     fault("no-speed-up", |noise| scaling(&scaling_times(1.0, 4, noise))),
+    fault("slowdown", |noise| {
+        scaling(&times(noise, &[1.0, 2.0, 4.0, 8.0, 16.0], |n| 100.0 / n + 4.0 * n))
+    }),
+    fault("law-does-not-fit", |noise| {
+        scaling(&times(noise, &[1.0, 2.0, 4.0, 8.0, 16.0], |n| {
+            100.0 / n + if n == 4.0 { 10.0 } else { 0.0 }
+        }))
+    }),
     fault("low-efficiency", |noise| scaling(&scaling_times(0.5, 4, noise))),
     fault("superlinear-speed-up", |noise| {
         scaling(&times(noise, &[1.0, 2.0, 4.0, 8.0, 16.0], |n| {

@@ -15,7 +15,7 @@ use crate::rates::noise::Noise;
 pub(crate) const MEAN: f64 = 50.0;
 
 const fn kind(name: &'static str, text: &'static str, facts: &'static [&'static str]) -> Kind {
-    Kind { name, findings, text, facts }
+    Kind { name, findings, text, facts, at_times: &[] }
 }
 
 macro_rules! two_level {
@@ -69,6 +69,12 @@ macro_rules! split {
     };
 }
 
+/// What rows drawn at random are like.
+const DRAWN: &[&str] = &["collinearity-is-coding", "type-one-order"];
+
+/// Blocks of these studies do differ, and the ranking says so.
+const BLOCKS_DIFFER: &[&str] = &["effect-ranking"];
+
 pub(crate) const KINDS: &[Kind] = &[
     kind("two-level, once", two_level!("type = \"full\"\nreplications = 1"), &["no-replication"]),
     kind("two-level, twice", two_level!("type = \"full\"\nreplications = 2"), &[]),
@@ -102,37 +108,67 @@ pub(crate) const KINDS: &[Kind] = &[
         "three-level numbers",
         "[factors.a]\nlevels = [0.0001, 0.001, 0.01]\nscale = \"log\"\n[factors.b]\n\
          levels = [16, 32, 64]\n[design]\ntype = \"full\"\nreplications = 3",
-        &[],
+        &["curves-allowed"],
     ),
-    kind("central composite", ranges!("type = \"central-composite\"\nreplications = 2"), &[]),
-    kind("Box-Behnken", ranges!("type = \"box-behnken\"\nreplications = 2"), &[]),
-    kind(
-        "one factor at a time",
-        texts!("type = \"one-factor\"\nreplications = 4"),
-        &["aliased-terms"],
-    ),
+    // Squares of one factor overlap with those of another on the axes, and with the mean.
+    Kind {
+        at_times: &["type-one-order"],
+        ..kind(
+            "central composite",
+            ranges!("type = \"central-composite\"\nreplications = 2"),
+            &["collinearity-is-coding"],
+        )
+    },
+    Kind {
+        at_times: &["type-one-order"],
+        ..kind(
+            "Box-Behnken",
+            ranges!("type = \"box-behnken\"\nreplications = 2"),
+            &["collinearity-is-coding"],
+        )
+    },
+    Kind {
+        at_times: &["type-one-order"],
+        ..kind("one factor at a time", texts!("type = \"one-factor\"\nreplications = 4"), &[])
+    },
     kind(
         "a single factor",
         "[factors.a]\nlevels = [1, 2, 3, 4]\n[design]\ntype = \"full\"\nreplications = 5",
-        &[],
+        &["curves-allowed"],
     ),
-    kind(
-        "blocks of rows",
-        two_level!("type = \"full\"\nreplications = 2\nblocks = 2"),
-        &["blocks"],
-    ),
-    kind(
-        "randomised blocks",
-        two_level!("type = \"full\"\nreplications = 3\norder = \"blocked\""),
-        &["blocks"],
-    ),
+    Kind {
+        at_times: BLOCKS_DIFFER,
+        ..kind(
+            "blocks of rows",
+            two_level!("type = \"full\"\nreplications = 2\nblocks = 2"),
+            &["blocks"],
+        )
+    },
+    Kind {
+        at_times: BLOCKS_DIFFER,
+        ..kind(
+            "randomised blocks",
+            two_level!("type = \"full\"\nreplications = 3\norder = \"blocked\""),
+            &["blocks"],
+        )
+    },
     kind("split plot", split!("type = \"full\"\nreplications = 3"), &["error-strata"]),
-    kind("Latin hypercube", ranges!("type = \"latin-hypercube\"\nruns = 24"), &["no-replication"]),
-    kind(
-        "Latin hypercube, twice",
-        ranges!("type = \"latin-hypercube\"\nruns = 16\nreplications = 2"),
-        &[],
-    ),
+    Kind {
+        at_times: DRAWN,
+        ..kind(
+            "Latin hypercube",
+            ranges!("type = \"latin-hypercube\"\nruns = 24"),
+            &["curves-allowed"],
+        )
+    },
+    Kind {
+        at_times: DRAWN,
+        ..kind(
+            "Latin hypercube, twice",
+            ranges!("type = \"latin-hypercube\"\nruns = 16\nreplications = 2"),
+            &["curves-allowed"],
+        )
+    },
     kind("Plackett-Burman", five!("type = \"plackett-burman\"\nruns = 12\nreplications = 2"), &[]),
 ];
 

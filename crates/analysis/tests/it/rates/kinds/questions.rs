@@ -13,13 +13,21 @@ use super::tables::{readings, table};
 use super::{Kind, Truth};
 use crate::rates::noise::Noise;
 
+const fn kind(
+    name: &'static str,
+    findings: fn(&Kind, Truth, &mut Noise) -> Vec<Finding>,
+    at_times: &'static [&'static str],
+) -> Kind {
+    Kind { name, findings, text: "", facts: &[], at_times }
+}
+
 pub(crate) const KINDS: &[Kind] = &[
-    Kind { name: "comparison with a baseline", findings: compared, text: "", facts: &[] },
-    Kind { name: "correlations", findings: correlated, text: "", facts: &[] },
-    Kind { name: "strong scaling", findings: scaled, text: "", facts: &[] },
-    Kind { name: "cost a step", findings: overhead, text: "", facts: &[] },
-    Kind { name: "service times", findings: times, text: "", facts: &[] },
-    Kind { name: "load test", findings: load, text: "", facts: &[] },
+    kind("comparison with a baseline", compared, &[]),
+    kind("correlations", correlated, &[]),
+    kind("strong scaling", scaled, &[]),
+    kind("cost a step", overhead, &[]),
+    kind("service times", times, &[]),
+    kind("load test", load, &[]),
 ];
 
 fn compared(_: &Kind, truth: Truth, noise: &mut Noise) -> Vec<Finding> {
@@ -63,7 +71,7 @@ pub(crate) fn scaling_options() -> ScalingOptions {
 }
 
 fn scaled(_: &Kind, _: Truth, noise: &mut Noise) -> Vec<Finding> {
-    scaling_of_table(&table(&scaling_times(0.1, 4, noise)), &scaling_options()).unwrap().findings
+    scaling_of_table(&table(&scaling_times(0.02, 4, noise)), &scaling_options()).unwrap().findings
 }
 
 /// Times of runs that cost something a step beside the samples.

@@ -10,13 +10,16 @@ use super::{Kind, Truth};
 use crate::rates::noise::Noise;
 
 const fn kind(name: &'static str, text: &'static str) -> Kind {
-    Kind { name, findings, text, facts: &[] }
+    Kind { name, findings, text, facts: &[], at_times: &[] }
 }
 
 pub(crate) const KINDS: &[Kind] = &[
-    kind("regression on three columns", "y ~ x1 + x2 + x3"),
+    Kind {
+        at_times: &["type-one-order"],
+        ..kind("regression on three columns", "y ~ x1 + x2 + x3")
+    },
     kind("a straight line", "y ~ x1"),
-    kind("a parabola asked for", "y ~ x1 + I(x1^2)"),
+    Kind { facts: &["collinearity-is-coding"], ..kind("a parabola asked for", "y ~ x1 + I(x1^2)") },
     kind("groups of a table", "y ~ g"),
     kind("crossed groups of a table", "y ~ g*h"),
     Kind {
@@ -24,6 +27,7 @@ pub(crate) const KINDS: &[Kind] = &[
         findings: training,
         text: "accuracy ~ batch + epochs + lr",
         facts: &["bytes-per-step-alike"],
+        at_times: &[],
     },
 ];
 
@@ -80,13 +84,13 @@ pub(crate) fn runs(truth: Truth, noise: &mut Noise) -> String {
         let examples = 60_000.0;
         let steps: f64 = (epochs * examples / batch as f64).round();
         let step_ms = 4.0 + 0.05 * truth.slope() * batch + 0.01 * noise.normal();
-        let time = 1.02 * steps * step_ms / 1e3 + 0.5 * noise.normal();
+        let time = 1.02 * steps * step_ms / 1e3 + 0.02 * noise.normal();
         let accuracy = 0.85 + 0.002 * truth.slope() * (epochs + 10.0 * lr) + 0.004 * noise.normal();
         let near = [0; 3].map(|_| accuracy + 0.004 * noise.normal());
         writeln!(
             csv,
             "{batch},{epochs},{lr},{examples},{steps},{step_ms},{time},{},{},{},{},{accuracy}",
-            500.0 * time,
+            5.0 * steps,
             near[0],
             near[1],
             near[2]
