@@ -68,6 +68,7 @@ mod tests {
 
     fn made(accuracy: Option<f64>, loss: Option<f64>, auc: Option<f64>) -> Predictions {
         Predictions {
+            learned_from: false,
             data: "flowers".to_owned(),
             examples: 3,
             accuracy,

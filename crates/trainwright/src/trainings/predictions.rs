@@ -82,6 +82,7 @@ mod tests {
             precision: None,
         };
         Predictions {
+            learned_from: false,
             data: "flowers".to_owned(),
             examples: each.len(),
             accuracy: None,
