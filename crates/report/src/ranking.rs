@@ -21,16 +21,20 @@ pub(crate) enum Standing {
 
 /// Judges by the adjusted p-value, without replication by Lenth's simultaneous margin.
 pub(crate) fn standing(analysis: &Analysis, effect: &Effect) -> Standing {
-    let evidence = match (effect.p_adjusted.or(effect.p), &analysis.lenth) {
-        (Some(p), _) => Some(p <= analysis.alpha),
-        (None, Some(lenth)) => Some(lenth.active.contains(&effect.term)),
-        (None, None) => None,
-    };
-    match evidence {
+    match is_evident(analysis, effect) {
         Some(true) => Standing::StandsOut,
         Some(false) if why_unsettled(analysis, effect).is_some() => Standing::Unsettled,
         Some(false) => Standing::Noise,
         None => Standing::Unknown,
+    }
+}
+
+/// Whether the data are evidence of an effect; absent without a measure of noise.
+fn is_evident(analysis: &Analysis, effect: &Effect) -> Option<bool> {
+    match (effect.p_adjusted.or(effect.p), &analysis.lenth) {
+        (Some(p), _) => Some(p <= analysis.alpha),
+        (None, Some(lenth)) => Some(lenth.active.contains(&effect.term)),
+        (None, None) => None,
     }
 }
 
@@ -49,7 +53,7 @@ pub(crate) fn why_unsettled(analysis: &Analysis, effect: &Effect) -> Option<Stri
     };
     let surely = |own: &&Effect| {
         (within(&own.term) || own.candidates.iter().any(|term| within(term)))
-            && standing(analysis, own) == Standing::StandsOut
+            && is_evident(analysis, own) == Some(true)
     };
     let product = analysis.effects.iter().find(surely)?;
     let verb = if product.candidates.is_empty() { "acts" } else { "may act" };

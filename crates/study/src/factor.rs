@@ -42,7 +42,8 @@ impl Factor {
     /// What a cell of a table means: one of the levels, or a number inside the range.
     pub fn value(&self, cell: &Level) -> Option<Level> {
         // A level may be a text that looks like a number, which a cell does not show.
-        let spelt = || self.levels.iter().find(|own| own.to_string() == cell.to_string());
+        let is_spelt = |own: &&Level| matches!(own, Level::Text(text) if *text == cell.to_string());
+        let spelt = || self.levels.iter().find(is_spelt);
         if let Some(level) = self.level(cell).or_else(spelt) {
             return Some(level.clone());
         }

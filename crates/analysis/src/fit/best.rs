@@ -1,6 +1,7 @@
 //! The best configuration measured, and those that cannot be told from it.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use trainwright_stats::{LargestT, StatsError, StratumError, StudentT, sample};
 use trainwright_study::Direction;
@@ -98,20 +99,22 @@ impl Field<'_> {
         let sizes: Vec<usize> = (0..count).map(|place| self.n(place)).collect();
         // Of configurations with as many repeats only the best can tell another from the best.
         let mut leaders: BTreeMap<usize, f64> = BTreeMap::new();
-        for place in 0..count {
-            let gain = leaders.entry(sizes[place]).or_insert(f64::NEG_INFINITY);
+        for (place, &size) in sizes.iter().enumerate() {
+            let gain = leaders.entry(size).or_insert(f64::NEG_INFINITY);
             *gain = gain.max(self.gain(place));
         }
         let mut constants: BTreeMap<usize, f64> = BTreeMap::new();
         let mut found = Vec::new();
         for place in 0..count {
             let n = sizes[place];
-            if !constants.contains_key(&n) {
-                let others = [&sizes[..place], &sizes[place + 1..]].concat();
-                let largest = LargestT::against_control(n, &others, df)?;
-                constants.insert(n, largest.quantile(1.0 - self.alpha)?);
-            }
-            let constant = constants[&n];
+            let constant = match constants.entry(n) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(room) => {
+                    let others = [&sizes[..place], &sizes[place + 1..]].concat();
+                    let largest = LargestT::against_control(n, &others, df)?;
+                    *room.insert(largest.quantile(1.0 - self.alpha)?)
+                }
+            };
             let margin =
                 |other: usize| constant * sigma * (1.0 / n as f64 + 1.0 / other as f64).sqrt();
             if leaders.iter().all(|(&other, gain)| gain - self.gain(place) < margin(other)) {

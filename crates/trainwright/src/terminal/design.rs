@@ -77,7 +77,7 @@ mod tests {
             factors: vec!["a".to_owned()],
             existing,
             rows: vec![vec![trainwright_study::Level::Integer(1)]],
-            optimality: optimality.clone(),
+            optimality,
         };
         let text = design(&DesignReply::Chosen(rows(0)));
         let last = "D-efficiency 98.77 % for 3 coefficients; 7 of 10 starts found it\n";

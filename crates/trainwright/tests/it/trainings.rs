@@ -76,8 +76,8 @@ fn a_job_is_trained_kept_and_applied() {
     assert!(predictions_page(&predictions, "now").contains("<html"));
     check_refusal(
         predict(&PredictRequest { from: nowhere().to_owned(), ..request }),
-        3,
-        &["all.csv", "No such file"],
+        2,
+        &["all.csv", "no such file"],
     );
 }
 

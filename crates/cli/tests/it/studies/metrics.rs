@@ -168,7 +168,7 @@ fn a_trial_that_says_it_diverged_keeps_its_numbers_and_counts_where_the_study_sa
     let diverged = lab.rows().into_iter().find(|row| row["state"] == "diverged").unwrap();
     assert!(diverged["loss"].as_f64().is_some_and(|loss| loss > 30.0), "{diverged}");
     assert_eq!(lab.json(&["analyze", "study.toml", "--json"])["n"], 4);
-    lab.write("study.toml", &format!("{study}\n[analysis]\ndiverged = \"count\"\n"));
+    lab.write("study.toml", format!("{study}\n[analysis]\ndiverged = \"count\"\n"));
     assert_eq!(lab.json(&["analyze", "study.toml", "--json"])["n"], 6);
     assert_eq!(lab.states(), [("diverged".to_owned(), 2), ("finished".to_owned(), 4)].into());
 }

@@ -7,11 +7,12 @@ use crate::program::Lab;
 
 /// Every kind of bad table, with words that the message of `analyze` must have; none where an
 /// answer is expected.
-const TABLES: [(&str, &str, &[&str]); 14] = [
+const TABLES: [(&str, &str, &[&str]); 15] = [
     ("text in the response", "y,x,g\n1,1,a\nfast,2,b\n3,3,a\n", &["line 3", "`fast`"]),
     ("not a number", "y,x,g\n1,1,a\nNaN,2,b\n3,3,a\n", &["line 3", "`NaN`", "finite"]),
     ("infinite", "y,x,g\n1,1,a\n2,inf,b\n3,3,a\n", &["line 3", "`inf`", "finite"]),
-    ("empty factor", "y,x,g\n1,1,a\n2,2,\n3,3,a\n", &["line 3", "`g`", "empty"]),
+    ("empty factor", "y,x,g\n1,1,a\n2,2,\n3,3,a\n", &[]),
+    ("factor without a value", "y,x,g\n1,1,\n2,2,\n3,3,\n", &["`g`", "empty"]),
     ("equal response", "y,x,g\n2,1,a\n2,2,b\n2,3,a\n", &["all 3 values", "equal 2"]),
     ("no rows", "y,x,g\n", &["no rows"]),
     ("nothing", "", &["y"]),

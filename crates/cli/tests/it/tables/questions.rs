@@ -109,7 +109,7 @@ fn scaling_and_overhead_are_fitted_and_predict() {
     );
     let laws: Vec<&Value> =
         found["fits"].as_array().unwrap().iter().map(|fit| &fit["law"]).collect();
-    assert_eq!(laws, ["amdahl", "gustafson", "ernest"]);
+    assert_eq!(laws, ["amdahl", "gustafson", "gunther", "ernest"]);
     let predicted = &found["fits"][2]["predictions"][1];
     assert!(predicted["low"].as_f64() < predicted["time"].as_f64(), "{predicted}");
     let text = lab.expect(0, &words).stdout;

@@ -117,16 +117,13 @@ fn share_as_far(ways: impl Iterator<Item = (f64, f64)>, seen: f64) -> f64 {
 pub(crate) fn disagreements_without_ties(n: usize) -> Vec<f64> {
     let mut chances = vec![1.0];
     for size in 2..=n {
-        let mut next = vec![0.0; chances.len() + size - 1];
-        let mut window = 0.0;
-        for place in 0..next.len() {
-            window += chances.get(place).copied().unwrap_or(0.0);
-            if place >= size {
-                window -= chances.get(place - size).copied().unwrap_or(0.0);
-            }
-            next[place] = window / size as f64;
-        }
-        chances = next;
+        // Sums of their own, since a moving one would lose the digits of the tails.
+        let mean = |place: usize| {
+            let last = place.min(chances.len() - 1);
+            let first = (place + 1).saturating_sub(size);
+            chances[first..=last].iter().sum::<f64>() / size as f64
+        };
+        chances = (0..chances.len() + size - 1).map(mean).collect();
     }
     chances
 }

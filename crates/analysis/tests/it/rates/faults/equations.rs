@@ -41,8 +41,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("unbalanced-strata", unbalanced_strata),
 ];
 
-const FACTORIAL: &str = "[factors.a]\nlevels = [0, 1]\n[factors.b]\nlevels = [0, 1]\n\
-    [factors.c]\nlevels = [0, 1]\n[design]\ntype = \"full\"\nreplications = 4";
+const FACTORIAL: &str = "[factors.a]\nlevels = [3, 5]\n[factors.b]\nlevels = [3, 5]\n\
+    [factors.c]\nlevels = [3, 5]\n[design]\ntype = \"full\"\nreplications = 4";
 
 /// A 2^3 design run four times; the response is made of the signs, of the place in the run order
 /// from 0 to 1, and of noise.

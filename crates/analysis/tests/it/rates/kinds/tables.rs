@@ -82,7 +82,7 @@ pub(crate) fn runs(truth: Truth, noise: &mut Noise) -> String {
         let (batch, epochs) = ([32.0, 64.0, 128.0][row % 3], [2.0, 4.0][row / 3 % 2]);
         let lr = [0.1, 0.2][row / 6 % 2];
         let examples = 60_000.0;
-        let steps: f64 = (epochs * examples / batch as f64).round();
+        let steps = f64::round(epochs * examples / batch);
         let step_ms = 4.0 + 0.05 * truth.slope() * batch + 0.01 * noise.normal();
         let time = 1.02 * steps * step_ms / 1e3 + 0.02 * noise.normal();
         let accuracy = 0.85 + 0.002 * truth.slope() * (epochs + 10.0 * lr) + 0.004 * noise.normal();
