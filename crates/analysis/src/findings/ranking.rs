@@ -4,7 +4,7 @@ use trainwright_stats::holm;
 use trainwright_study::{Direction, Level};
 
 use super::{Evidence, Finding, info, warning};
-use crate::fit::aliases::mixed_with;
+use crate::fit::best::aliases::mixed_with;
 use crate::fit::fitted::row_of;
 use crate::fit::overlap::inflation;
 use crate::model::variable::Variable;

@@ -6,10 +6,10 @@ use trainwright_study::{DesignKind, Factor, Observation, Study, TrialState};
 
 use crate::error::AnalysisError;
 use crate::findings::{Finding, in_natural_units, info, sort, training, trials, warning};
-use crate::fit::aliases::of_design;
 use crate::fit::analysis::{Analysis, AnovaType};
 use crate::fit::assemble::analyze;
-use crate::fit::curvature::curvature;
+use crate::fit::best::aliases::of_design;
+use crate::fit::checks::curvature::curvature;
 use crate::fit::fitted::Fitted;
 use crate::fit::split_plot::strata_of;
 use crate::model::bend::{Bending, Points};

@@ -4,8 +4,8 @@ use trainwright_stats::Influence;
 
 use crate::error::AnalysisError;
 use crate::findings::{self, Evidence};
-use crate::fit::aliases::name_candidates;
 use crate::fit::analysis::{Analysis, Check, LackOfFitSummary, LogScale};
+use crate::fit::best::aliases::name_candidates;
 use crate::fit::best::best;
 use crate::fit::checks::checks;
 use crate::fit::effects::{effects, half_normal, lenth_margins};

@@ -1,5 +1,9 @@
 //! The best configuration measured, and those that cannot be told from it.
 
+pub(crate) mod aliases;
+pub(crate) mod configurations;
+pub(crate) mod predicted;
+
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -7,10 +11,10 @@ use trainwright_stats::{LargestT, StatsError, StratumError, StudentT, sample};
 use trainwright_study::Direction;
 
 use crate::fit::analysis::{Alike, Best, Check};
-use crate::fit::configurations::{Measured, Spread, configurations, spread};
+use crate::fit::best::configurations::{Measured, Spread, configurations, spread};
+use crate::fit::best::predicted::predicted;
 use crate::fit::fitted::Fitted;
 use crate::fit::means::configuration_of;
-use crate::fit::predicted::predicted;
 use crate::model::problem::Problem;
 
 /// Share of the errors allowed for that go to having been chosen; the rest pays for judging by the

@@ -1,11 +1,17 @@
 //! Assumptions checked, each with a sentence that says what its p-value means.
 
+pub(crate) mod curvature;
+pub(crate) mod equal_variance;
+pub(crate) mod lack_of_fit;
+pub(crate) mod missing_terms;
+pub(crate) mod smooth_left;
+
 use trainwright_stats::{Fit, Stratum, bonferroni, shapiro_wilk, simulated_p};
 
 use crate::fit::analysis::Check;
-use crate::fit::equal_variance::equal_variance;
+use crate::fit::checks::equal_variance::equal_variance;
+use crate::fit::checks::lack_of_fit::lack_of_fit;
 use crate::fit::fitted::Fitted;
-use crate::fit::lack_of_fit::lack_of_fit;
 use crate::model::problem::{Order, Problem};
 use crate::wording::{brief, count, p_value};
 

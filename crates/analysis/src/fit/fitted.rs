@@ -12,8 +12,8 @@ use crate::fit::analysis::{
     AnovaTable, AnovaType, BoxCoxSummary, CoefficientRow, FitSummary, MissingTerm, PowerLikelihood,
 };
 use crate::fit::anova_lines::lines;
-use crate::fit::missing_terms::missing_terms;
-use crate::fit::smooth_left::{SmoothLeft, smooth_left};
+use crate::fit::checks::missing_terms::missing_terms;
+use crate::fit::checks::smooth_left::{SmoothLeft, smooth_left};
 use crate::fit::split_plot::only_test;
 use crate::model::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
 use crate::model::problem::Problem;
