@@ -18,7 +18,7 @@ test:
 # Everything that must pass, and what takes longer: thousands of simulated studies, benchmarks against peers, kills, fuzzing.
 full: test
     cargo test --release -p trainwright --features parquet
-    cargo test --release -p trainwright-analysis --test it rates:: -- --ignored --nocapture
+    cargo test --release -p trainwright-analysis -p trainwright-queueing --test it -- --ignored --nocapture
     bash bench/bookkeeping/run.sh
     bash bench/stores/run.sh
     cargo test --release -p trainwright-records --features turbojpeg,object-stores

@@ -78,13 +78,12 @@ pub fn catalogue_page() -> String {
         What the program says without being asked. Identifiers are stable: `--json` has them, and \
         `trainwright findings ID` explains one. *Serious* means that a conclusion drawn without it \
         would be wrong, *warning* that figures need care, *note* that it is worth knowing.\n\n\
-        *How often* tells two rates. The first is of clean data: normal, independent noise about \
-        straight lines, every row run. The second, where it has been measured, is of 2,000 \
+        *How often* tells two rates. The first is the limit that tests hold it to on clean data: \
+        normal, independent noise about straight lines, every row run. The second, where it has been measured, is of 2,000 \
         simulated studies with the fault named. \
         The assumptions of an equation (normality, spread, independence, missing terms, single \
         observations) share its alpha: each is called contradicted by a p-value below a fifth of \
-        it, 0.01 for 0.05, so that at most one clean study in ten gets any warning. Tests repeat \
-        these simulations.\n\n\
+        it, 0.01 for 0.05; the limit for any warning at all is one clean study in ten.\n\n\
         This page is printed by `cargo run --release -p trainwright-analysis --example \
         findings_page`; a test compares the two.\n"
         .to_owned();
