@@ -204,7 +204,8 @@ fn environment(own: &BTreeMap<String, String>) -> BTreeMap<OsString, OsString> {
     std::env::vars_os().chain(own).collect()
 }
 
-/// Where a program of this name may lie.
+/// Where a program of this name may lie. Places without such a file are left out: to look is many
+/// times quicker than to try.
 fn paths(name: &str, path: Option<&OsString>) -> io::Result<Vec<CString>> {
     if name.contains('/') {
         return Ok(vec![CString::new(name)?]);
@@ -214,7 +215,8 @@ fn paths(name: &str, path: Option<&OsString>) -> io::Result<Vec<CString>> {
     }
     let path = path.map_or(OsStr::new(USUAL_PATH), OsString::as_os_str);
     let places = std::env::split_paths(path).map(|folder| folder.join(name));
-    places.map(|place| Ok(CString::new(place.into_os_string().into_vec())?)).collect()
+    let there = places.filter(|place| place.try_exists().unwrap_or(true));
+    there.map(|place| Ok(CString::new(place.into_os_string().into_vec())?)).collect()
 }
 
 #[cfg(test)]
