@@ -288,3 +288,70 @@ fn indented(lines: &[String]) -> String {
 fn list(folders: &[PathBuf]) -> String {
     folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
+    fn io(kind: ErrorKind) -> RecordsError {
+        Error::from(kind).into()
+    }
+
+    #[test]
+    fn places_are_told_from_the_outside_in() {
+        let error = RecordsError::FeatureMissing { feature: "label" };
+        assert_eq!(
+            error.in_record(4).in_file("a.tfrecord").to_string(),
+            "a.tfrecord: record 4 (counting from 0): feature `label` is missing"
+        );
+        let word = RecordsError::BadWord { text: "x".into(), expected: "whole number" };
+        assert_eq!(
+            word.in_line(7).in_file("t.csv").to_string(),
+            "t.csv: line 7: `x` is no whole number"
+        );
+    }
+
+    #[test]
+    fn whose_fault_an_error_is_does_not_depend_on_where_it_is_wrapped() {
+        let wrapped = |error: RecordsError| error.in_record(1).in_file("a").in_file("b");
+        assert!(wrapped(RecordsError::NoExamples).is_bad_input());
+        assert!(wrapped(io(ErrorKind::NotFound)).is_bad_input());
+        assert!(!wrapped(io(ErrorKind::StorageFull)).is_bad_input());
+        assert!(!wrapped(RecordsError::NoCacheFolder).is_bad_input());
+        assert!(!wrapped(RecordsError::FolderInUse { folder: "x".into() }).is_bad_input());
+        assert!(
+            RecordsError::BadWord { text: "x".into(), expected: "n" }.in_line(1).is_bad_input()
+        );
+    }
+
+    #[test]
+    fn only_what_is_not_there_is_missing() {
+        assert!(io(ErrorKind::NotFound).in_file("a").in_file("b").is_missing());
+        assert!(!io(ErrorKind::PermissionDenied).in_file("a").is_missing());
+        assert!(!RecordsError::NoExamples.in_file("a").is_missing());
+    }
+
+    #[test]
+    fn a_bad_line_of_an_index_is_known_in_its_file_too() {
+        let line = || RecordsError::IndexLine { line: 2, text: "x".into() };
+        assert!(line().is_bad_index_line() && line().in_file("a").is_bad_index_line());
+        assert!(!RecordsError::IndexEnd { expected: 1, found: 2 }.in_file("a").is_bad_index_line());
+    }
+
+    #[test]
+    fn lists_are_shown_with_one_item_a_line_or_between_commas() {
+        let pictures = vec!["a.png: torn".to_owned(), "b.png: empty".to_owned()];
+        assert_eq!(
+            RecordsError::CorruptPictures { pictures }.to_string(),
+            "2 of the pictures cannot be used:\n  a.png: torn\n  b.png: empty\nmend or remove \
+             them and use another --out, or leave them out with --skip-corrupt"
+        );
+        let searched = vec!["here".into(), "there".into()];
+        assert_eq!(
+            RecordsError::DataNotFound { name: "mnist", searched, advice: "get it" }.to_string(),
+            "data set `mnist` is not in here, there; get it"
+        );
+    }
+}

@@ -58,3 +58,29 @@ impl Picture {
         self.pixels.resize(rows * columns * channels, 0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_for_another_shape_is_made_in_the_memory_there_is() {
+        let mut picture = Picture { rows: 2, columns: 2, channels: 3, pixels: vec![9; 12] };
+        let memory = picture.pixels.as_ptr();
+        assert_eq!(picture.room()([1, 3, 1]).unwrap().len(), 3);
+        assert_eq!((picture.rows, picture.columns, picture.channels), (1, 3, 1));
+        assert_eq!(picture.room()([2, 2, 3]).unwrap().len(), 12);
+        assert_eq!(picture.pixels.as_ptr(), memory);
+    }
+
+    #[test]
+    fn only_a_huge_picture_gives_its_memory_back() {
+        let mut picture = Picture::default();
+        picture.reshape(1, HUGE_BYTES, 1);
+        picture.forget_if_huge();
+        assert_eq!(picture.pixels.len(), HUGE_BYTES);
+        picture.reshape(1, HUGE_BYTES + 1, 1);
+        picture.forget_if_huge();
+        assert_eq!((picture.pixels.capacity(), picture.rows), (0, 0));
+    }
+}

@@ -153,3 +153,126 @@ impl Fingerprint {
         crate::data_sets::published::hex(&self.0.finalize())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+    use crate::data_sets::published::{TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS};
+
+    fn write(folder: &Path, name: &str, content: &[u8]) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn write_idx(folder: &Path) {
+        for (images, labels, count) in
+            [(TRAIN_IMAGES, TRAIN_LABELS, 2_u8), (TEST_IMAGES, TEST_LABELS, 1)]
+        {
+            let pixels = vec![1; count.into()];
+            let header = [0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 1, 0, 0, 0, 1];
+            write(folder, images, &[&header[..], &pixels].concat());
+            write(folder, labels, &[&[0, 0, 8, 1, 0, 0, 0, count][..], &pixels].concat());
+        }
+    }
+
+    /// A folder with one source of each kind, and their paths.
+    fn all_kinds() -> (tempfile::TempDir, [(&'static str, std::path::PathBuf); 4]) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        write(root, "flowers/tulip/b.PNG", b"");
+        write(root, "flowers/rose/a.jpg", b"");
+        write(root, "flowers/README", b"");
+        write_idx(&root.join("digits"));
+        write(root, "rows.txt", b"# two rows\n1 4:1\n\n2 4:1\n");
+        write(root, "table.CSV", b"label,x\nrose,1\ntulip,2\n");
+        let kinds = [
+            ("pictures", "flowers"),
+            ("idx", "digits"),
+            ("libsvm", "rows.txt"),
+            ("csv", "table.CSV"),
+        ];
+        let paths = kinds.map(|(kind, name)| (kind, root.join(name)));
+        (folder, paths)
+    }
+
+    #[test]
+    fn what_a_path_holds_is_told_by_its_files_and_its_ending() {
+        let (_folder, kinds) = all_kinds();
+        for (kind, path) in kinds {
+            assert_eq!(Source::open(&path).unwrap().kind(), kind);
+        }
+    }
+
+    #[test]
+    fn items_have_names_parts_and_classes_of_their_own() {
+        let (_folder, kinds) = all_kinds();
+        let [pictures, idx, rows, table] = kinds.map(|(_, path)| Source::open(&path).unwrap());
+        let names = |source: &Source| -> Vec<String> {
+            (0..source.items()).map(|item| source.name(item).into_owned()).collect()
+        };
+        assert_eq!(names(&pictures), ["rose/a.jpg", "tulip/b.PNG"]);
+        assert_eq!(names(&idx), ["train/0", "train/1", "test/0"]);
+        assert_eq!(names(&rows), ["line 2", "line 4"]);
+        assert_eq!(names(&table), ["row 2", "row 3"]);
+        let classes = [&pictures, &idx, &rows, &table].map(Source::classes);
+        assert_eq!(
+            classes,
+            [vec!["rose", "tulip"], vec!["0", "1"], vec!["1", "2"], vec!["rose", "tulip"]]
+        );
+        let parts: Vec<_> = (0..3).map(|item| idx.own_part(item)).collect();
+        assert_eq!(parts, [Some("train"), Some("train"), Some("test")]);
+        assert_eq!((pictures.own_part(0), table.own_part(1)), (None, None));
+        assert_eq!(
+            (pictures.passed_over(), rows.passed_over()),
+            (&["README".to_owned()][..], &[][..])
+        );
+    }
+
+    #[test]
+    fn a_path_that_holds_nothing_is_told() {
+        let error = Source::open(Path::new("no/such/data")).err().unwrap();
+        assert!(error.to_string().starts_with("cannot read no/such/data: No such file"), "{error}");
+        assert!(error.is_bad_input());
+    }
+
+    #[test]
+    fn any_change_of_a_source_changes_its_fingerprint() {
+        let (_folder, kinds) = all_kinds();
+        for (kind, path) in kinds {
+            let fingerprint = || Source::open(&path).unwrap().fingerprint();
+            let before = fingerprint();
+            assert_eq!(fingerprint(), before, "{kind}");
+            // The same bytes, written at another time, may be other bytes next time.
+            let file = match kind {
+                "pictures" => path.join("tulip/b.PNG"),
+                "idx" => path.join(TEST_LABELS),
+                _ => path.clone(),
+            };
+            let later = SystemTime::now() + Duration::from_secs(100);
+            File::options().append(true).open(&file).unwrap().set_modified(later).unwrap();
+            assert_ne!(fingerprint(), before, "{kind}");
+        }
+    }
+
+    #[test]
+    fn names_and_sizes_of_a_fingerprint_do_not_run_together() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), b"content").unwrap();
+        file.as_file().set_modified(UNIX_EPOCH).unwrap();
+        let metadata = fs::metadata(file.path()).unwrap();
+        let of = |names: &[&str]| {
+            let mut fingerprint = Fingerprint::default();
+            names.iter().for_each(|name| fingerprint.add(name, &metadata));
+            fingerprint.finish()
+        };
+        assert_ne!(of(&["a", "b"]), of(&["b", "a"]));
+        // A name that holds the bytes of a size of 7, of the time 0, and of another name.
+        let both = format!("a\u{7}{}b", "\0".repeat(7 + 16));
+        assert_ne!(of(&["a", "b"]), of(&[&both]));
+        assert_eq!(of(&["a"]).len(), 64);
+    }
+}

@@ -160,7 +160,8 @@ impl SafeTensors {
                 continue;
             }
             let (shape, range) = place(&entry).map_err(|why| format!("tensor `{name}`: {why}"))?;
-            let range = start + range.start..start + range.end;
+            // A place beyond any file stays there, where it leaves a gap.
+            let range = start.saturating_add(range.start)..start.saturating_add(range.end);
             all.push(range.clone());
             if entry["dtype"] != COUNTER {
                 places.insert(name, (shape, range));
@@ -309,5 +310,72 @@ mod tests {
         fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = SafeTensors::parse(bytes);
         }
+    }
+
+    #[test]
+    fn places_beyond_any_file_are_refused() {
+        let most = usize::MAX;
+        let far = format!(
+            r#"{{"w":{{"dtype":"F32","shape":[1],"data_offsets":[{},{most}]}}}}"#,
+            most - 4
+        );
+        check_refused(&far, 4, "a gap or an overlap");
+        let empty =
+            format!(r#"{{"w":{{"dtype":"F32","shape":[0],"data_offsets":[{most},{most}]}}}}"#);
+        check_refused(&empty, 0, "a gap or an overlap");
+        let large = format!(r#"{{"w":{{"dtype":"F32","shape":[{most},2],"data_offsets":[0,8]}}}}"#);
+        check_refused(&large, 8, "does not fill bytes 0 to 8");
+        let turned = r#"{"w":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}}"#;
+        check_refused(turned, 4, "does not fill bytes 4 to 0");
+        let three = r#"{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4,8]}}"#;
+        check_refused(three, 4, "its `data_offsets` are [0, 4, 8], not start and end");
+        let text = r#"{"w":{"dtype":"F32","shape":"1","data_offsets":[0,4]}}"#;
+        check_refused(text, 4, "its `shape` is \"1\", not a list of sizes");
+    }
+
+    #[test]
+    fn two_tensors_in_one_place_are_refused() {
+        let both = r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},
+                       "b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+        check_refused(both, 4, "a gap or an overlap at byte 0");
+    }
+
+    #[test]
+    fn counters_are_passed_over_and_their_room_is_counted() {
+        let header = r#"{"seen":{"dtype":"I64","shape":[],"data_offsets":[4,12]},
+                         "w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+        let numbers = [&1.5_f32.to_le_bytes()[..], &7_i64.to_le_bytes()].concat();
+        let length = (header.len() as u64).to_le_bytes();
+        let bytes = [&length[..], header.as_bytes(), &numbers].concat();
+        let file = SafeTensors::parse(bytes).unwrap();
+        assert!(file.shapes().eq([("w", &[1][..])]));
+        assert_eq!((file.values("w"), file.values("seen")), (Some(vec![1.5]), None));
+    }
+
+    #[test]
+    fn metadata_that_is_no_text_is_refused() {
+        check_refused(r#"{"__metadata__":{"step":5}}"#, 0, "the metadata is not texts by name");
+    }
+
+    #[test]
+    fn long_tensors_are_handed_over_in_stretches_that_join() {
+        let values: Vec<f32> = (0..2 * STRETCH + 3).map(|at| at as f32).collect();
+        let tensor =
+            NamedTensor { name: "w".to_owned(), shape: vec![values.len()], values: &values };
+        let mut pieces = Vec::new();
+        let mut take = |bytes: &[u8]| {
+            pieces.push(bytes.to_vec());
+            Ok::<(), ()>(())
+        };
+        tensor.for_each_bytes(&mut take).unwrap();
+        assert_eq!(pieces.iter().map(Vec::len).collect::<Vec<_>>(), [4 * STRETCH, 4 * STRETCH, 12]);
+        let expected: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        assert_eq!(pieces.concat(), expected);
+        let mut calls = 0;
+        let stopped = tensor.for_each_bytes(|_| {
+            calls += 1;
+            Err("full")
+        });
+        assert_eq!((stopped, calls), (Err("full"), 1));
     }
 }

@@ -51,6 +51,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::layers::layer::Mode;
+    use crate::layers::layer::alone::Alone;
+    use crate::network::initial_weights::test_values as values;
 
     proptest! {
         /// Lengths around those at which the work is shared among threads.
@@ -63,6 +66,31 @@ mod tests {
             prop_assert!(to.iter().zip(&from).all(|(to, from)| *to == from + 0.5));
             hand_on(&from, Gradients { values: &mut to, into: Writing::Replace }, &mut team);
             prop_assert_eq!(to, from);
+        }
+    }
+
+    #[test]
+    fn both_terms_of_a_sum_get_its_gradients() {
+        let [input, other, at_output] = [1, 2, 3].map(|seed| values(40_000, seed));
+        for (threads, into) in [(1, Writing::Replace), (3, Writing::Add)] {
+            let (parameters, mode, examples) = (&[][..], Mode::Score, 1);
+            let terms = (&input[..], Some(&other[..]));
+            let alone = Alone {
+                layer: &Add,
+                parameters,
+                input: terms.0,
+                other: terms.1,
+                examples,
+                mode,
+                threads,
+            };
+            let found = alone.run(&at_output, into);
+            let before = if into == Writing::Add { 1.0 } else { 0.0 };
+            for at in 0..input.len() {
+                assert_eq!(found.output[at], input[at] + other[at]);
+                assert_eq!(found.at_input[at], before + at_output[at]);
+                assert_eq!(found.at_other[at], before + at_output[at]);
+            }
         }
     }
 }

@@ -112,7 +112,12 @@ impl Layer for AveragePool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::layers::layer::Mode;
+    use crate::layers::layer::alone::{Alone, pairs};
+    use crate::network::initial_weights::test_values as values;
 
     #[test]
     fn windows_are_averaged_and_shares_handed_back() {
@@ -138,5 +143,46 @@ mod tests {
         hand_back(pool, &one, &mut again);
         // Sums of numbers below 101, each rounded to 2^-17 or better.
         assert!(back.iter().zip(&again).all(|(one, two)| (one - two).abs() < 2e-5));
+    }
+
+    /// Pools a batch window by window, and hands gradients back.
+    fn check(pool: AveragePool, examples: usize, threads: usize, into: Writing) {
+        let ((before, after), (down, across)) = (pool.sizes(), pool.places());
+        let (input, at_output) = (values(examples * before, 1), values(examples * after, 2));
+        let (parameters, other, mode) = (&[][..], None, Mode::Score);
+        let alone =
+            Alone { layer: &pool, parameters, input: &input, other, examples, mode, threads };
+        let found = alone.run(&at_output, into);
+        let mut at_input = vec![if into == Writing::Add { 1.0 } else { 0.0 }; input.len()];
+        let area = (pool.size.0 * pool.size.1) as f32;
+        for (at, &slope) in at_output.iter().enumerate() {
+            let (example, channel) = (at / after, at % pool.channels);
+            let window = at % after / pool.channels;
+            let (row, column) = (window / across * pool.size.0, window % across * pool.size.1);
+            let mut sum = 0.0;
+            for (y, x) in pairs(pool.size.0, pool.size.1) {
+                let position = (row + y) * pool.width + column + x;
+                let place = example * before + position * pool.channels + channel;
+                sum += input[place];
+                at_input[place] += slope / area;
+            }
+            assert!((found.output[at] - sum / area).abs() < 1e-6, "{at} of {down} x {across}");
+        }
+        let pairs = found.at_input.iter().zip(&at_input);
+        pairs.for_each(|(found, expected)| assert!((found - expected).abs() < 1e-6));
+    }
+
+    proptest! {
+        #[test]
+        fn any_batch_is_averaged_window_by_window(
+            (height, width) in (1..7_usize, 1..7_usize),
+            size in (1..4_usize, 1..4_usize),
+            (channels, examples, threads) in (1..4_usize, 1..9_usize, 1..4_usize),
+            add: bool,
+        ) {
+            prop_assume!(size.0 <= height && size.1 <= width);
+            let into = if add { Writing::Add } else { Writing::Replace };
+            check(AveragePool { height, width, size, channels }, examples, threads, into);
+        }
     }
 }

@@ -227,7 +227,13 @@ fn inputs_per_piece(inputs: usize, outputs: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use rand_pcg::rand_core::SeedableRng;
+
     use super::*;
+    use crate::layers::layer::Mode;
+    use crate::layers::layer::alone::{Alone, pairs};
+    use crate::network::initial_weights::test_values as values;
 
     #[test]
     fn a_two_by_two_layer_gives_what_a_pencil_gives() {
@@ -253,5 +259,108 @@ mod tests {
         let mut block = Block::whole(&mut input_gradients, 2);
         layer.input_gradients(&parameters, &output_gradients, &mut block, Writing::Replace);
         assert_eq!(input_gradients, [1.0, 3.0, 4.0, 8.0]);
+    }
+
+    /// Sizes of a layer and a batch, and how the layer is run.
+    #[derive(Debug, Clone, Copy)]
+    struct Case {
+        rows: usize,
+        inputs: usize,
+        outputs: usize,
+        rectified: bool,
+        into: Writing,
+        threads: usize,
+    }
+
+    impl Case {
+        /// Runs the layer and compares all that it gives with the definition in `f64`.
+        fn check(self, parameters: &[f32], input: &[f32], at_output: &[f32]) {
+            let Self { rows, inputs, outputs, rectified, into, threads } = self;
+            let activation = if rectified { Activation::Relu } else { Activation::Linear };
+            let kind = (TensorKind::Dense, (inputs, outputs));
+            let layer = Dense::new("layer", kind, activation, &mut Layout::default());
+            let (mode, other) = (Mode::Train { seed: 0 }, None);
+            let alone =
+                Alone { layer: &layer, parameters, input, other, examples: rows, mode, threads };
+            let found = alone.run(at_output, into);
+            self.check_outputs(parameters, input, &found.output);
+            // The slope at an output follows from the found one: near 0 rounding may decide.
+            let outputs_and_slopes = found.output.iter().zip(at_output);
+            let slopes: Vec<f32> = outputs_and_slopes
+                .map(|(&it, &slope)| if rectified && it <= 0.0 { 0.0 } else { slope })
+                .collect();
+            for (at, output) in pairs(inputs, outputs) {
+                let of_row = |row: usize| input[row * inputs + at] * slopes[row * outputs + output];
+                close(found.gradients[at * outputs + output], (0..rows).map(of_row));
+            }
+            for output in 0..outputs {
+                let of_row = |row: usize| slopes[row * outputs + output];
+                close(found.gradients[inputs * outputs + output], (0..rows).map(of_row));
+            }
+            let before = if into == Writing::Add { 1.0 } else { 0.0 };
+            for (row, at) in pairs(rows, inputs) {
+                let of_output =
+                    |it: usize| slopes[row * outputs + it] * parameters[at * outputs + it];
+                let terms = (0..outputs).map(of_output).chain([before]);
+                close(found.at_input[row * inputs + at], terms);
+            }
+        }
+
+        fn check_outputs(self, parameters: &[f32], input: &[f32], found: &[f32]) {
+            let Self { rows, inputs, outputs, rectified, .. } = self;
+            let (weights, biases) = parameters.split_at(inputs * outputs);
+            for (row, output) in pairs(rows, outputs) {
+                let of_input =
+                    |at: usize| input[row * inputs + at] * weights[at * outputs + output];
+                let terms: Vec<f32> = (0..inputs).map(of_input).chain([biases[output]]).collect();
+                let sum: f64 = terms.iter().copied().map(f64::from).sum();
+                let is_flat = rectified && sum < 0.0;
+                close(found[row * outputs + output], if is_flat { Vec::new() } else { terms });
+            }
+        }
+    }
+
+    /// Some 70 products below 1, each and their sum rounded to single precision.
+    #[track_caller]
+    fn close(found: f32, terms: impl IntoIterator<Item = f32>) {
+        let expected: f64 = terms.into_iter().map(f64::from).sum();
+        assert!((f64::from(found) - expected).abs() < 2e-4, "{found} {expected}");
+    }
+
+    proptest! {
+        /// Sizes for which each of the three ways of computing products is taken.
+        #[test]
+        fn outputs_and_gradients_are_those_of_the_definition(
+            (rows, inputs) in (1..70_usize, 1..50_usize),
+            outputs in prop_oneof![1..50_usize, Just(16), Just(64)],
+            (sparse, rectified, add) in any::<(bool, bool, bool)>(),
+            (threads, seed) in (1..4_usize, any::<u64>()),
+        ) {
+            let parameters = values(inputs * outputs + outputs, seed);
+            let mut input = values(rows * inputs, seed ^ 1);
+            if sparse {
+                input.iter_mut().filter(|it| it.abs() < 0.8).for_each(|it| *it = 0.0);
+            }
+            let into = if add { Writing::Add } else { Writing::Replace };
+            let case = Case { rows, inputs, outputs, rectified, into, threads };
+            case.check(&parameters, &input, &values(rows * outputs, seed ^ 2));
+        }
+    }
+
+    #[test]
+    fn weights_begin_within_the_limit_of_their_activation_and_biases_at_zero() {
+        for (activation, limit) in
+            [(Activation::Linear, glorot_limit(30, 20)), (Activation::Relu, he_limit(30))]
+        {
+            let mut layout = Layout::default();
+            let layer = Dense::new("layer", (TensorKind::Dense, (30, 20)), activation, &mut layout);
+            let mut parameters = vec![f32::NAN; layout.len()];
+            layer.initialise(&mut parameters, &mut [], &mut Pcg64::seed_from_u64(3));
+            let (weights, biases) = parameters.split_at(600);
+            let largest = weights.iter().fold(0.0_f32, |largest, it| largest.max(it.abs()));
+            // Of 600 even draws one lies in the last hundredth, but for a chance of 0.99^600.
+            assert!(largest <= limit && largest > 0.98 * limit, "{largest} of {limit}");
+            assert!(biases.iter().all(|&it| it == 0.0));
+        }
     }
 }

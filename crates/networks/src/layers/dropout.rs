@@ -105,6 +105,8 @@ impl Layer for Dropout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layers::layer::alone::Alone;
+    use crate::network::initial_weights::test_values as values;
 
     #[test]
     fn a_seed_and_a_layer_leave_out_what_they_always_did() {
@@ -141,5 +143,39 @@ mod tests {
         plain::leave_out::<false>(&mut plain, 7, Dropout::new(0.5, 1).choice(1));
         leave_out(&mut dispatched, 7, Dropout::new(0.5, 1).choice(1));
         assert_eq!(plain, dispatched);
+    }
+
+    fn passed(rate: f64, mode: Mode, threads: usize, at_output: &[f32]) -> [Vec<f32>; 2] {
+        let (layer, input) = (Dropout::new(rate, 2), vec![1.0; at_output.len()]);
+        let (parameters, other, examples) = (&[][..], None, 1);
+        let alone =
+            Alone { layer: &layer, parameters, input: &input, other, examples, mode, threads };
+        let found = alone.run(at_output, Writing::Replace);
+        [found.output, found.at_input]
+    }
+
+    #[test]
+    fn gradients_go_back_where_values_came_through() {
+        let at_output = values(40_000, 1);
+        let mode = Mode::Train { seed: 7 };
+        let [output, at_input] = passed(0.25, mode, 1, &at_output);
+        let (kept, left_out) = (4.0_f32 / 3.0, 0.0);
+        assert!(output.iter().all(|&value| value == kept || value == left_out));
+        assert!(output.contains(&kept) && output.contains(&left_out));
+        let expected = output.iter().zip(&at_output).map(|(share, gradient)| share * gradient);
+        assert!(at_input.iter().copied().eq(expected));
+        assert_eq!(
+            passed(0.25, mode, 3, &at_output),
+            [output, at_input],
+            "on any number of threads"
+        );
+    }
+
+    #[test]
+    fn nothing_is_left_out_of_a_frozen_layer_or_when_judging() {
+        let at_output = values(1000, 1);
+        for mode in [Mode::Frozen, Mode::Score] {
+            assert_eq!(passed(0.9, mode, 1, &at_output), [vec![1.0; 1000], at_output.clone()]);
+        }
     }
 }

@@ -106,7 +106,10 @@ fused_kernels! {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::network::initial_weights::test_values as values;
 
     #[test]
     fn the_curves_agree_with_the_library() {
@@ -147,6 +150,77 @@ mod tests {
         };
         for (one, two) in run(true).iter().zip(run(false)) {
             assert!((one - two).abs() < 1e-5, "{one} {two}");
+        }
+    }
+
+    /// One unit's step from the equations: out of what opens its gates and the memory before come
+    /// memory and output.
+    fn slow([input, forget, candidate, output]: [f64; 4], before: f64) -> [f64; 2] {
+        let logistic = |x: f64| 1.0 / (1.0 + (-x).exp());
+        let cell = logistic(input) * candidate.tanh() + logistic(forget) * before;
+        [cell, logistic(output) * cell.tanh()]
+    }
+
+    /// What opens the gates of a unit, the memory before, and the slopes at memory and output.
+    struct Unit {
+        own: [f64; 4],
+        memory: f64,
+        at_cell: f64,
+        at_output: f64,
+    }
+
+    impl Unit {
+        /// A loss with these slopes, after a change of one gate, or of the memory as the fifth.
+        fn loss(&self, which: usize, change: f64) -> f64 {
+            let (mut own, mut memory) = (self.own, self.memory);
+            *own.get_mut(which).unwrap_or(&mut memory) += change;
+            let [cell, output] = slow(own, memory);
+            self.at_cell * cell + self.at_output * output
+        }
+
+        /// The slope of the loss by central differences.
+        fn slope(&self, which: usize) -> f64 {
+            (self.loss(which, 1e-5) - self.loss(which, -1e-5)) / 2e-5
+        }
+    }
+
+    fn check(units: usize, rows: usize, is_first: bool, seed: u64) {
+        let size = units * rows;
+        let opening: Vec<f32> = values(4 * size, seed).iter().map(|it| 3.0 * it).collect();
+        let before = if is_first { Vec::new() } else { values(size, seed ^ 1) };
+        let (mut gates, mut cells) = (opening.clone(), vec![f32::NAN; size]);
+        let (mut bounded, mut outputs) = (cells.clone(), cells.clone());
+        let step = Step { units, cells: &mut cells, bounded: &mut bounded, outputs: &mut outputs };
+        forward(&mut gates, &before, step);
+        let (at_output, at_cell) = (values(size, seed ^ 2), values(size, seed ^ 3));
+        let (mut flowing, mut into_before) = (at_output.clone(), at_cell.clone());
+        backward(&mut gates, (&before, &bounded), (&mut flowing, &mut into_before), units);
+        for at in 0..size {
+            let place = |gate: usize| (at / units * 4 + gate) * units + at % units;
+            let unit = Unit {
+                own: [0, 1, 2, 3].map(|gate| f64::from(opening[place(gate)])),
+                memory: before.get(at).copied().map_or(0.0, f64::from),
+                at_cell: at_cell[at].into(),
+                at_output: at_output[at].into(),
+            };
+            let [cell, output] = slow(unit.own, unit.memory);
+            assert!((f64::from(cells[at]) - cell).abs() < 1e-6);
+            assert!((f64::from(outputs[at]) - output).abs() < 1e-6);
+            let slopes = [0, 1, 2, 3].map(|gate| gates[place(gate)]).into_iter();
+            let slopes = slopes.chain((!is_first).then(|| into_before[at]));
+            for (which, found) in slopes.enumerate() {
+                let expected = unit.slope(which);
+                assert!((f64::from(found) - expected).abs() < 2e-6, "{which}: {found} {expected}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_step_and_its_slopes_are_those_of_the_equations(
+            (units, rows) in (1..10_usize, 1..4_usize), is_first: bool, seed: u64,
+        ) {
+            check(units, rows, is_first, seed);
         }
     }
 }

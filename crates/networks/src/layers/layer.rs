@@ -189,6 +189,83 @@ pub(crate) fn examples_per_part(examples: usize, positions: usize) -> usize {
     examples.div_ceil(MOST_PARTS).max(large_enough.min(examples.div_ceil(4)))
 }
 
+/// A layer by itself, as the tests of layers run it.
+#[cfg(test)]
+pub(crate) mod alone {
+    use super::*;
+
+    /// A layer and what it works on.
+    pub(crate) struct Alone<'a> {
+        pub(crate) layer: &'a dyn Layer,
+        pub(crate) parameters: &'a [f32],
+        pub(crate) input: &'a [f32],
+        pub(crate) other: Option<&'a [f32]>,
+        pub(crate) examples: usize,
+        pub(crate) mode: Mode,
+        pub(crate) threads: usize,
+    }
+
+    /// All rows and columns, row by row.
+    pub(crate) fn pairs(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+        (0..rows).flat_map(move |row| (0..columns).map(move |column| (row, column)))
+    }
+
+    /// What a forward and a backward step gave; what nobody wrote is NaN.
+    #[derive(Debug, Clone, PartialEq)]
+    pub(crate) struct Outcome {
+        pub(crate) output: Vec<f32>,
+        pub(crate) gradients: Vec<f32>,
+        pub(crate) at_input: Vec<f32>,
+        pub(crate) at_other: Vec<f32>,
+    }
+
+    impl Alone<'_> {
+        /// Takes both steps; gradients of inputs are written, or added to ones.
+        pub(crate) fn run(&self, at_output: &[f32], into: Writing) -> Outcome {
+            let Self { layer, parameters, input, other, examples, mode, threads } = *self;
+            let needs = layer.needs();
+            let mut rooms = Rooms::new(Team::new(threads).unwrap(), [needs].into_iter());
+            let nothing = |count: usize| vec![f32::NAN; count];
+            let (mut stash, mut fixed) = (nothing(examples * needs.stash), nothing(needs.fixed));
+            let mut output = nothing(at_output.len());
+            layer.forward(Forward {
+                parameters,
+                state: State::Read(&[]),
+                input,
+                other,
+                output: &mut output,
+                stash: &mut stash,
+                fixed: &mut fixed,
+                examples,
+                mode,
+                rooms: &mut rooms,
+            });
+            let begun = |count: usize| match into {
+                Writing::Replace => nothing(count),
+                Writing::Add => vec![1.0; count],
+            };
+            let mut gradients = nothing(parameters.len());
+            let mut at_input = begun(input.len());
+            let mut at_other = begun(other.map_or(0, <[f32]>::len));
+            layer.backward(Backward {
+                parameters,
+                gradients: Some(&mut gradients),
+                input: if needs.input { input } else { &[] },
+                output: if needs.output { &output } else { &[] },
+                output_gradients: &mut at_output.to_vec(),
+                input_gradients: Some(Gradients { values: &mut at_input, into }),
+                other_gradients: other.map(|_| Gradients { values: &mut at_other, into }),
+                stash: &mut stash,
+                fixed: &mut fixed,
+                examples,
+                mode,
+                rooms: &mut rooms,
+            });
+            Outcome { output, gradients, at_input, at_other }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -137,7 +137,12 @@ impl Layer for MaxPool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::layers::layer::Mode;
+    use crate::layers::layer::alone::{Alone, pairs};
+    use crate::network::initial_weights::test_values as values;
 
     const POOL: MaxPool = MaxPool {
         window: Window { height: 2, width: 5, kernel: 2, stride: 2, padding: 0 },
@@ -208,5 +213,50 @@ mod tests {
         crate::arithmetic::kernels::relu_backward(&mut again, &rectified);
         assert_eq!(back, again);
         assert_eq!(back.iter().sum::<f32>(), 8.0);
+    }
+
+    /// Pools a batch window by window, and hands gradients back to the first largest.
+    fn check(pool: MaxPool, examples: usize, threads: usize, into: Writing) {
+        let ((before, after), window) = (pool.sizes(), pool.window);
+        // Few different numbers, so that windows have several largest ones.
+        let input: Vec<f32> =
+            values(examples * before, 1).iter().map(|it| (it * 2.0).round()).collect();
+        let at_output = values(examples * after, 2);
+        let (parameters, other, mode) = (&[][..], None, Mode::Train { seed: 1 });
+        let alone =
+            Alone { layer: &pool, parameters, input: &input, other, examples, mode, threads };
+        let found = alone.run(&at_output, into);
+        let mut at_input = vec![if into == Writing::Add { 1.0 } else { 0.0 }; input.len()];
+        for (at, &output) in found.output.iter().enumerate() {
+            let (example, channel) = (at / after, at % pool.channels);
+            let place = at % after / pool.channels;
+            let (row, column) = (place / window.output_width(), place % window.output_width());
+            let taps = pairs(window.kernel, window.kernel).map(|(y, x)| {
+                let (y, x) = (row * window.stride + y, column * window.stride + x);
+                example * before + (y * window.width + x) * pool.channels + channel
+            });
+            let first = |best: usize, it: usize| if input[it] > input[best] { it } else { best };
+            let largest = taps.reduce(first).unwrap();
+            let expected = if pool.rectifies { input[largest].max(0.0) } else { input[largest] };
+            assert_eq!(output, expected);
+            if !pool.rectifies || expected > 0.0 {
+                at_input[largest] += at_output[at];
+            }
+        }
+        assert_eq!(found.at_input, at_input);
+    }
+
+    proptest! {
+        #[test]
+        fn any_batch_gives_the_largest_of_each_window(
+            (height, width, size) in (1..7_usize, 1..7_usize, 1..4_usize),
+            (channels, examples, threads) in (1..4_usize, 1..9_usize, 1..4_usize),
+            (add, rectifies) in any::<(bool, bool)>(),
+        ) {
+            let window = Window { height, width, kernel: size, stride: size, padding: 0 };
+            prop_assume!(window.fits());
+            let into = if add { Writing::Add } else { Writing::Replace };
+            check(MaxPool { window, channels, rectifies }, examples, threads, into);
+        }
     }
 }

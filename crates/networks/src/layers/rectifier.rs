@@ -97,6 +97,9 @@ pub(crate) fn stretch(length: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layers::layer::Mode;
+    use crate::layers::layer::alone::Alone;
+    use crate::network::initial_weights::test_values as values;
 
     #[test]
     fn relu6_is_flat_outside_zero_to_six() {
@@ -121,5 +124,36 @@ mod tests {
         plain::add::<false>(&mut plain, &values);
         add(&mut dispatched, &values);
         assert_eq!(plain, dispatched);
+    }
+
+    /// Longer than what is worked on at a time, so that there are several parts.
+    #[test]
+    fn long_values_are_rectified_alike_on_any_number_of_threads() {
+        let length = 2 * STRETCH + 77;
+        let input: Vec<f32> = values(length, 1).iter().map(|value| 9.0 * value).collect();
+        let at_output = values(length, 2);
+        for (activation, most) in [(Activation::Relu, f32::INFINITY), (Activation::Relu6, 6.0)] {
+            for (threads, into) in [(1, Writing::Replace), (3, Writing::Add)] {
+                let (layer, mode) = (Rectifier(activation), Mode::Train { seed: 1 });
+                let (parameters, other, examples) = (&[][..], None, 1);
+                let alone = Alone {
+                    layer: &layer,
+                    parameters,
+                    input: &input,
+                    other,
+                    examples,
+                    mode,
+                    threads,
+                };
+                let found = alone.run(&at_output, into);
+                let before = if into == Writing::Add { 1.0 } else { 0.0 };
+                for at in 0..length {
+                    let slope =
+                        if input[at] > 0.0 && input[at] < most { at_output[at] } else { 0.0 };
+                    assert_eq!(found.output[at], input[at].clamp(0.0, most));
+                    assert_eq!(found.at_input[at], before + slope);
+                }
+            }
+        }
     }
 }

@@ -84,4 +84,25 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_window_fits_that_moves_and_is_neither_too_large_nor_nothing_but_padding() {
+        let window =
+            |kernel, stride, padding| Window { height: 5, width: 3, kernel, stride, padding };
+        assert!(window(3, 1, 0).fits() && window(5, 9, 1).fits());
+        assert!(!window(4, 1, 0).fits(), "the smaller side counts");
+        assert!(!window(0, 1, 0).fits() && !window(1, 0, 0).fits());
+        assert!(!window(2, 1, 2).fits(), "a place would see nothing but zeros");
+        assert!(!window(usize::MAX, 1, usize::MAX).fits());
+    }
+
+    #[test]
+    fn places_are_counted_as_pytorch_does() {
+        // From the formula of torch.nn.Conv2d: floor((size + 2 padding - kernel) / stride) + 1.
+        let window = Window { height: 224, width: 7, kernel: 3, stride: 2, padding: 1 };
+        assert_eq!((window.output_height(), window.output_width()), (112, 4));
+        assert_eq!(window.positions(), 448);
+        let whole = Window { height: 7, width: 7, kernel: 7, stride: 1, padding: 0 };
+        assert_eq!(whole.positions(), 1);
+    }
 }

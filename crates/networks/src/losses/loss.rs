@@ -173,7 +173,10 @@ fn largest(row: &[f32]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::network::initial_weights::test_values as values;
 
     #[test]
     fn equal_logits_give_equal_probabilities() {
@@ -246,5 +249,88 @@ mod tests {
             assert_eq!(single.correct, pair.correct);
             assert!((one[0] - two[1]).abs() < 1e-6);
         }
+    }
+
+    /// Random logits, and labels of which there are two where one logit tells two classes.
+    fn batch(classes: usize, examples: usize, seed: u64) -> (Vec<f32>, Vec<u32>) {
+        let logits = values(classes * examples, seed).iter().map(|value| 8.0 * value).collect();
+        let label = |it: u64| ((it * 7 + seed % 97) % classes.max(2) as u64) as u32;
+        (logits, (0..examples as u64).map(label).collect())
+    }
+
+    /// Learns from half of a batch of twice as many, and compares with the definition.
+    fn check(classes: usize, examples: usize, seed: u64, smoothing: f32) {
+        let (logits, labels) = batch(classes, examples, seed);
+        let mut learned = logits.clone();
+        let found = Loss::Softmax.learn(&mut learned, &labels, 2 * examples, smoothing);
+        let (mut loss, mut correct, smoothing) = (0.0, 0, f64::from(smoothing));
+        let rows = logits.chunks(classes).zip(learned.chunks(classes)).zip(&labels);
+        for ((row, gradients), &label) in rows {
+            let label = label as usize;
+            let wide: Vec<f64> = row.iter().copied().map(f64::from).collect();
+            loss += by_hand(&wide, label, smoothing);
+            correct += usize::from(row.iter().all(|&logit| logit <= row[label]));
+            let total: f64 = wide.iter().map(|logit| logit.exp()).sum();
+            for (class, (logit, &gradient)) in wide.iter().zip(gradients).enumerate() {
+                let own = if class == label { 1.0 - smoothing } else { 0.0 };
+                let target = own + smoothing / classes as f64;
+                let expected = (logit.exp() / total - target) / (2 * examples) as f64;
+                assert!((f64::from(gradient) - expected).abs() < 1e-6, "{gradient} {expected}");
+            }
+        }
+        assert!((found.loss_sum - loss).abs() < 1e-5 * (1.0 + loss));
+        assert_eq!((found.correct, found.examples), (correct, examples));
+    }
+
+    proptest! {
+        #[test]
+        fn a_batch_is_scored_example_by_example(
+            (classes, examples) in (2..9_usize, 1..20_usize), seed: u64, smoothing in 0.0_f32..0.5,
+        ) {
+            check(classes, examples, seed, smoothing);
+        }
+
+        #[test]
+        fn scoring_is_learning_without_smoothing(
+            (classes, examples) in (2..6_usize, 1..9_usize), seed: u64,
+        ) {
+            for (loss, classes) in [(Loss::Softmax, classes), (Loss::Logistic, 1)] {
+                let (logits, labels) = batch(classes, examples, seed);
+                let learned = loss.learn(&mut logits.clone(), &labels, examples, 0.0);
+                prop_assert_eq!(loss.score(&mut logits.clone(), &labels), learned);
+            }
+        }
+
+        #[test]
+        fn probabilities_are_those_of_the_definition(
+            (classes, examples) in (1..7_usize, 1..9_usize), seed: u64,
+        ) {
+            let (logits, _) = batch(classes, examples, seed);
+            let [mut shares, mut single] = [logits.clone(), logits.clone()];
+            Loss::Softmax.probabilities(&mut shares, classes);
+            Loss::Logistic.probabilities(&mut single, 1);
+            for (at, &logit) in logits.iter().enumerate() {
+                let row = &logits[at / classes * classes..][..classes];
+                let total: f64 = row.iter().map(|&it| f64::from(it).exp()).sum();
+                let share = f64::from(logit).exp() / total;
+                prop_assert!((f64::from(shares[at]) - share).abs() < 1e-6);
+                let alone = 1.0 / (1.0 + f64::from(-logit).exp());
+                prop_assert!((f64::from(single[at]) - alone).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn of_equal_logits_the_first_wins_and_a_nan_before_all() {
+        assert_eq!(largest(&[1.0, 3.0, 3.0]), 1);
+        assert_eq!(largest(&[f32::NEG_INFINITY; 2]), 0);
+        assert_eq!(largest(&[1.0, f32::NAN, 3.0]), 1);
+        assert_eq!((probability(-200.0), probability(200.0), probability(0.0)), (0.0, 1.0, 0.5));
+    }
+
+    #[test]
+    #[should_panic(expected = "label 2 is neither 0 nor 1")]
+    fn one_logit_tells_no_third_class() {
+        Loss::Logistic.score(&mut [0.0], &[2]);
     }
 }

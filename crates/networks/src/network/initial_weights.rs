@@ -51,4 +51,30 @@ mod tests {
         assert!(mean.abs() < 4.0 * 0.2 / count.sqrt(), "{mean}");
         assert!((variance - 0.04).abs() < 4.0 * 0.036 / count.sqrt(), "{variance}");
     }
+
+    #[test]
+    fn limits_follow_from_the_sides_of_a_layer() {
+        // Roots of 6 / 6, 6 / 24 and 6 / (2 + 4).
+        assert_eq!((he_limit(6), he_limit(24), glorot_limit(2, 4)), (1.0, 0.5, 1.0));
+        assert_eq!(glorot_limit(4, 2), glorot_limit(2, 4));
+    }
+
+    #[test]
+    fn weights_stay_within_the_limit_and_follow_the_seed() {
+        let values = test_values(10_000, 5);
+        assert!(values.iter().all(|value| (-1.0..1.0).contains(value)));
+        assert_eq!(values, test_values(10_000, 5));
+        assert_ne!(values, test_values(10_000, 6));
+        // Twenty equally wide steps have 500 draws each; six standard deviations are 131.
+        for step in 0..20 {
+            let start = -1.0 + 0.1 * step as f32;
+            let count = values.iter().filter(|&&it| it >= start && it < start + 0.1).count();
+            assert!(count.abs_diff(500) < 131, "{count} from {start}");
+        }
+        let mut nothing: [f32; 0] = [];
+        fill_uniform(&mut nothing, 1.0, &mut Pcg64::seed_from_u64(1));
+        let mut scaled = vec![0.0; 10_000];
+        fill_uniform(&mut scaled, 0.25, &mut Pcg64::seed_from_u64(5));
+        assert!(scaled.iter().zip(&values).all(|(scaled, value)| *scaled == 0.25 * value));
+    }
 }

@@ -76,4 +76,39 @@ mod tests {
             (0..10).map(|at| Lifetime { size: 8, first: at, last: at + 1 }).collect();
         assert_eq!(SlotPlan::new(&chain).sizes, [8, 8]);
     }
+
+    proptest! {
+        #[test]
+        fn slots_hold_the_busiest_moment_and_no_more_than_all_buffers(
+            raw in prop::collection::vec((1..100_usize, 0..50_usize, 0..20_usize), 1..40),
+        ) {
+            let buffers: Vec<Lifetime> = raw
+                .into_iter()
+                .map(|(size, first, length)| Lifetime { size, first, last: first + length })
+                .collect();
+            let needed = |moment: usize| -> usize {
+                let living = buffers.iter().filter(|it| it.first <= moment && moment <= it.last);
+                living.map(|it| it.size).sum()
+            };
+            let busiest = (0..70).map(needed).max().unwrap();
+            let planned: usize = SlotPlan::new(&buffers).sizes.iter().sum();
+            let all: usize = buffers.iter().map(|it| it.size).sum();
+            prop_assert!(busiest <= planned && planned <= all, "{busiest} {planned} {all}");
+        }
+    }
+
+    #[test]
+    fn the_tightest_free_slot_is_taken_and_else_the_largest_grows() {
+        let buffer = |size, first, last| Lifetime { size, first, last };
+        // Three slots of 10, 50 and 20; then 15 fits best into 20, and 60 lets 50 grow.
+        let buffers = [
+            buffer(10, 0, 0),
+            buffer(50, 0, 0),
+            buffer(20, 0, 0),
+            buffer(15, 1, 2),
+            buffer(60, 1, 2),
+        ];
+        let plan = SlotPlan::new(&buffers);
+        assert_eq!((plan.slot_of, plan.sizes), (vec![0, 1, 2, 2, 1], vec![10, 60, 20]));
+    }
 }

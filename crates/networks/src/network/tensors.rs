@@ -155,6 +155,8 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn numbers(count: usize) -> Vec<f32> {
@@ -201,5 +203,63 @@ mod tests {
         assert_eq!(layout.add("b".into(), TensorKind::Vector, &[3]), 6..9);
         assert_eq!(layout.len(), 9);
         assert_eq!(layout.into_tensors()[1].name, "b");
+    }
+
+    proptest! {
+        /// Every value by its own indices, in loops as PyTorch's documentation has the dimensions.
+        #[test]
+        fn each_value_goes_where_its_indices_say(
+            [height, width, inputs, outputs] in prop::array::uniform4(1..5_usize),
+        ) {
+            let shape = [height, width, inputs, outputs];
+            let ours = numbers(shape.iter().product());
+            let theirs = TensorKind::Convolution.to_pytorch(&shape, &ours);
+            let flat = TensorKind::FlatPicture { positions: height * width };
+            let flat_theirs = flat.to_pytorch(&[height * width * inputs, outputs], &ours);
+            for (at, value) in ours.iter().enumerate() {
+                let (output, rest) = (at % outputs, at / outputs);
+                let (input, rest) = (rest % inputs, rest / inputs);
+                let (column, row) = (rest % width, rest / width);
+                let place = ((output * inputs + input) * height + row) * width + column;
+                prop_assert_eq!(theirs[place], *value);
+                // A flat picture has its channels, rows and columns in the same order there.
+                prop_assert_eq!(flat_theirs[place], *value);
+            }
+            let shape = [height, width, inputs];
+            let ours = numbers(shape.iter().product());
+            let theirs = TensorKind::Depthwise.to_pytorch(&shape, &ours);
+            for (at, value) in ours.iter().enumerate() {
+                let (channel, position) = (at % inputs, at / inputs);
+                prop_assert_eq!(theirs[channel * height * width + position], *value);
+            }
+            let ours = numbers(inputs * outputs);
+            let theirs = TensorKind::Dense.to_pytorch(&[inputs, outputs], &ours);
+            for (at, value) in ours.iter().enumerate() {
+                prop_assert_eq!(theirs[at % outputs * inputs + at / outputs], *value);
+            }
+        }
+    }
+
+    #[test]
+    fn a_memory_s_bias_becomes_two_of_which_one_is_zero() {
+        let tensor = TensorInfo {
+            name: "rnn.bias_l0_reverse".to_owned(),
+            range: 1..3,
+            shape: vec![2],
+            kind: TensorKind::MemoryBias,
+            trainable: true,
+        };
+        let named = |name: &str, values: [f32; 2]| (name.to_owned(), vec![2], values.to_vec());
+        let expected = [
+            named("rnn.bias_ih_l0_reverse", [5.0, 6.0]),
+            named("rnn.bias_hh_l0_reverse", [0.0, 0.0]),
+        ];
+        assert_eq!(tensor.to_pytorch(&[4.0, 5.0, 6.0, 7.0]), expected);
+    }
+
+    #[test]
+    #[should_panic(expected = "a tensor [2, 3] has other values")]
+    fn a_shape_that_does_not_fit_its_values_is_refused() {
+        TensorKind::Dense.to_pytorch(&[2, 3], &[0.0; 5]);
     }
 }

@@ -77,4 +77,26 @@ mod tests {
         // Twenty steps in single precision.
         assert!((f64::from(parameters[0]) - expected).abs() < 1e-6);
     }
+
+    #[test]
+    fn decay_counts_as_gradient() {
+        // With no gradient the first step is that of the decay alone: the rate, whatever its size.
+        let (mut parameters, mut adagrad) = ([4.0, -0.5], AdaGrad::new(2).with_weight_decay(0.25));
+        adagrad.step(&mut parameters, &[0.0, 0.0], 0.125, &mut Team::new(1).unwrap());
+        assert!((parameters[0] - 3.875).abs() < 1e-6 && (parameters[1] + 0.375).abs() < 1e-6);
+        let OptimizerMemory { slots, .. } = adagrad.memory();
+        assert_eq!(slots[0].1, [1.0, 0.015_625]);
+    }
+
+    #[test]
+    fn a_rare_gradient_moves_as_far_as_a_frequent_one_did_at_first() {
+        let (mut parameters, mut adagrad) = ([0.0, 0.0], AdaGrad::new(2));
+        let mut team = Team::new(1).unwrap();
+        (0..99).for_each(|_| adagrad.step(&mut parameters, &[1.0, 0.0], 0.1, &mut team));
+        let before = parameters;
+        adagrad.step(&mut parameters, &[1.0, 1.0], 0.1, &mut team);
+        // One step of a hundred against the first.
+        assert!((before[0] - parameters[0] - 0.01).abs() < 1e-6);
+        assert!((before[1] - parameters[1] - 0.1).abs() < 1e-6);
+    }
 }

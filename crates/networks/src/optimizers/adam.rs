@@ -131,4 +131,50 @@ mod tests {
             prop_assert!((f64::from(found[0]) - parameter).abs() < 3e-5);
         }
     }
+
+    #[test]
+    fn decay_beside_the_step_shrinks_by_the_rate_and_decay_in_the_gradient_is_a_step() {
+        let mut team = Team::new(1).unwrap();
+        let mut run = |mut adam: Adam| {
+            let mut parameters = [2.0_f32, -0.01];
+            (0..10).for_each(|_| adam.step(&mut parameters, &[0.0; 2], 0.1, &mut team));
+            parameters
+        };
+        let [large, small] = run(Adam::new(2).with_decoupled_decay(0.5));
+        let factor = 0.95_f32.powi(10);
+        assert!((large - 2.0 * factor).abs() < 1e-6 && (small + 0.01 * factor).abs() < 1e-8);
+        // In the gradient, Adam divides the decay by about its own size: a weight of any size goes
+        // nearly a whole rate a step.
+        let [large, _] = run(Adam::new(2).with_weight_decay(0.5));
+        assert!((large - 1.0).abs() < 0.05, "{large}");
+    }
+
+    proptest! {
+        #[test]
+        fn decays_follow_the_algorithms_as_printed(
+            gradients in prop::collection::vec(-2.0_f32..2.0, 1..20), decay in 0.0_f64..0.3,
+        ) {
+            for beside in [false, true] {
+                let adam = Adam::new(1);
+                let mut adam = match beside {
+                    true => adam.with_decoupled_decay(decay),
+                    false => adam.with_weight_decay(decay),
+                };
+                let (mut found, mut parameter, mut m, mut v) = ([1.0_f32], 1.0_f64, 0.0, 0.0);
+                for (index, &gradient) in gradients.iter().enumerate() {
+                    let t = index as i32 + 1;
+                    let g = f64::from(gradient) + if beside { 0.0 } else { decay * parameter };
+                    m = 0.9 * m + 0.1 * g;
+                    v = 0.999 * v + 0.001 * g * g;
+                    let m_hat = m / (1.0 - 0.9_f64.powi(t));
+                    let v_hat = v / (1.0 - 0.999_f64.powi(t));
+                    let shrunk = if beside { 0.01 * decay * parameter } else { 0.0 };
+                    parameter -= 0.01 * m_hat / (f64::sqrt(v_hat) + 1e-8) + shrunk;
+                    adam.step(&mut found, &[gradient], 0.01, &mut Team::new(1).unwrap());
+                }
+                // As above; a gradient near 0 makes a whole step of its last digits.
+                prop_assert!((f64::from(found[0]) - parameter).abs() < 1e-4, "{beside}");
+            }
+        }
+    }
 }

@@ -78,4 +78,29 @@ mod tests {
         let norm = clip_by_global_norm(&mut gradients, 1.0, &mut Team::new(1).unwrap());
         assert_eq!((norm, gradients), (f64::INFINITY, [1.0, f32::INFINITY]));
     }
+
+    #[test]
+    fn all_blocks_are_scaled_alike_on_any_number_of_threads() {
+        let gradients: Vec<f32> = (0..2 * BLOCK + 9).map(|at| (at % 7) as f32 - 3.0).collect();
+        // Squares of -3 to 3 sum to 28 a seven.
+        let sum: f64 = gradients.iter().map(|&it| f64::from(it * it)).sum();
+        let clipped = [1, 3].map(|threads| {
+            let mut own = gradients.clone();
+            let norm = clip_by_global_norm(&mut own, 2.0, &mut Team::new(threads).unwrap());
+            assert_eq!(norm, sum.sqrt());
+            own
+        });
+        assert_eq!(clipped[0], clipped[1]);
+        let factor = (2.0 / (sum.sqrt() + 1e-6)) as f32;
+        assert!(clipped[0].iter().zip(&gradients).all(|(found, before)| *found == before * factor));
+    }
+
+    #[test]
+    fn no_gradients_have_no_norm() {
+        let mut team = Team::new(2).unwrap();
+        assert_eq!(clip_by_global_norm(&mut [], 1.0, &mut team), 0.0);
+        let mut zeros = [0.0; 5];
+        assert_eq!(clip_by_global_norm(&mut zeros, 1.0, &mut team), 0.0);
+        assert_eq!(zeros, [0.0; 5]);
+    }
 }

@@ -93,6 +93,8 @@ impl Optimizer for Sgd {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::optimizers::optimizer::contract;
 
@@ -118,5 +120,56 @@ mod tests {
         let (mut parameters, mut sgd) = ([8.0], Sgd::new(1).with_weight_decay(0.5));
         sgd.step(&mut parameters, &[0.0], 0.5, &mut Team::new(1).unwrap());
         assert_eq!(parameters, [6.0]);
+    }
+
+    #[test]
+    fn nesterov_looks_one_step_of_the_velocity_ahead() {
+        let (mut parameters, mut sgd) = ([0.0], Sgd::with_nesterov(1, 0.5));
+        for _ in 0..3 {
+            sgd.step(&mut parameters, &[1.0], 1.0, &mut Team::new(1).unwrap());
+        }
+        // Velocities 1, 1.5 and 1.75; steps 1 + 0.5, 1 + 0.75 and 1 + 0.875.
+        assert_eq!(parameters, [-5.125]);
+    }
+
+    #[test]
+    fn a_constant_gradient_brings_the_speed_to_its_limit() {
+        // The velocity tends to gradient / (1 - momentum), here 10 times the gradient.
+        for mut sgd in [Sgd::with_momentum(1, 0.9), Sgd::with_nesterov(1, 0.9)] {
+            let (mut parameters, mut team) = ([0.0], Team::new(1).unwrap());
+            (0..300).for_each(|_| sgd.step(&mut parameters, &[0.5], 0.01, &mut team));
+            let before = parameters[0];
+            sgd.step(&mut parameters, &[0.5], 0.01, &mut team);
+            assert!((before - parameters[0] - 0.05).abs() < 1e-5, "{} {before}", parameters[0]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn steps_follow_the_definition_with_decay_in_the_gradient(
+            gradients in prop::collection::vec(-2.0_f32..2.0, 1..20),
+            factor in 0.0_f32..0.95, decay in 0.0_f64..0.5, start in -3.0_f32..3.0,
+        ) {
+            let made = [
+                Sgd::new(1), Sgd::with_momentum(1, factor), Sgd::with_nesterov(1, factor),
+            ];
+            for (kind, sgd) in made.into_iter().enumerate() {
+                let (mut found, mut sgd) = ([start], sgd.with_weight_decay(decay));
+                let (mut expected, mut velocity) = (f64::from(start), 0.0);
+                for &gradient in &gradients {
+                    let gradient_and_decay = f64::from(gradient) + decay * expected;
+                    velocity = f64::from(factor) * velocity + gradient_and_decay;
+                    expected -= 0.1 * match kind {
+                        0 => gradient_and_decay,
+                        1 => velocity,
+                        _ => gradient_and_decay + f64::from(factor) * velocity,
+                    };
+                    sgd.step(&mut found, &[gradient], 0.1, &mut Team::new(1).unwrap());
+                }
+                // Twenty steps of numbers up to some 40 in single precision.
+                let error = (f64::from(found[0]) - expected).abs();
+                prop_assert!(error < 1e-4 * (1.0 + expected.abs()), "{kind}: {found:?} {expected}");
+            }
+        }
     }
 }

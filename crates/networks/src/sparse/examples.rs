@@ -353,4 +353,60 @@ pub(crate) mod tests {
         assert_eq!((hashed.ids.len(), hashed.values), (3, None));
         assert!(hashed.starts == [0, 3]);
     }
+
+    proptest! {
+        #[test]
+        fn hashing_keeps_the_sum_of_every_example(draft in drafts(3000), bits in 0..13_u32) {
+            let hashed = draft.hashed(bits);
+            prop_assert_eq!(&hashed.positive, &draft.positive);
+            prop_assert_eq!(hashed.starts.len(), draft.starts.len());
+            let sum = |draft: &SparseDraft, example: usize| -> f64 {
+                let places = draft.starts[example]..draft.starts[example + 1];
+                let values = draft.values.as_ref();
+                places.map(|place| values.map_or(1.0, |all| f64::from(all[place]))).sum()
+            };
+            for example in 0..draft.positive.len() {
+                let ids = &hashed.ids[hashed.starts[example]..hashed.starts[example + 1]];
+                prop_assert!(ids.is_sorted_by(|a, b| a < b), "each once: {:?}", ids);
+                prop_assert!(ids.iter().all(|&id| id < 1 << bits));
+                // Up to 12 values below 1.7 are added up in single precision.
+                prop_assert!((sum(&hashed, example) - sum(&draft, example)).abs() < 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn features_that_come_in_a_sixteenth_of_the_examples_are_frequent() {
+        // 33 examples: a feature is frequent from 3 of them on.
+        let ids: Vec<u32> =
+            (0..33).map(|example| [0, 0, 0, 1, 1].get(example).copied().unwrap_or(2)).collect();
+        let draft =
+            SparseDraft { starts: (0..=33).collect(), ids, values: None, positive: vec![true; 33] };
+        let order = FeatureOrder::of(&draft, 9);
+        assert_eq!((order.frequent, order.features()), (2, 9));
+        assert_eq!((order.rank(2), order.rank(0), order.rank(1)), (0, 1, 2));
+        let set = draft.ordered(&order);
+        assert_eq!((set.len(), set.features_of(10), set.is_empty()), (33, 10, false));
+        assert!(set.is_positive(32));
+    }
+
+    #[test]
+    fn features_are_split_with_their_values() {
+        let features = Features { ids: &[1, 4, 9], values: Some(&[0.1, 0.4, 0.9]) };
+        let [first, others] = features.split_at(1);
+        assert_eq!((first.ids, first.values), (&[1][..], Some(&[0.1][..])));
+        assert_eq!((others.ids, others.values), (&[4, 9][..], Some(&[0.4, 0.9][..])));
+        let [none, all] = Features { ids: &[1], values: None }.split_at(0);
+        assert_eq!((none.ids, all.ids, all.values), (&[][..], &[1][..], None));
+    }
+
+    #[test]
+    #[should_panic(expected = "one value an id")]
+    fn values_that_are_not_as_many_as_ids_are_refused() {
+        let values = Some(vec![1.0]);
+        let draft =
+            SparseDraft { starts: vec![0, 2], ids: vec![0, 1], values, positive: vec![true] };
+        let order = FeatureOrder::of(&draft, 2);
+        draft.ordered(&order);
+    }
 }

@@ -174,4 +174,28 @@ mod tests {
             "training images are 2 x 2, test images 3 x 3"
         );
     }
+
+    #[test]
+    fn sizes_that_no_memory_holds_are_refused_and_never_wrap() {
+        for shape in [[usize::MAX, 2, 1], [1 << 32, 1 << 31, 2], [0, 3, 1], [2, 3, 0]] {
+            let error = LabelledImages::with_channels(vec![0; 12], shape, vec![0], 1).unwrap_err();
+            let [rows, columns, _] = shape;
+            let expected =
+                format!("12 bytes of pixels are no whole number of {rows} x {columns} images");
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn parts_of_other_channels_do_not_fit_together() {
+        let part = |channels: usize| {
+            let pixels = vec![0; 4 * channels];
+            LabelledImages::with_channels(pixels, [2, 2, channels], vec![0], 1).unwrap()
+        };
+        assert_eq!(part(3).image(0).len(), 12);
+        assert_eq!(
+            Splits::new(part(3), part(1)).unwrap_err().to_string(),
+            "pictures of the training part have 3 channels, those of the test part 1"
+        );
+    }
 }

@@ -156,7 +156,10 @@ fn of_records(
     };
     let (mut pixels, mut labels, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for path in &paths {
-        let in_file = |error: RecordsError| error.in_file(path);
+        let in_file = |error: RecordsError| match error {
+            named @ RecordsError::InFile { .. } => named,
+            other => other.in_file(path),
+        };
         let pipeline =
             Pipeline::open(std::slice::from_ref(path), options.clone()).map_err(in_file)?;
         let first = names.len();
@@ -170,11 +173,9 @@ fn of_records(
             pixels.extend_from_slice(own);
             for &label in &batch.labels {
                 let example = names.len() - first;
-                let label = u32::try_from(label).map_err(|_| {
-                    let label = label.unsigned_abs();
-                    in_file(RecordsError::LabelRange { example, label, classes: 1 << 32 })
-                })?;
-                labels.push(label);
+                let beyond = |_| RecordsError::ClassRange { label, classes: 1 << 32 };
+                let label = u32::try_from(label).map_err(beyond);
+                labels.push(label.map_err(|error| in_file(error.in_record(example as u64)))?);
                 let file = path.file_name().unwrap_or_default().to_string_lossy();
                 names.push(format!("{file}:{example}"));
             }
@@ -186,7 +187,10 @@ fn of_records(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::example::{Example, Feature};
     use crate::pictures::encode_png;
+    use crate::shards::compression::Compression;
+    use crate::shards::writer::{IndexFile, ShardWriter};
 
     fn load(
         path: &Path,
@@ -238,5 +242,78 @@ mod tests {
         let message = load(folder.path(), [1, 1, 3], None).unwrap_err().to_string();
         assert!(message.contains("c.png"), "{message}");
         assert!(load(&folder.path().join("none"), [1, 1, 3], None).is_err());
+    }
+
+    /// A shard of grey pictures of 1 x 2 pixels, each with its label and with pixels that follow.
+    fn write_shard(path: &Path, labels: &[i64]) {
+        let mut writer = ShardWriter::create(path, Compression::None, IndexFile::None).unwrap();
+        for &label in labels {
+            let pixels = [label as u8, 7];
+            let example = Example::from([
+                ("image/raw", Feature::Bytes(vec![&pixels])),
+                ("image/height", Feature::Ints(vec![1])),
+                ("image/width", Feature::Ints(vec![2])),
+                ("image/channels", Feature::Ints(vec![1])),
+                ("label", Feature::Ints(vec![label])),
+            ]);
+            writer.write(&example.encode()).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+
+    #[test]
+    fn records_come_in_the_order_of_their_files_with_numbers_for_names() {
+        let folder = tempfile::tempdir().unwrap();
+        write_shard(&folder.path().join("b.tfrecord"), &[3]);
+        // More than are decoded at a time.
+        write_shard(&folder.path().join("a.tfrecord"), &(0..70).collect::<Vec<i64>>());
+        let found = load(folder.path(), [1, 2, 1], None).unwrap();
+        let labels: Vec<u32> = (0..70).chain([3]).collect();
+        assert_eq!(found.names[..2], ["a.tfrecord:0", "a.tfrecord:1"]);
+        assert_eq!(found.names[69..], ["a.tfrecord:69", "b.tfrecord:0"]);
+        assert!(found.pixels.chunks(2).eq(labels.iter().map(|&label| [label as u8, 7])));
+        assert_eq!((found.labels, found.classes), (Some(labels), None));
+    }
+
+    #[test]
+    fn records_that_do_not_fit_are_told_with_their_file_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tfrecord");
+        let fails = |shape| {
+            let message = load(&path, shape, None).unwrap_err().to_string();
+            message.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
+        };
+        write_shard(&path, &[1, -3]);
+        assert_eq!(
+            fails([1, 2, 1]),
+            "record 1 (counting from 0): label -3 is not one of the 4294967296 classes, which \
+             count from 0"
+        );
+        assert_eq!(
+            fails([2, 2, 1]),
+            "the picture is [1, 2, 1] (rows, columns, channels) where its batch has [2, 2, 1]"
+        );
+        let mut bytes = fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(&path, bytes).unwrap();
+        let message = fails([1, 2, 1]);
+        assert!(message.starts_with("record 1 (counting from 0) at byte "), "{message}");
+        write_shard(&path, &[]);
+        assert_eq!(fails([1, 2, 1]), "the data set has no examples");
+    }
+
+    #[test]
+    fn files_are_squares_and_grey_is_the_luma() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.png");
+        write(&path, [10, 20, 30]);
+        assert_eq!(
+            load(&path, [2, 3, 3], None).unwrap_err().to_string(),
+            "picture files become squares, but pictures of 2 x 3 are wanted; prepare records of \
+             that size"
+        );
+        // 0.299, 0.587 and 0.114 of each add up to 1, and give the values of BT.601 alone.
+        let shades = [[255, 255, 255], [255, 0, 0], [0, 255, 0], [0, 0, 255]];
+        assert_eq!(shades.map(|shade| grey(&shade)), [255, 76, 150, 29]);
     }
 }

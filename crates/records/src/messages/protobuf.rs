@@ -275,4 +275,70 @@ mod tests {
             prop_assert_eq!(field.varint().unwrap(), number);
         }
     }
+
+    /// The only field of a message.
+    fn field(bytes: &[u8]) -> Field<'_> {
+        Fields::new("Test", bytes).next().unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_field_of_another_type_is_told_with_its_number() {
+        let number = field(b"\x38\x05");
+        let is_not = |error: RecordsError, expected: &str| {
+            let message = format!("field 7 of message `Test` is not stored as {expected}");
+            assert_eq!(error.to_string(), message);
+        };
+        is_not(number.bytes().unwrap_err(), "length-delimited bytes");
+        is_not(number.float().unwrap_err(), "a 32 bit number");
+        is_not(number.double().unwrap_err(), "a 64 bit number");
+        let bytes = field(b"\x3a\x03abc");
+        is_not(bytes.varint().unwrap_err(), "a varint");
+        is_not(bytes.floats_into(&mut Vec::new()).unwrap_err(), "whole packed numbers");
+        is_not(bytes.doubles_into(&mut Vec::new()).unwrap_err(), "whole packed numbers");
+        let message = field(b"\x3a\x01\xff").text().unwrap_err().to_string();
+        assert_eq!(message, "field 7 of message `Test` is not UTF-8 text");
+    }
+
+    #[test]
+    fn numbers_are_read_packed_and_one_at_a_time() {
+        let (mut floats, mut doubles, mut ints) = (Vec::new(), Vec::new(), Vec::new());
+        field(b"\x0d\x00\x00\x80\x3f").floats_into(&mut floats).unwrap();
+        field(b"\x0a\x08\x00\x00\x00\x40\x00\x00\x80\xbf").floats_into(&mut floats).unwrap();
+        assert_eq!(floats, [1.0, 2.0, -1.0]);
+        field(b"\x09\x00\x00\x00\x00\x00\x00\xf0\x3f").doubles_into(&mut doubles).unwrap();
+        field(b"\x0a\x08\x00\x00\x00\x00\x00\x00\x00\x40").doubles_into(&mut doubles).unwrap();
+        assert_eq!(doubles, [1.0, 2.0]);
+        field(b"\x08\x07").ints_into(&mut ints).unwrap();
+        field(b"\x0a\x03\x01\x96\x01").ints_into(&mut ints).unwrap();
+        assert_eq!(ints, [7, 1, 150]);
+        // The last packed number goes on beyond its end.
+        assert!(field(b"\x0a\x02\x01\x96").ints_into(&mut ints).is_err());
+    }
+
+    #[test]
+    fn one_number_is_single_however_it_is_stored_and_none_or_two_are_not() {
+        assert_eq!(field(b"\x08\x07").single_int().unwrap(), Some(7));
+        assert_eq!(field(b"\x0a\x02\x96\x01").single_int().unwrap(), Some(150));
+        assert_eq!(field(b"\x0a\x02\x01\x02").single_int().unwrap(), None);
+        assert_eq!(field(b"\x0a\x00").single_int().unwrap(), None);
+    }
+
+    #[test]
+    fn damage_ends_a_message_and_is_told_with_its_byte() {
+        let found = |bytes: &'static [u8]| {
+            let fields = Fields::new("Test", bytes);
+            fields.map(|it| it.map(|it| it.number).map_err(|it| it.to_string())).collect::<Vec<_>>()
+        };
+        let error = |text: &str| Err(format!("message `Test` {text}"));
+        assert_eq!(
+            found(b"\x08\x01\x0b\x08\x01"),
+            [Ok(1), error("has unknown wire type 3 at byte 2")]
+        );
+        assert_eq!(
+            found(b"\x08\x01\x00\x01"),
+            [Ok(1), error("has a field with number 0 at byte 2")]
+        );
+        assert_eq!(found(b"\x08\x01\x0d\x00"), [Ok(1), error("is cut off at byte 4")]);
+        assert_eq!(found(b""), []);
+    }
 }

@@ -148,6 +148,8 @@ fn scale_contrast(picture: &mut Picture, factor: f32) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn picture() -> Picture {
@@ -209,5 +211,111 @@ mod tests {
         assert_eq!(picture.pixels, [80, 0, 120, 255]);
         scale_contrast(&mut picture, 0.0);
         assert_eq!(picture.pixels, [100, 128, 100, 128]);
+    }
+
+    #[track_caller]
+    fn refused(augment: Augment, message: &str) {
+        assert_eq!(augment.check().unwrap_err().to_string(), message);
+    }
+
+    #[test]
+    fn options_out_of_range_are_named() {
+        let none = Augment::default();
+        refused(Augment { crop: Some(0), ..none }, "crop 0 is not at least 1");
+        for (zoom, shown) in [(0.0, "0"), (-0.5, "-0.5"), (f64::NAN, "NaN")] {
+            let expected = format!("zoom {shown} is not a share above 0 and up to 1");
+            refused(Augment { zoom: Some(zoom), ..none }, &expected);
+        }
+        let ranges = [
+            ((0.9, 0.5), "0.9 to 0.5"),
+            ((-0.1, 1.0), "-0.1 to 1"),
+            ((0.5, f32::INFINITY), "0.5 to inf"),
+            ((f32::NAN, 1.0), "NaN to 1"),
+        ];
+        for (contrast, shown) in ranges {
+            let expected = format!("contrast {shown} is not a range of factors from 0 up");
+            refused(Augment { contrast: Some(contrast), ..none }, &expected);
+        }
+        let all =
+            Augment { flip: true, crop: Some(1), zoom: Some(1.0), contrast: Some((0.0, 0.0)) };
+        assert!(all.check().is_ok() && none.check().is_ok());
+    }
+
+    #[test]
+    fn a_change_depends_on_seed_and_purpose_and_nothing_else() {
+        let from = Picture { rows: 9, columns: 9, channels: 1, pixels: (0..81).collect() };
+        let augment = Augment { flip: true, crop: Some(4), zoom: None, contrast: Some((0.5, 2.0)) };
+        let changed = |seed, purpose: &[u64], mut into: Picture| {
+            augment.change(&from, (seed, purpose), &mut into).unwrap();
+            into
+        };
+        let first = changed(1, &[2, 3], Picture::default());
+        assert_eq!(changed(1, &[2, 3], from.clone()), first, "whatever was there before");
+        assert_ne!(changed(1, &[2, 4], Picture::default()), first);
+        assert_ne!(changed(2, &[2, 3], Picture::default()), first);
+    }
+
+    #[test]
+    fn a_contrast_of_one_leaves_every_pixel() {
+        let from = Picture { rows: 16, columns: 16, channels: 1, pixels: (0..=255).collect() };
+        let mut changed = from.clone();
+        scale_contrast(&mut changed, 1.0);
+        assert_eq!(changed, from);
+    }
+
+    /// A square window of a picture at a place, pixel by pixel, perhaps mirrored.
+    fn window(from: &Picture, side: usize, [top, left]: [usize; 2], mirror: bool) -> Vec<u8> {
+        let mut pixels = Vec::new();
+        for (row, column) in (0..side * side).map(|at| (at / side, at % side)) {
+            let column = if mirror { side - 1 - column } else { column };
+            let at = ((top + row) * from.columns + left + column) * from.channels;
+            pixels.extend_from_slice(&from.pixels[at..at + from.channels]);
+        }
+        pixels
+    }
+
+    /// Pictures of a seed must not change from version to version, so neither may the draws.
+    #[test]
+    fn place_mirror_and_contrast_are_drawn_in_this_order() {
+        let from = Picture { rows: 9, columns: 7, channels: 1, pixels: (0..63).collect() };
+        let plain = Augment { flip: true, crop: Some(3), ..Augment::default() };
+        let all = Augment { contrast: Some((0.5, 2.0)), ..plain };
+        for purpose in 0..20 {
+            let mut random = Random::for_purpose(5, &[purpose]);
+            let place = [random.index(7), random.index(5)];
+            let mirror = random.bits() & 1 == 1;
+            let factor = 0.5 + 1.5 * random.unit() as f32;
+            let mut into = Picture::default();
+            plain.change(&from, (5, &[purpose]), &mut into).unwrap();
+            assert_eq!(into.pixels, window(&from, 3, place, mirror));
+            scale_contrast(&mut into, factor);
+            let mut both = Picture::default();
+            all.change(&from, (5, &[purpose]), &mut both).unwrap();
+            assert_eq!(both, into);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_crop_is_one_of_all_windows_or_its_mirror(
+            [rows, columns, side] in prop::array::uniform3(1..7_usize),
+            channels in 1..4_usize, flip: bool, seed: u64,
+        ) {
+            prop_assume!(side <= rows && side <= columns);
+            // No two numbers are the same, so a window tells its place.
+            let pixels: Vec<u8> = (0..(rows * columns * channels) as u8).collect();
+            let from = Picture { rows, columns, channels, pixels };
+            let augment = Augment { flip, crop: Some(side), ..Augment::default() };
+            let mut into = Picture::default();
+            augment.change(&from, (seed, &[]), &mut into).unwrap();
+            prop_assert_eq!([into.rows, into.columns, into.channels], [side, side, channels]);
+            let tops = 0..=rows - side;
+            let places = tops.flat_map(|top| (0..=columns - side).map(move |left| [top, left]));
+            let is_window = |place: [usize; 2]| {
+                window(&from, side, place, false) == into.pixels
+                    || flip && window(&from, side, place, true) == into.pixels
+            };
+            prop_assert!(places.into_iter().any(is_window), "{:?}", into);
+        }
     }
 }

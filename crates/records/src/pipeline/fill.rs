@@ -208,6 +208,8 @@ fn resize<T: Clone + Default>(all: &mut Vec<T>, count: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::example::{Example, Feature};
+    use crate::pictures::{PixelLimit, encode_png};
 
     #[test]
     fn a_batch_that_no_machine_has_room_for_is_an_error() {
@@ -216,5 +218,85 @@ mod tests {
             let error = batch.place([65_535, 65_535, 3], usize::MAX / 4).unwrap_err().to_string();
             assert!(error.starts_with("a batch of 4611686018427387903 pictures"), "{error}");
         }
+    }
+
+    /// What a record's picture of 1 x 2 pixels becomes, with one feature put in or left out.
+    fn picture(change: (&'static str, Option<Feature<'static>>)) -> Result<Picture, RecordsError> {
+        let mut example = Example::from([
+            ("image/raw", Feature::Bytes(vec![&[7, 8]])),
+            ("image/height", Feature::Ints(vec![1])),
+            ("image/width", Feature::Ints(vec![2])),
+            ("image/channels", Feature::Ints(vec![1])),
+        ]);
+        match change {
+            (name, Some(feature)) => example.features.insert(name, feature),
+            (name, None) => example.features.remove(name),
+        };
+        let (bytes, mut picture) = (example.encode(), Picture::default());
+        let mut decoder = Decoder::new(PixelLimit::default())?;
+        picture_of(&ExampleView::new(&bytes), &mut decoder, picture.room())?;
+        Ok(picture)
+    }
+
+    #[test]
+    fn stored_pixels_must_be_as_many_as_their_shape_says() {
+        let whole = picture(("other", None)).unwrap();
+        assert_eq!(whole, Picture { rows: 1, columns: 2, channels: 1, pixels: vec![7, 8] });
+        let fails = |name, feature| picture((name, feature)).unwrap_err().to_string();
+        let ints = |number: i64| Some(Feature::Ints(vec![number]));
+        assert_eq!(
+            fails("image/height", ints(2)),
+            "2 bytes of pixels are no whole number of 2 x 2 images"
+        );
+        assert_eq!(
+            fails("image/width", ints(i64::MAX)),
+            "2 bytes of pixels are no whole number of 1 x 9223372036854775807 images"
+        );
+        assert_eq!(
+            fails("image/channels", ints(-1)),
+            "feature `image/channels` does not hold exactly one size of a picture"
+        );
+        assert_eq!(fails("image/width", None), "feature `image/width` is missing");
+        assert_eq!(fails("image/raw", None), "feature `image/raw` is missing");
+    }
+
+    #[test]
+    fn an_encoded_picture_goes_before_pixels_and_one_of_a_wrong_kind_is_no_reason_for_them() {
+        let shade = Picture { rows: 2, columns: 1, channels: 3, pixels: vec![40; 6] };
+        let file: &'static [u8] = encode_png(&shade).unwrap().leak();
+        let feature = Some(Feature::Bytes(vec![file]));
+        assert_eq!(picture(("image/encoded", feature)).unwrap(), shade);
+        let message = picture(("image/encoded", Some(Feature::Ints(vec![1])))).unwrap_err();
+        let expected = "feature `image/encoded` does not hold exactly one byte string";
+        assert_eq!(message.to_string(), expected);
+    }
+
+    #[test]
+    fn the_first_picture_of_a_batch_decides_on_its_shape() {
+        let mut batch = emptied(None, PixelKind::U8);
+        assert_eq!(batch.place([2, 3, 1], 3).unwrap(), 0..6);
+        batch.labels.push(0);
+        assert_eq!(batch.place([2, 3, 1], 3).unwrap(), 6..12);
+        assert_eq!(
+            batch.place([3, 2, 1], 3).unwrap_err().to_string(),
+            "the picture is [3, 2, 1] (rows, columns, channels) where its batch has [2, 3, 1]"
+        );
+        // Used again it has no labels, and another shape may come.
+        let mut again = emptied(Some(batch), PixelKind::U8);
+        assert_eq!(again.place([3, 2, 1], 1).unwrap(), 0..6);
+        assert_eq!(again.images, Images::U8(vec![0; 6]));
+    }
+
+    #[test]
+    fn every_byte_becomes_its_share_of_255() {
+        let mut batch = emptied(Some(emptied(None, PixelKind::U8)), PixelKind::F32);
+        let place = batch.place([16, 16, 1], 1).unwrap();
+        batch.images.put(place, &(0..=255).collect::<Vec<u8>>());
+        let Images::F32(floats) = &batch.images else { panic!("floats were asked for") };
+        for (byte, &float) in floats.iter().enumerate() {
+            // The product with the rounded inverse is off by some units in the last place.
+            assert!((f64::from(float) - byte as f64 / 255.0).abs() <= 1e-7, "{byte}: {float}");
+        }
+        assert_eq!((floats[0], floats[255]), (0.0, 1.0));
     }
 }

@@ -167,3 +167,132 @@ impl Shard {
         Ok(Self { path: path.to_owned(), bytes, index })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::messages::example::{Example, Feature};
+    use crate::pictures::encode_png;
+    use crate::shards::compression::Compression;
+    use crate::shards::writer::{IndexFile, ShardWriter};
+
+    /// Writes a shard of examples with nothing but these labels.
+    fn shard(path: &Path, compression: Compression, labels: &[i64]) -> PathBuf {
+        let mut writer = ShardWriter::create(path, compression, IndexFile::Beside).unwrap();
+        for &label in labels {
+            let example = Example::from([("label", Feature::Ints(vec![label]))]);
+            writer.write(&example.encode()).unwrap();
+        }
+        writer.finish().unwrap();
+        path.to_owned()
+    }
+
+    fn shards(folder: &Path, labels: &[&[i64]]) -> Vec<PathBuf> {
+        let numbered = labels.iter().enumerate();
+        let path = |number| folder.join(format!("{number}.tfrecord"));
+        numbered.map(|(number, own)| shard(&path(number), Compression::None, own)).collect()
+    }
+
+    #[test]
+    fn records_are_counted_through_all_shards_and_past_empty_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = shards(folder.path(), &[&[], &[5, 6], &[], &[7]]);
+        let origin = Origin::shards(&paths).unwrap();
+        assert_eq!((origin.records(), origin.starts()), (3, vec![0, 0, 2, 2, 3]));
+        let labels: Vec<_> = (0..3).map(|record| origin.label(record).unwrap()).collect();
+        assert_eq!(labels, [5, 6, 7]);
+    }
+
+    #[test]
+    fn no_index_is_needed_and_that_of_a_compressed_shard_is_not_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let plain = shard(&folder.path().join("a.tfrecord"), Compression::None, &[1, 2]);
+        fs::remove_file(index_path(&plain)).unwrap();
+        let packed = shard(&folder.path().join("b.tfrecord"), Compression::Zlib, &[3]);
+        fs::write(index_path(&packed), "nonsense").unwrap();
+        let origin = Origin::shards(&[plain, packed]).unwrap();
+        assert_eq!((origin.label(1).unwrap(), origin.label(2).unwrap()), (2, 3));
+    }
+
+    #[test]
+    fn an_index_that_ends_elsewhere_than_its_file_is_to_be_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = shards(folder.path(), &[&[1, 2]]);
+        let (beside, bytes) = (index_path(&paths[0]), fs::metadata(&paths[0]).unwrap().len());
+        let ends = [("", 0), ("0 20\n", 20), ("0 20\n18446744073709551615 9", u64::MAX)];
+        for (text, end) in ends {
+            fs::write(&beside, text).unwrap();
+            let expected = format!(
+                "{}: the index ends at byte {end}, its file at byte {bytes}; delete the index",
+                beside.display()
+            );
+            assert_eq!(Origin::shards(&paths).err().unwrap().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn an_index_with_wrong_places_gives_an_error_and_never_another_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = shards(folder.path(), &[&[1, 2]]);
+        let bytes = fs::metadata(&paths[0]).unwrap().len();
+        let half = bytes / 2;
+        // Both records are as long, and the index ends where the file does.
+        fs::write(index_path(&paths[0]), format!("1 {half}\n{half} {half}\n")).unwrap();
+        let origin = Origin::shards(&paths).unwrap();
+        let message = origin.label(0).unwrap_err().to_string();
+        assert!(message.contains("0.tfrecord: record 0 (counting from 0) at byte 1 "), "{message}");
+        assert_eq!(origin.label(1).unwrap(), 2);
+    }
+
+    #[test]
+    fn errors_get_the_place_of_their_record_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = shards(folder.path(), &[&[1, 2], &[3, 4]]);
+        let origin = Origin::shards(&paths).unwrap();
+        let placed = origin.placed(3, RecordsError::NoExamples);
+        let expected = format!(
+            "{}: record 1 (counting from 0): the data set has no examples",
+            paths[1].display()
+        );
+        assert_eq!(placed.to_string(), expected);
+        assert_eq!(origin.placed(0, placed).to_string(), expected);
+    }
+
+    #[test]
+    fn a_record_without_a_label_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tfrecord");
+        let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::None).unwrap();
+        writer.write(&Example::from([("x", Feature::Ints(vec![1]))]).encode()).unwrap();
+        writer.finish().unwrap();
+        let message = Origin::shards(&[path]).unwrap().label(0).unwrap_err().to_string();
+        let expected = "a.tfrecord: record 0 (counting from 0): feature `label` is missing";
+        assert!(message.ends_with(expected), "{message}");
+    }
+
+    #[test]
+    fn files_are_numbered_by_the_chosen_items_and_each_lies_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a/1.png", "b/1.png", "b/2.png"] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let shade = name.as_bytes()[0];
+            let picture = Picture { rows: 2, columns: 2, channels: 3, pixels: vec![shade; 12] };
+            fs::write(path, encode_png(&picture).unwrap()).unwrap();
+        }
+        let opened = Arc::new(PictureFolder::open(folder.path()).unwrap());
+        let items = vec![2, 0];
+        let part = FolderPart { folder: opened, items, size: 1, framing: Framing::Crop };
+        let origin = Origin::Folder(part);
+        assert_eq!((origin.records(), origin.starts()), (2, vec![0, 1, 2]));
+        assert_eq!((origin.label(0).unwrap(), origin.label(1).unwrap()), (1, 0));
+        let mut reader = PictureReader::new(PixelLimit::default()).unwrap();
+        let mut picture = Picture::default();
+        assert_eq!(reader.read(&origin, 0, picture.room()).unwrap(), 1);
+        assert_eq!(picture.pixels, [b'b'; 3]);
+        let message = origin.placed(1, RecordsError::NoExamples).to_string();
+        assert!(message.ends_with("a/1.png: the data set has no examples"), "{message}");
+    }
+}

@@ -125,4 +125,51 @@ mod tests {
             assert!(height * width >= 0.3 * 40.0 * 60.0 / LONGEST.sqrt());
         }
     }
+
+    #[test]
+    fn a_ramp_stays_a_ramp_at_any_size() {
+        // Bilinear sampling of a linear picture is exact: each place has the value of its centre.
+        let from = Picture {
+            rows: 1,
+            columns: 26,
+            channels: 1,
+            pixels: (0..26).map(|column| column * 10).collect(),
+        };
+        let stretch = Stretch { top: 0.0, left: 3.25, height: 1.0, width: 18.5 };
+        for columns in [1, 2, 7, 37, 100] {
+            let mut into = Picture::default();
+            into.reshape(1, columns, 1);
+            stretch.scale(&from, false, &mut into);
+            for (column, &found) in into.pixels.iter().enumerate() {
+                let centre = 3.25 + (column as f64 + 0.5) * 18.5 / columns as f64 - 0.5;
+                let expected = 10.0 * centre;
+                assert!((f64::from(found) - expected).abs() <= 0.51, "{found} is not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn channels_stay_apart_and_move_together() {
+        let pixels = vec![0, 100, 200, 50, 150, 250];
+        let from = Picture { rows: 1, columns: 2, channels: 3, pixels };
+        let whole = Stretch { top: 0.0, left: 0.0, height: 1.0, width: 2.0 };
+        let mut into = Picture::default();
+        into.reshape(1, 1, 3);
+        whole.scale(&from, false, &mut into);
+        assert_eq!(into.pixels, [25, 125, 225]);
+        into.reshape(1, 2, 3);
+        whole.scale(&from, true, &mut into);
+        assert_eq!(into.pixels, [50, 150, 250, 0, 100, 200]);
+    }
+
+    #[test]
+    fn beyond_the_edge_the_edge_is_repeated() {
+        // Scaled up, the first and last places lie outside the outermost pixel centres.
+        let from = Picture { rows: 1, columns: 2, channels: 1, pixels: vec![10, 50] };
+        let whole = Stretch { top: 0.0, left: 0.0, height: 1.0, width: 2.0 };
+        let mut into = Picture::default();
+        into.reshape(3, 4, 1);
+        whole.scale(&from, false, &mut into);
+        assert_eq!(into.pixels, [10, 20, 40, 50].repeat(3));
+    }
 }

@@ -210,7 +210,11 @@ fn check(source: &Source, options: &PrepareOptions) -> Result<(), RecordsError> 
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::pictures::{Framing, PixelLimit};
+    use crate::prepare::{OnCorrupt, Storage};
 
     #[test]
     fn shares_are_checked() {
@@ -232,5 +236,163 @@ mod tests {
         assert!(count("train").abs_diff(8_000) < 240, "{}", count("train"));
         assert!(count("validation").abs_diff(1_000) < 180, "{}", count("validation"));
         assert_eq!(shares.part(7, "a/5.jpg"), parts[5]);
+    }
+
+    /// Sparse rows, as many as asked for.
+    fn rows(count: usize) -> Source {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "1 1:1\n".repeat(count)).unwrap();
+        Source::open(file.path()).unwrap()
+    }
+
+    /// One picture, which nobody reads.
+    fn picture() -> Source {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("rose")).unwrap();
+        fs::write(folder.path().join("rose/1.png"), "").unwrap();
+        Source::open(folder.path()).unwrap()
+    }
+
+    /// Two pictures of 1 x 1 to learn from, one to judge by.
+    fn idx() -> Source {
+        use crate::data_sets::published::{TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS};
+        let folder = tempfile::tempdir().unwrap();
+        for (images, labels, count) in
+            [(TRAIN_IMAGES, TRAIN_LABELS, 2_u8), (TEST_IMAGES, TEST_LABELS, 1)]
+        {
+            let pixels = vec![9; count.into()];
+            let header = [0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, 1, 0, 0, 0, 1];
+            fs::write(folder.path().join(images), [&header[..], &pixels].concat()).unwrap();
+            let header = [0, 0, 8, 1, 0, 0, 0, count];
+            fs::write(folder.path().join(labels), [&header[..], &pixels].concat()).unwrap();
+        }
+        Source::open(folder.path()).unwrap()
+    }
+
+    fn options() -> PrepareOptions {
+        PrepareOptions {
+            size: None,
+            framing: Framing::Crop,
+            storage: Storage::Pixels,
+            shards: 2,
+            seed: 7,
+            split: None,
+            threads: 2,
+            corrupt: OnCorrupt::Refuse,
+            max_pixels: PixelLimit::default(),
+        }
+    }
+
+    #[test]
+    fn a_part_without_a_share_gets_no_item() {
+        let named = |shares: [f64; 3]| {
+            let shares = PartShares::new(shares).unwrap();
+            let parts = (0..2_000).map(|number| shares.part(1, &format!("a/{number}.jpg")));
+            parts.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert!(named([0.5, 0.0, 0.5]).into_iter().eq(["test", "train"]));
+        assert!(named([0.0, 1.0, 0.0]).into_iter().eq(["validation"]));
+        assert!(named([0.0, 0.0, 1.0]).into_iter().eq(["test"]));
+    }
+
+    #[test]
+    fn shards_are_named_by_number_and_count_below_their_part() {
+        let plan = Plan { parts: Vec::new(), shards: 12 };
+        assert_eq!(plan.shard("", 0), "data-00000-of-00012.tfrecord");
+        assert_eq!(plan.shard("train", 11), "train/data-00011-of-00012.tfrecord");
+    }
+
+    #[test]
+    fn a_set_with_parts_of_its_own_keeps_them() {
+        let plan = Plan::new(&idx(), &options()).unwrap();
+        let parts: Vec<_> = plan.parts.iter().map(|(name, items)| (*name, items.len())).collect();
+        assert_eq!(parts, [("train", 2), ("test", 1)]);
+        assert_eq!(plan.parts[1].1, [2]);
+    }
+
+    #[test]
+    fn shards_that_are_there_are_passed_over_and_empty_ones_still_made() {
+        let source = rows(1);
+        let plan = Plan::new(&source, &PrepareOptions { shards: 3, ..options() }).unwrap();
+        let there = plan.shard("", 1);
+        let runs = plan.runs(&source, &options(), |shard| shard == there);
+        let made: Vec<_> =
+            runs.iter().map(|run| (run.shard.as_str(), run.items.len(), run.last)).collect();
+        let expected =
+            [("data-00000-of-00003.tfrecord", 0, true), ("data-00002-of-00003.tfrecord", 1, true)];
+        assert_eq!(made, expected);
+    }
+
+    #[test]
+    fn large_pictures_are_made_a_few_at_a_time_and_wait_in_a_short_window() {
+        let source = picture();
+        let found = |size| {
+            let options = PrepareOptions { size, ..options() };
+            (run_length(&source, &options), window(&source, &options))
+        };
+        // Half a megabyte holds 4 pictures of 192 x 192 x 3 bytes; there are 2 threads.
+        assert_eq!(found(None), (4, 24));
+        assert_eq!(found(Some(8)), (16, 24));
+        assert_eq!(found(Some(1_000)), (1, 6));
+        assert_eq!(found(Some(LARGEST_SIDE)), (1, 6));
+        assert_eq!(run_length(&rows(1), &options()), 16);
+    }
+
+    #[track_caller]
+    fn refused(source: &Source, options: PrepareOptions, message: &str) {
+        assert_eq!(Plan::new(source, &options).err().unwrap().to_string(), message);
+    }
+
+    #[test]
+    fn options_that_do_not_fit_are_named_with_what_would() {
+        let (table, picture) = (rows(1), picture());
+        let shards = MOST_SHARDS + 1;
+        let expected = "--shards 100000 is not from 1 to 99999";
+        refused(&table, PrepareOptions { shards, ..options() }, expected);
+        let expected = "--threads 0 is not at least 1";
+        refused(&table, PrepareOptions { threads: 0, ..options() }, expected);
+        let expected = "--size 8 is not for tables; leave it out";
+        refused(&table, PrepareOptions { size: Some(8), ..options() }, expected);
+        let expected = "--size 65501 is not from 1 to 65500";
+        refused(&picture, PrepareOptions { size: Some(65_501), ..options() }, expected);
+        let storage = Storage::Jpeg(0);
+        let expected = "--quality 0 is not from 1 to 100";
+        refused(&picture, PrepareOptions { storage, ..options() }, expected);
+        let split = Some(PartShares::new([0.8, 0.1, 0.1]).unwrap());
+        let expected = "--split of an IDX set is not possible: it has its own train and test part";
+        refused(&idx(), PrepareOptions { split, ..options() }, expected);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn every_item_is_made_once_in_shards_of_about_one_size(
+            count in 1..120_usize, shards in 1..9_usize, seed: u64, split: bool,
+        ) {
+            let source = rows(count);
+            let split = split.then(|| PartShares::new([0.5, 0.25, 0.25]).unwrap());
+            let options = PrepareOptions { shards, seed, split, ..options() };
+            let plan = Plan::new(&source, &options).unwrap();
+            prop_assert_eq!(plan.items(), count);
+            let runs = plan.runs(&source, &options, |_| false);
+            let mut all: Vec<u32> = runs.iter().flat_map(|run| run.items.clone()).collect();
+            all.sort_unstable();
+            prop_assert!(all.into_iter().eq(0..count as u32));
+            prop_assert!(runs.iter().all(|run| run.items.len() <= MOST_ITEMS));
+            // The runs of a shard lie together and the last of them, and no other, ends it.
+            let made: Vec<&[Run]> = runs.split_inclusive(|run| run.last).collect();
+            prop_assert_eq!(made.len(), shards * plan.parts.len());
+            for (part, made) in plan.parts.iter().zip(made.chunks(shards)) {
+                let expected = (0..shards).map(|number| plan.shard(part.0, number));
+                prop_assert!(made.iter().map(|runs| runs[0].shard.clone()).eq(expected));
+                let one = |runs: &&[Run]| runs.iter().all(|run| run.shard == runs[0].shard);
+                prop_assert!(made.iter().all(one));
+                let sizes = made.iter().map(|it| it.iter().map(|run| run.items.len()).sum());
+                let sizes: Vec<usize> = sizes.collect();
+                let (low, high) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+                prop_assert!(high - low <= 1, "{:?}", sizes);
+            }
+        }
     }
 }

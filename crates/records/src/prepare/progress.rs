@@ -294,3 +294,6 @@ fn clean_up(out: &Path) -> Result<(), RecordsError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

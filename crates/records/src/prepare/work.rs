@@ -202,3 +202,171 @@ fn sparse(file: &LibsvmFile, item: usize, out: &mut Vec<u8>) -> Result<(), Recor
     out.extend_from_slice(&example.encode());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::data_sets::published::{TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS};
+    use crate::pictures::encode_png;
+    use crate::prepare::OnCorrupt;
+
+    fn options() -> PrepareOptions {
+        PrepareOptions {
+            size: Some(2),
+            framing: Framing::Crop,
+            storage: Storage::Pixels,
+            shards: 1,
+            seed: 1,
+            split: None,
+            threads: 1,
+            corrupt: OnCorrupt::Refuse,
+            max_pixels: PixelLimit::default(),
+        }
+    }
+
+    fn worker(path: &Path, options: &PrepareOptions) -> Worker {
+        let source = Arc::new(Source::open(path).unwrap());
+        Worker::new(source, Arc::new(MemoryLimit::new()), options).unwrap()
+    }
+
+    fn run(items: &[u32]) -> Run {
+        Run { shard: "s".to_owned(), items: items.to_vec(), last: true }
+    }
+
+    fn make(path: &Path, options: &PrepareOptions, items: &[u32]) -> Made {
+        worker(path, options).make(run(items)).unwrap()
+    }
+
+    fn examples(made: &Made) -> Vec<Example<'_>> {
+        made.records().map(|record| Example::parse(record).unwrap()).collect()
+    }
+
+    /// Pictures of 4 x 6 pixels in one class, each of one shade.
+    fn pictures(shades: &[u8]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("rose")).unwrap();
+        for (number, &shade) in shades.iter().enumerate() {
+            let picture = Picture { rows: 4, columns: 6, channels: 3, pixels: vec![shade; 72] };
+            let path = folder.path().join(format!("rose/{number}.png"));
+            fs::write(path, encode_png(&picture).unwrap()).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn sparse_rows_come_in_the_order_of_the_run_with_the_number_of_their_class() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "5 9:0.5 2:1\n-3 1:2\n5\n").unwrap();
+        let made = make(file.path(), &PrepareOptions { size: None, ..options() }, &[2, 0, 1]);
+        let row = |indices: &[i64], values: &[f32], class: i64| {
+            Example::from([
+                ("indices", Feature::Ints(indices.to_vec())),
+                ("values", Feature::Floats(values.to_vec())),
+                ("label", Feature::Ints(vec![class])),
+            ])
+        };
+        let expected = [row(&[], &[], 1), row(&[2, 9], &[1.0, 0.5], 1), row(&[1], &[2.0], 0)];
+        assert_eq!(examples(&made), expected);
+        assert_eq!((made.items, made.corrupt.len()), (3, 0));
+    }
+
+    #[test]
+    fn labels_that_are_no_classes_are_stored_as_they_are() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "0.25 1:1\n3 1:1\n").unwrap();
+        let made = make(file.path(), &PrepareOptions { size: None, ..options() }, &[0, 1]);
+        let labels: Vec<_> =
+            examples(&made).iter().map(|it| it.features["label"].clone()).collect();
+        assert_eq!(labels, [Feature::Floats(vec![0.25]), Feature::Floats(vec![3.0])]);
+    }
+
+    #[test]
+    fn pictures_of_an_idx_set_are_pixels_whatever_the_storage() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+        let one = [0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 3];
+        write(TRAIN_IMAGES, &[&one[..], &[7, 8, 9]].concat());
+        write(TRAIN_LABELS, &[0, 0, 8, 1, 0, 0, 0, 1, 4]);
+        write(TEST_IMAGES, &[&one[..], &[5, 5, 5]].concat());
+        write(TEST_LABELS, &[0, 0, 8, 1, 0, 0, 0, 1, 2]);
+        let picture = |pixels: &'static [u8], [rows, columns]: [i64; 2], label: i64| {
+            Example::from([
+                ("image/raw", Feature::Bytes(vec![pixels])),
+                ("image/height", Feature::Ints(vec![rows])),
+                ("image/width", Feature::Ints(vec![columns])),
+                ("image/channels", Feature::Ints(vec![1])),
+                ("label", Feature::Ints(vec![label])),
+            ])
+        };
+        let storage = Storage::Jpeg(90);
+        let made =
+            make(folder.path(), &PrepareOptions { size: None, storage, ..options() }, &[0, 1]);
+        let expected = [picture(&[7, 8, 9], [1, 3], 4), picture(&[5, 5, 5], [1, 3], 2)];
+        assert_eq!(examples(&made), expected);
+        let scaled = make(folder.path(), &options(), &[1]);
+        assert_eq!(examples(&scaled), [picture(&[5; 4], [2, 2], 2)]);
+    }
+
+    #[test]
+    fn a_picture_has_its_name_its_size_and_its_pixels_in_one_form() {
+        let folder = pictures(&[100]);
+        let made = make(folder.path(), &options(), &[0]);
+        let example = &examples(&made)[0];
+        assert_eq!(example.bytes("image/name").unwrap(), b"rose/0.png");
+        assert_eq!(example.bytes("image/raw").unwrap(), [100; 12]);
+        assert_eq!((example.int("image/height").unwrap(), example.int("label").unwrap()), (2, 0));
+        assert!(!example.features.contains_key("image/encoded"));
+
+        let jpeg = PrepareOptions { storage: Storage::Jpeg(95), size: None, ..options() };
+        let made = make(folder.path(), &jpeg, &[0]);
+        let example = &examples(&made)[0];
+        let header = read_picture_header(example.bytes("image/encoded").unwrap()).unwrap();
+        assert_eq!((header.rows, header.columns), (DEFAULT_SIZE, DEFAULT_SIZE));
+        assert_eq!(example.int("image/width").unwrap(), DEFAULT_SIZE as i64);
+        assert!(!example.features.contains_key("image/raw"));
+    }
+
+    #[test]
+    fn what_cannot_be_decoded_is_listed_and_leaves_no_gap() {
+        let folder = pictures(&[10, 20, 30]);
+        fs::write(folder.path().join("rose/1.png"), "GIF8").unwrap();
+        let made = make(folder.path(), &options(), &[0, 1, 2]);
+        let shades: Vec<u8> =
+            examples(&made).iter().map(|it| it.bytes("image/raw").unwrap()[0]).collect();
+        assert_eq!((made.items, shades), (3, vec![10, 30]));
+        let problem = "neither JPEG nor PNG: it starts with [47, 49, 46, 38]".to_owned();
+        assert_eq!(made.corrupt, [CorruptItem { name: "rose/1.png".to_owned(), problem }]);
+    }
+
+    #[test]
+    fn a_picture_beyond_the_limit_counts_as_corrupt() {
+        let folder = pictures(&[10]);
+        let max_pixels = PixelLimit::new(23).unwrap();
+        let made = make(folder.path(), &PrepareOptions { max_pixels, ..options() }, &[0]);
+        assert_eq!(made.records().count(), 0);
+        let problem = &made.corrupt[0].problem;
+        let expected = "the picture claims 4 x 6 = 24 pixels, over the limit of 23; ";
+        assert!(problem.starts_with(expected), "{problem}");
+    }
+
+    #[test]
+    fn a_file_that_is_gone_ends_the_work_and_is_no_corrupt_picture() {
+        let folder = pictures(&[10, 20]);
+        let mut worker = worker(folder.path(), &options());
+        let gone = folder.path().join("rose/1.png");
+        fs::remove_file(&gone).unwrap();
+        let message = worker.make(run(&[0, 1])).err().unwrap().to_string();
+        assert!(message.starts_with(&format!("{}: ", gone.display())), "{message}");
+    }
+
+    #[test]
+    fn a_run_without_items_is_an_empty_piece_of_its_shard() {
+        let folder = pictures(&[10]);
+        let made = make(folder.path(), &options(), &[]);
+        assert_eq!((made.records().count(), made.items, made.last), (0, 0, true));
+        assert_eq!(made.shard, "s");
+    }
+}

@@ -166,3 +166,99 @@ fn timed(run: &ReadRun, work: impl Fn(&mut Worker) -> Result<(), RecordsError> +
     results.into_iter().collect::<Result<(), _>>()?;
     Ok((workers.iter().map(|worker| worker.bytes).sum(), elapsed))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::num::NonZeroUsize;
+    use std::path::Path;
+
+    use super::*;
+    use crate::files::bucket::LocalBucket;
+    use crate::read_speed::ReadSource;
+    use crate::shards::compression::Compression;
+    use crate::shards::writer::{IndexFile, ShardWriter};
+
+    fn shard(folder: &Path, name: &str, compression: Compression, payloads: &[&[u8]]) -> Object {
+        let address = folder.join(name);
+        let mut writer = ShardWriter::create(&address, compression, IndexFile::None).unwrap();
+        payloads.iter().for_each(|payload| writer.write(payload).unwrap());
+        writer.finish().unwrap();
+        let bytes = fs::metadata(&address).unwrap().len();
+        Object { address, bytes }
+    }
+
+    fn stream<'a>(shards: &'a [&'a Object]) -> RecordStream<'a> {
+        RecordStream { bucket: &LocalBucket, shards, next_shard: 0, open: None, empty: 0 }
+    }
+
+    fn run(threads: usize) -> ReadRun {
+        ReadRun {
+            source: ReadSource::Records,
+            batch_size: NonZeroUsize::MIN,
+            batch_number: NonZeroUsize::MIN,
+            threads: NonZeroUsize::new(threads).unwrap(),
+            start: 0,
+            max_pixels: PixelLimit::default(),
+        }
+    }
+
+    #[test]
+    fn records_come_shard_after_shard_again_and_again_past_empty_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = shard(folder.path(), "a", Compression::None, &[b"1", b"22"]);
+        let empty = shard(folder.path(), "b", Compression::None, &[]);
+        let packed = shard(folder.path(), "c", Compression::Gzip, &[b"333"]);
+        let last = shard(folder.path(), "d", Compression::None, &[b"4444"]);
+        let shards = [&first, &packed, &empty, &last];
+        let (mut stream, mut payload) = (stream(&shards), b"left from before".to_vec());
+        let mut found = Vec::new();
+        for _ in 0..9 {
+            stream.next(&mut payload).unwrap();
+            found.push(payload.len());
+        }
+        assert_eq!(found, [1, 2, 3, 4, 1, 2, 3, 4, 1]);
+    }
+
+    #[test]
+    fn shards_without_any_record_are_told_and_not_searched_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let empty = ["a", "b"].map(|name| shard(folder.path(), name, Compression::None, &[]));
+        let shards = [&empty[0], &empty[1]];
+        let message = stream(&shards).next(&mut Vec::new()).unwrap_err().to_string();
+        assert!(message.ends_with(": the data set has no examples"), "{message}");
+    }
+
+    #[test]
+    fn a_damaged_record_is_told_with_its_shard() {
+        let folder = tempfile::tempdir().unwrap();
+        let object = shard(folder.path(), "a", Compression::None, &[b"one", b"two"]);
+        let mut bytes = fs::read(&object.address).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(&object.address, bytes).unwrap();
+        let (shards, mut payload) = ([&object], Vec::new());
+        let mut stream = stream(&shards);
+        stream.next(&mut payload).unwrap();
+        let message = stream.next(&mut payload).unwrap_err().to_string();
+        let expected = format!("{}: record 1 (counting from 0)", object.address.display());
+        assert!(message.starts_with(&expected), "{message}");
+    }
+
+    #[test]
+    fn bytes_of_all_threads_are_added_up_and_any_error_is_told() {
+        for threads in [1, 3] {
+            let add = |worker: &mut Worker| {
+                worker.bytes += 5;
+                Ok(())
+            };
+            assert_eq!(timed(&run(threads), add).unwrap().0, 5 * threads as u64);
+            let calls = AtomicUsize::new(0);
+            let last_fails = |_: &mut Worker| match calls.fetch_add(1, Ordering::SeqCst) + 1 {
+                call if call == threads => Err(RecordsError::NoExamples),
+                _ => Ok(()),
+            };
+            let message = timed(&run(threads), last_fails).unwrap_err().to_string();
+            assert_eq!(message, "the data set has no examples");
+        }
+    }
+}

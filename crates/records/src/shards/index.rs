@@ -109,4 +109,35 @@ mod tests {
             let _ = parse_index(&bytes);
         }
     }
+
+    #[test]
+    fn an_index_of_another_program_may_have_other_spaces_and_line_ends() {
+        let entry = |offset, bytes| IndexEntry { offset, bytes };
+        let expected = [entry(0, 20), entry(20, 17)];
+        for text in ["0 20\n20 17", "0\t20\r\n20   17\r\n\r\n", "\n  0 20  \n\n20 17\n"] {
+            assert_eq!(parse_index(text.as_bytes()).unwrap(), expected, "{text:?}");
+        }
+        assert_eq!(parse_index(b"\n \n").unwrap(), []);
+    }
+
+    #[test]
+    fn lines_that_are_no_entry_are_counted_with_the_empty_ones() {
+        for bad in ["20", "-1 5", "1.5 2", "18446744073709551616 1", "a b"] {
+            let message =
+                parse_index(format!("0 20\n\n{bad}\n").as_bytes()).unwrap_err().to_string();
+            assert_eq!(message, format!("line 3 of the index is `{bad}`, expected `offset size`"));
+        }
+    }
+
+    #[test]
+    fn a_shard_without_an_index_has_none_and_one_that_cannot_be_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let shard = folder.path().join("a.tfrecord");
+        assert_eq!(index_beside(&shard).unwrap(), None);
+        std::fs::write(index_path(&shard), "0 20\n").unwrap();
+        assert_eq!(index_beside(&shard).unwrap(), Some(vec![IndexEntry { offset: 0, bytes: 20 }]));
+        std::fs::write(index_path(&shard), "0\n").unwrap();
+        let message = index_beside(&shard).unwrap_err().to_string();
+        assert!(message.contains("a.tfrecord.idx: line 1 of the index is `0`"), "{message}");
+    }
 }

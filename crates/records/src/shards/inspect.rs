@@ -175,4 +175,56 @@ mod tests {
         assert_eq!(found.first[0]["image"], "100 bytes [ff, ff, ff, ff]");
         assert_eq!(found.first[0]["name"], "\"rose\"");
     }
+
+    #[test]
+    fn long_values_are_cut_and_bytes_that_are_no_text_are_counted() {
+        let ints = Feature::Ints((0..1000).collect());
+        let text = shown(&ints);
+        assert_eq!(text.chars().count(), SHOWN + 3);
+        assert!(text.starts_with("0, 1, 2, ") && text.ends_with("..."), "{text}");
+        assert_eq!(shown(&Feature::Floats(vec![0.5, -1.0])), "0.5, -1");
+        assert_eq!(shown(&Feature::Unset), "(unset)");
+        let pieces = Feature::Bytes(vec![b"a\nb", "\u{e9}".as_bytes(), b"\xff\xfe"]);
+        assert_eq!(shown(&pieces), "3 bytes [61, 0a, 62], \"\u{e9}\", 2 bytes [ff, fe]");
+        let long = "x".repeat(SHOWN + 1);
+        assert_eq!(shown_bytes(long.as_bytes()), "61 bytes [78, 78, 78, 78]");
+    }
+
+    #[test]
+    fn a_feature_is_summed_over_the_examples_that_have_it() {
+        let mut summary = FeatureSummary::default();
+        for feature in [
+            Feature::Floats(vec![1.0; 5]),
+            Feature::Unset,
+            Feature::Floats(vec![1.0; 2]),
+            Feature::Bytes(vec![b"abc", b""]),
+        ] {
+            summary.add(&feature);
+        }
+        let expected = FeatureSummary {
+            kind: "floats/unset/bytes".to_owned(),
+            examples: 4,
+            fewest_values: 0,
+            most_values: 5,
+            bytes: 31,
+        };
+        assert_eq!(summary, expected);
+    }
+
+    #[test]
+    fn a_damaged_file_is_told_with_its_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tfrecord");
+        let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::None).unwrap();
+        writer.write(b"one").unwrap();
+        writer.finish().unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[13] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let message = inspect(&path, 1).unwrap_err().to_string();
+        assert!(message.contains("a.tfrecord: record 0 (counting from 0) at byte 0"), "{message}");
+        let empty = tempfile::NamedTempFile::new().unwrap();
+        let found = inspect(empty.path(), 1).unwrap();
+        assert_eq!((found.records, found.smallest, found.largest), (0, None, None));
+    }
 }

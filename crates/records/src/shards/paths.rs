@@ -127,6 +127,8 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -179,5 +181,26 @@ mod tests {
         assert_eq!(found, expected);
         let part = folder.path().join("train");
         assert_eq!(shard_paths_of_parts(part.to_str().unwrap()).unwrap(), expected[..1]);
+    }
+
+    /// The obvious version: every way to cut the name at a star is tried.
+    fn slow(pattern: &[u8], name: &[u8]) -> bool {
+        match (pattern, name) {
+            ([], []) => true,
+            ([b'*', rest @ ..], _) => (0..=name.len()).any(|cut| slow(rest, &name[cut..])),
+            ([b'?', rest @ ..], [_, name @ ..]) => slow(rest, name),
+            ([first, rest @ ..], [byte, name @ ..]) => first == byte && slow(rest, name),
+            _ => false,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn patterns_match_what_trying_every_cut_matches(
+            pattern in "[ab*?]{0,8}", name in "[ab]{0,10}",
+        ) {
+            let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
+            prop_assert_eq!(matches(pattern, name), slow(pattern, name));
+        }
     }
 }

@@ -58,24 +58,29 @@ impl CsvTable {
         let text = TextFile::open(path)?;
         let mut reader = ReaderBuilder::new().from_reader(text.whole()?);
         let mut columns = named_columns(reader.headers()?)?;
-        let (mut rows, mut classes) = (Vec::new(), BTreeSet::new());
+        let (mut rows, mut cells) =
+            (Vec::<(u64, u64)>::new(), vec![BTreeSet::new(); columns.len()]);
         let mut record = ByteRecord::new();
         while reader.read_byte_record(&mut record)? {
             let place = record.position().expect("a record that was read has a position");
-            rows.push((place.byte(), place.line()));
-            for (column, cell) in columns.iter_mut().zip(&record) {
+            // Rows that end in a carriage return alone are all in the first line.
+            let line = rows.last().map_or(place.line(), |last| place.line().max(last.1 + 1));
+            rows.push((place.byte(), line));
+            for ((column, cells), cell) in columns.iter_mut().zip(&mut cells).zip(&record) {
                 column.kind = column.kind.max(kind_of(cell));
-                if column.is_label && !classes.contains(cell) {
-                    classes.insert(cell.to_vec());
+                if column.is_label && !cells.contains(cell) {
+                    cells.insert(cell.to_vec());
                 }
             }
         }
         if rows.is_empty() {
             return Err(RecordsError::NoExamples);
         }
-        let named = columns.iter().any(|column| column.is_label && column.kind == CellKind::Text);
+        let is_named = |column: &Column| column.is_label && column.kind == CellKind::Text;
+        let named = columns.iter().zip(cells).filter(|(column, _)| is_named(column));
         let name = |class: Vec<u8>| String::from_utf8_lossy(&class).into_owned();
-        let classes = if named { classes.into_iter().map(name).collect() } else { Vec::new() };
+        let classes: BTreeSet<String> = named.flat_map(|(_, cells)| cells).map(name).collect();
+        let classes: Vec<String> = classes.into_iter().collect();
         check_class_names(&classes)?;
         drop(reader);
         let fingerprint = Fingerprint::of_file(path)?;
@@ -170,6 +175,8 @@ fn kind_of(cell: &[u8]) -> CellKind {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn table(text: &str) -> Result<CsvTable, RecordsError> {
@@ -204,5 +211,100 @@ mod tests {
         assert!(fails("a,b\n").ends_with("the data set has no examples"));
         assert!(fails("a,label\n1,\"x\ny\"\n").contains("class `x\\ny` has a line break"));
         assert!(fails("a,b\n1\n").contains("found record with 1 fields"));
+    }
+
+    /// The features of a row.
+    fn row(table: &CsvTable, item: usize) -> Vec<(String, Vec<u8>)> {
+        let mut bytes = Vec::new();
+        table.encode(item, &mut bytes).unwrap();
+        let shown = |feature: &Feature<'_>| match feature {
+            Feature::Bytes(list) => list.concat(),
+            other => format!("{other:?}").into_bytes(),
+        };
+        let example = Example::parse(&bytes).unwrap();
+        example.features.iter().map(|(name, it)| ((*name).to_owned(), shown(it))).collect()
+    }
+
+    #[test]
+    fn the_kind_of_a_cell_is_the_narrowest_that_holds_it() {
+        for (cell, kind) in [
+            ("", CellKind::Ints),
+            ("-7", CellKind::Ints),
+            ("9223372036854775807", CellKind::Ints),
+            ("9223372036854775808", CellKind::Floats),
+            ("1e-3", CellKind::Floats),
+            ("1e40", CellKind::Text),
+            ("nan", CellKind::Text),
+            ("inf", CellKind::Text),
+            (" 1", CellKind::Text),
+            ("0x10", CellKind::Text),
+        ] {
+            assert_eq!(kind_of(cell.as_bytes()), kind, "{cell}");
+        }
+        assert_eq!(kind_of(b"\xff"), CellKind::Text);
+    }
+
+    #[test]
+    fn any_ending_of_lines_gives_the_same_rows() {
+        let text = "a,b\n1,x\n\n2,\"y, z\"\n3,\n";
+        let expected: Vec<_> = (0..3).map(|item| row(&table(text).unwrap(), item)).collect();
+        assert_eq!(expected[1][1], ("b".to_owned(), b"y, z".to_vec()));
+        for ending in ["\r\n", "\r"] {
+            let table = table(&text.replace('\n', ending)).unwrap();
+            let found: Vec<_> = (0..table.items()).map(|item| row(&table, item)).collect();
+            assert_eq!(found, expected, "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn no_two_rows_have_the_same_name() {
+        for ending in ["\n", "\r\n", "\r"] {
+            let table = table(&"a,b\n1,x\n2,y\n\n3,\"two\nlines\"\n4,z\n".replace('\n', ending));
+            let table = table.unwrap();
+            let numbers: Vec<u64> = (0..table.items()).map(|item| table.row_number(item)).collect();
+            assert!(numbers.is_sorted_by(|a, b| a < b), "{ending:?}: {numbers:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_one_label_column_are_no_classes_of_another() {
+        let table = table("label,class\n7,tulip\n3,rose\n").unwrap();
+        assert_eq!(table.classes(), ["rose", "tulip"]);
+        assert_eq!(
+            row(&table, 0),
+            [
+                ("class".to_owned(), b"Ints([1])".to_vec()),
+                ("label".to_owned(), b"Ints([7])".to_vec()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_label_column_of_numbers_is_stored_as_it_is() {
+        let table = table("label\n7\n3\n").unwrap();
+        assert!(table.classes().is_empty());
+        assert_eq!(row(&table, 1), [("label".to_owned(), b"Ints([3])".to_vec())]);
+    }
+
+    proptest! {
+        #[test]
+        fn texts_of_any_kind_survive_the_table(
+            rows in prop::collection::vec(["t\\PC{0,6}", "t[,\"\r\n']{0,6}"], 1..8),
+        ) {
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            writer.write_record(["a", "b"]).unwrap();
+            rows.iter().for_each(|cells| writer.write_record(cells).unwrap());
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), writer.into_inner().unwrap()).unwrap();
+            let table = CsvTable::open(file.path()).unwrap();
+            prop_assert_eq!(table.items(), rows.len());
+            // Taken out of their order, as preparing does.
+            for (item, [a, b]) in rows.iter().enumerate().rev() {
+                let expected = [("a", a), ("b", b)];
+                let expected =
+                    expected.map(|(name, text)| (name.to_owned(), text.clone().into_bytes()));
+                prop_assert_eq!(row(&table, item), expected);
+            }
+        }
     }
 }

@@ -76,3 +76,65 @@ impl IdxSet {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use super::*;
+
+    /// Two pictures of 1 x 2 pixels to learn from and one to judge by, of classes 0, 2 and 1.
+    fn set() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+        write(TRAIN_IMAGES, &[0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 10, 11, 20, 21]);
+        write(TRAIN_LABELS, &[0, 0, 8, 1, 0, 0, 0, 2, 0, 2]);
+        write(TEST_IMAGES, &[0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 30, 31]);
+        write(TEST_LABELS, &[0, 0, 8, 1, 0, 0, 0, 1, 1]);
+        folder
+    }
+
+    #[test]
+    fn the_test_part_follows_the_training_part() {
+        let set = IdxSet::open(set().path()).unwrap();
+        assert_eq!((set.items(), set.shape()), (3, (1, 2)));
+        assert_eq!(set.classes(), ["0", "1", "2"]);
+        let all: Vec<_> = (0..3).map(|item| (set.name(item), set.picture(item))).collect();
+        let expected = [
+            ("train/0".to_owned(), (&[10, 11][..], 0)),
+            ("train/1".to_owned(), (&[20, 21][..], 2)),
+            ("test/0".to_owned(), (&[30, 31][..], 1)),
+        ];
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn a_compressed_file_is_as_good_as_a_plain_one() {
+        let folder = set();
+        let plain = folder.path().join(TRAIN_IMAGES);
+        let packed = fs::File::create(folder.path().join(format!("{TRAIN_IMAGES}.gz"))).unwrap();
+        let mut packed = flate2::write::GzEncoder::new(packed, flate2::Compression::fast());
+        packed.write_all(&fs::read(&plain).unwrap()).unwrap();
+        packed.finish().unwrap();
+        fs::remove_file(plain).unwrap();
+        assert!(IdxSet::is_at(folder.path()));
+        assert_eq!(IdxSet::open(folder.path()).unwrap().picture(1), (&[20, 21][..], 2));
+    }
+
+    #[test]
+    fn what_is_missing_or_does_not_fit_is_told_with_the_folder() {
+        let folder = set();
+        let labels = folder.path().join(TEST_LABELS);
+        fs::write(&labels, [0, 0, 8, 1, 0, 0, 0, 2, 1, 1]).unwrap();
+        let message = IdxSet::open(folder.path()).err().unwrap().to_string();
+        assert_eq!(message, format!("{}: 1 images but 2 labels", folder.path().display()));
+        fs::write(&labels, [0, 0, 8, 1, 0, 0, 0, 9, 1]).unwrap();
+        let message = IdxSet::open(folder.path()).err().unwrap().to_string();
+        assert!(message.starts_with(&format!("{}: ", labels.display())), "{message}");
+        fs::remove_file(&labels).unwrap();
+        let message = IdxSet::open(folder.path()).err().unwrap().to_string();
+        let expected = "has no `t10k-labels-idx1-ubyte` (plain or .gz)";
+        assert!(message.ends_with(expected), "{message}");
+    }
+}

@@ -137,4 +137,49 @@ mod tests {
         fs::write(file.path(), "0.5 1:1\n1 1:2\n").unwrap();
         assert!(LibsvmFile::open(file.path()).unwrap().classes().is_empty());
     }
+
+    fn labelled(count: usize) -> LibsvmFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text: String = (0..count).rev().map(|label| format!("{label} 1:1\n")).collect();
+        fs::write(file.path(), text).unwrap();
+        LibsvmFile::open(file.path()).unwrap()
+    }
+
+    #[test]
+    fn a_thousand_labels_are_classes_and_one_more_are_numbers() {
+        let classes = labelled(1000);
+        assert_eq!((classes.classes().len(), classes.class(999.0)), (1000, Some(999)));
+        let numbers = labelled(1001);
+        assert_eq!((numbers.classes().len(), numbers.class(999.0)), (0, None));
+    }
+
+    #[test]
+    fn a_compressed_file_has_the_same_rows() {
+        let text = "# rows\n+1 3:0.5\n\n-1 2:4 9:1\n";
+        let (plain, packed) =
+            (tempfile::NamedTempFile::new().unwrap(), tempfile::NamedTempFile::new().unwrap());
+        fs::write(plain.path(), text).unwrap();
+        let mut writer =
+            flate2::write::GzEncoder::new(packed.as_file(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut writer, text.as_bytes()).unwrap();
+        writer.finish().unwrap();
+        let [plain, packed] = [plain, packed].map(|it| LibsvmFile::open(it.path()).unwrap());
+        assert_eq!((packed.items(), packed.classes()), (2, plain.classes()));
+        for item in 0..2 {
+            assert_eq!(packed.row(item).unwrap(), plain.row(item).unwrap());
+            assert_eq!(packed.line(item), plain.line(item));
+        }
+    }
+
+    #[test]
+    fn faults_are_told_with_file_and_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let fails = |text: &str| {
+            fs::write(file.path(), text).unwrap();
+            let message = LibsvmFile::open(file.path()).err().unwrap().to_string();
+            message.strip_prefix(&format!("{}: ", file.path().display())).unwrap().to_owned()
+        };
+        assert_eq!(fails("1 1:1\n\n1 x:1\n"), "line 3: `x:1`: an id is a whole number below 2^32");
+        assert_eq!(fails("# nothing\n\n"), "the data set has no examples");
+    }
 }

@@ -149,31 +149,34 @@ impl Graph {
         let parts = ["weight", "bias", "running_mean", "running_var"];
         let tensors = parts.map(|part| format!("{tensors}.{part}"));
         let epsilon = float("epsilon", NORM_EPSILON as f32);
-        self.push(&format!("{name}/norm"), "BatchNormalization", &tensors, vec![epsilon]);
+        self.push(name, "BatchNormalization", &tensors, vec![epsilon]);
     }
 
     fn activation(&mut self, name: &str, activation: Activation) {
-        let name = format!("{name}/activation");
         match activation {
             Activation::Linear => {}
-            Activation::Relu => self.push(&name, "Relu", &[], Vec::new()),
+            Activation::Relu => self.push(name, "Relu", &[], Vec::new()),
             Activation::Relu6 => {
-                self.push(&name, "Clip", &[ZERO, SIX].map(str::to_owned), Vec::new());
+                self.push(name, "Clip", &[ZERO, SIX].map(str::to_owned), Vec::new());
             }
         }
     }
 
-    /// An operator on the last value and some others, which becomes the last value.
+    /// An operator of a layer on the last value and some others, which becomes the last value.
+    ///
+    /// The value is called after layer and operator, of which a layer has each once: no layer can
+    /// be called so that its value has the name of another, of the outputs or of a constant.
     fn push(
         &mut self,
-        output: &str,
+        layer: &str,
         operator: &'static str,
         others: &[String],
         attributes: Vec<Message>,
     ) {
-        let mut inputs = vec![std::mem::replace(&mut self.value, output.to_owned())];
+        let output = format!("{layer}/{operator}");
+        let mut inputs = vec![std::mem::replace(&mut self.value, output.clone())];
         inputs.extend_from_slice(others);
-        self.nodes.push(Node { operator, inputs, output: output.to_owned(), attributes });
+        self.nodes.push(Node { operator, inputs, output, attributes });
     }
 }
 

@@ -277,3 +277,154 @@ fn what_is_not_feed_forward_is_refused() {
     let message = network.to_onnx(&parameters, &[]).unwrap_err().to_string();
     assert!(message.starts_with("layer `0` cannot be written to an ONNX file"), "{message}");
 }
+
+/// Names under a field of a graph's messages, such as the outputs of its nodes.
+fn names(graph: &[u8], messages: u64, field: u64) -> Vec<String> {
+    bytes_of(graph, messages).into_iter().flat_map(|it| bytes_of(it, field)).map(text).collect()
+}
+
+#[test]
+fn a_small_network_is_written_field_by_field() {
+    let network = Network::perceptron(2, &[], 3).unwrap();
+    // Weights lie inputs by outputs here, outputs by inputs there; biases follow.
+    let parameters = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.1, 0.2, 0.3];
+    let model = network.to_onnx(&parameters, &[]).unwrap();
+    assert_eq!(numbers_of(&model, 1), [8], "version of the format");
+    assert_eq!(text(bytes_of(&model, 2)[0]), "trainwright");
+    let opset = bytes_of(&model, 8)[0];
+    assert_eq!((text(bytes_of(opset, 1)[0]), numbers_of(opset, 2)), (String::new(), vec![17]));
+    let graph = bytes_of(&model, 7)[0];
+    assert_eq!(names(graph, 1, 4), ["Gemm", "Softmax"]);
+    assert_eq!(names(graph, 1, 1), ["input", "0.weight", "0.bias", "logits"]);
+    assert_eq!(names(graph, 1, 2), ["logits", "probabilities"]);
+    assert_eq!(
+        (names(graph, 11, 1), names(graph, 12, 1)),
+        (vec!["input".to_owned()], names(graph, 1, 2))
+    );
+    let [weight, bias] = bytes_of(graph, 5)[..] else { panic!("two tensors") };
+    let floats =
+        |values: &[f32]| values.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>();
+    assert_eq!((numbers_of(weight, 1), numbers_of(weight, 2)), (vec![3, 2], vec![1]));
+    assert_eq!(bytes_of(weight, 9)[0], floats(&[1.0, 4.0, 2.0, 5.0, 3.0, 6.0]));
+    assert_eq!(
+        (numbers_of(bias, 1), bytes_of(bias, 9)[0]),
+        (vec![3], &floats(&[0.1, 0.2, 0.3])[..])
+    );
+    let attribute = bytes_of(bytes_of(graph, 1)[0], 5)[0];
+    let read =
+        (text(bytes_of(attribute, 1)[0]), numbers_of(attribute, 3), numbers_of(attribute, 20));
+    assert_eq!(read, ("transB".to_owned(), vec![1], vec![2]));
+}
+
+#[test]
+fn an_input_is_any_number_of_pictures_with_their_channels_first() {
+    let description = NetworkDescription::of("cnn:flowers", Some(&[22, 24, 3]), Some(4)).unwrap();
+    let network = Network::new(&description).unwrap();
+    let model = network.to_onnx(&network.initial_parameters(1), &network.initial_state()).unwrap();
+    let graph = bytes_of(&model, 7)[0];
+    let dimensions = |value: &[u8]| {
+        let tensor = bytes_of(bytes_of(value, 2)[0], 1)[0];
+        assert_eq!(numbers_of(tensor, 1), [1], "32 bit floats");
+        let shape = bytes_of(tensor, 2)[0];
+        let dimensions = bytes_of(shape, 1).into_iter();
+        dimensions
+            .map(|it| {
+                numbers_of(it, 1).first().map_or_else(|| text(bytes_of(it, 2)[0]), usize::to_string)
+            })
+            .collect::<Vec<String>>()
+    };
+    assert_eq!(dimensions(bytes_of(graph, 11)[0]), ["examples", "3", "22", "24"]);
+    assert_eq!(dimensions(bytes_of(graph, 12)[1]), ["examples", "4"]);
+}
+
+/// A network of dense layers of three outputs each, with these names, and a ReLU6 after each.
+fn called(layers: &[&str]) -> NetworkDescription {
+    let mut toml = "name = \"n\"\ninput = [3]\n".to_owned();
+    for name in layers {
+        toml += &format!("[[layer]]\nname = \"{name}\"\nkind = \"dense\"\noutputs = 3\n");
+        toml += "activation = \"relu6\"\n";
+    }
+    NetworkDescription::from_toml(&toml).unwrap()
+}
+
+#[test]
+fn no_name_of_a_layer_is_mistaken_for_another_value() {
+    let description = called(&["zero", "six", "logits", "probabilities", "a", "a/Clip", "last"]);
+    check(&description);
+    let network = Network::new(&description).unwrap();
+    let model = network.to_onnx(&network.initial_parameters(1), &[]).unwrap();
+    let graph = bytes_of(&model, 7)[0];
+    let mut all = [names(graph, 1, 2), names(graph, 5, 8), names(graph, 11, 1)].concat();
+    let count = all.len();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), count, "{all:?}");
+}
+
+#[test]
+fn sums_and_left_out_values_go_on_from_the_right_value() {
+    let description = NetworkDescription::from_toml(
+        r#"
+        name = "residual"
+        input = [5]
+        [[layer]]
+        name = "nothing"
+        kind = "dropout"
+        rate = 0.5
+        [[layer]]
+        name = "one"
+        kind = "dense"
+        outputs = 5
+        activation = "relu"
+        [[layer]]
+        kind = "dense"
+        outputs = 5
+        [[layer]]
+        kind = "add"
+        with = "one"
+        [[layer]]
+        name = "again"
+        kind = "add"
+        with = "nothing"
+        [[layer]]
+        kind = "dense"
+        outputs = 3
+        [[layer]]
+        kind = "dropout"
+        rate = 0.5
+        "#,
+    );
+    check(&description.unwrap());
+}
+
+#[test]
+fn one_output_is_judged_by_a_sigmoid() {
+    let toml = "name = \"two\"\ninput = [2]\nloss = \"logistic\"\n\
+        [[layer]]\nkind = \"dense\"\noutputs = 1\n";
+    let network = Network::new(&NetworkDescription::from_toml(toml).unwrap()).unwrap();
+    let model = network.to_onnx(&[1.0, 2.0, 3.0], &[]).unwrap();
+    assert_eq!(names(bytes_of(&model, 7)[0], 1, 4), ["Gemm", "Sigmoid"]);
+}
+
+#[track_caller]
+fn refused(layers: &str, message: &str) {
+    let head = "[[layer]]\nkind = \"flatten\"\n[[layer]]\nkind = \"dense\"\noutputs = 2\n";
+    let toml = format!("name = \"n\"\ninput = [4, 3]\n{layers}{head}");
+    let network = Network::new(&NetworkDescription::from_toml(&toml).unwrap()).unwrap();
+    let (parameters, state) = (network.initial_parameters(1), network.initial_state());
+    assert_eq!(network.to_onnx(&parameters, &state).unwrap_err().to_string(), message);
+}
+
+#[test]
+fn layers_without_a_counterpart_are_named_with_the_reason() {
+    refused(
+        "[[layer]]\nname = \"norm\"\nkind = \"batch-norm\"\n",
+        "layer `norm` cannot be written to an ONNX file: batch norm is written after pictures or \
+         dense layers",
+    );
+    refused(
+        "[[layer]]\nname = \"words\"\nkind = \"embedding\"\nrows = 9\nwidth = 2\n",
+        "layer `words` cannot be written to an ONNX file: only layers of feed-forward networks are \
+         written",
+    );
+}

@@ -128,4 +128,23 @@ mod tests {
         assert_eq!(parse_latency("20"), Err("`20` is not a latency such as 20ms or 0.5s".into()));
         assert!(parse_latency("20min").is_err());
     }
+
+    #[test]
+    fn what_is_no_bandwidth_or_latency_is_shown_with_an_example() {
+        let fails = |text: &str| text.parse::<Bandwidth>().unwrap_err();
+        assert_eq!(fails("fast"), "`fast` is not a bandwidth such as 100MB/s or 200Mbit/s");
+        assert_eq!(fails("0.4B/s"), "`0.4B/s` would never deliver a byte");
+        assert!(fails("99999999999999999999GB/s").contains("is not a bandwidth"));
+        let expected = "`99999999999999999999s` is not a latency such as 20ms or 0.5s";
+        assert_eq!(parse_latency("99999999999999999999s"), Err(expected.to_owned()));
+    }
+
+    #[test]
+    fn the_time_of_bytes_is_whole_nanoseconds_and_never_wraps() {
+        let one = Bandwidth::new(1).unwrap();
+        assert_eq!(one.time_of(3), Duration::from_secs(3));
+        assert_eq!(one.time_of(u64::MAX), Duration::from_nanos(u64::MAX));
+        assert_eq!(Bandwidth::new(3_000_000_000).unwrap().time_of(10), Duration::from_nanos(3));
+        assert!(Bandwidth::new(0).is_none());
+    }
 }

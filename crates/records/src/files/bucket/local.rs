@@ -1,6 +1,6 @@
 //! Files of this machine.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -31,10 +31,17 @@ impl Bucket for LocalBucket {
     }
 
     fn read_range(&self, address: &Path, range: Range<u64>) -> Result<Vec<u8>, RecordsError> {
-        let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
-        let read = File::open(address).and_then(|f| f.read_exact_at(&mut bytes, range.start));
-        match read {
-            Ok(()) => Ok(bytes),
+        let read = || {
+            let file = open_regular(address)?;
+            // Compared first: a range may be longer than any memory.
+            if range.end > file.metadata()?.len() {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
+            file.read_exact_at(&mut bytes, range.start).map(|()| bytes)
+        };
+        match read() {
+            Ok(bytes) => Ok(bytes),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
                 Err(RecordsError::RangeBeyondEnd { range }.in_file(address))
             }
@@ -92,5 +99,19 @@ mod tests {
     fn a_folder_that_is_not_there_is_an_error() {
         let error = LocalBucket.list(Path::new("no/such/folder")).unwrap_err().to_string();
         assert!(error.starts_with("no/such/folder: "), "{error}");
+    }
+
+    #[test]
+    fn a_range_far_beyond_the_end_is_told_and_asks_for_no_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.bin");
+        fs::write(&path, b"1234567").unwrap();
+        for range in [3..8, 8..9, 0..u64::MAX, u64::MAX - 1..u64::MAX] {
+            let expected = format!("{}: it ends before byte {}", path.display(), range.end);
+            let error = LocalBucket.read_range(&path, range).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
+        assert_eq!(LocalBucket.read_range(&path, 7..7).unwrap(), b"");
+        assert_eq!(LocalBucket.read_range(&path, 5..7).unwrap(), b"67");
     }
 }

@@ -106,3 +106,61 @@ fn plugin_data(field: u32, content: &[u8]) -> Vec<u8> {
     put_bytes_field(&mut data, field, content);
     data
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Bytes by hand from api.proto and plugin_data.proto of TensorBoard's hparams plugin, from
+    // struct.proto and the encoding guide. 1.0, 2.0 and 4.0 end in f0 3f, 00 40 and 10 40.
+
+    #[test]
+    fn columns_are_an_experiment() {
+        let hparams =
+            [("lr", HparamKind::Number), ("on", HparamKind::Flag), ("net", HparamKind::Text)];
+        let expected = b"\x12\x2c\
+            \x19\x00\x00\x00\x00\x00\x00\xf0\x3f\
+            \x22\x06\x0a\x02lr\x20\x03\
+            \x22\x06\x0a\x02on\x20\x02\
+            \x22\x07\x0a\x03net\x20\x01\
+            \x2a\x08\x0a\x06\x12\x04loss";
+        assert_eq!(experiment(1.0, &hparams, &["loss"]), expected);
+    }
+
+    #[test]
+    fn values_of_a_session_are_a_map_of_struct_values() {
+        let hparams = [
+            ("lr", HparamValue::Number(0.5)),
+            ("net", HparamValue::Text("mlp")),
+            ("on", HparamValue::Flag(true)),
+        ];
+        let expected = b"\x1a\x35\
+            \x0a\x0f\x0a\x02lr\x12\x09\x11\x00\x00\x00\x00\x00\x00\xe0\x3f\
+            \x0a\x0c\x0a\x03net\x12\x05\x1a\x03mlp\
+            \x0a\x08\x0a\x02on\x12\x02\x20\x01\
+            \x22\x01g\
+            \x29\x00\x00\x00\x00\x00\x00\x00\x40";
+        assert_eq!(session_start(2.0, "g", &hparams), expected);
+    }
+
+    #[test]
+    fn a_flag_that_is_off_is_written_and_not_left_out() {
+        // Without its field the value would be of no kind at all.
+        let expected = b"\x1a\x15\
+            \x0a\x08\x0a\x02on\x12\x02\x20\x00\
+            \x22\x00\
+            \x29\x00\x00\x00\x00\x00\x00\x00\x40";
+        assert_eq!(session_start(2.0, "", &[("on", HparamValue::Flag(false))]), expected);
+    }
+
+    #[test]
+    fn a_session_ends_with_its_status() {
+        let statuses =
+            [(SessionStatus::Success, 1), (SessionStatus::Failure, 2), (SessionStatus::Running, 3)];
+        for (status, number) in statuses {
+            let mut expected = b"\x22\x0b\x08?\x11\x00\x00\x00\x00\x00\x00\x10\x40".to_vec();
+            expected[3] = number;
+            assert_eq!(session_end(4.0, status), expected);
+        }
+    }
+}

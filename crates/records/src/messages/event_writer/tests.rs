@@ -50,6 +50,63 @@ fn pictures_of_different_sizes_are_refused() {
     assert!(writer.images(AT, "sample", &[]).is_err());
 }
 
+/// The second record of a file, which is its first event after the version.
+fn second(file: &[u8]) -> &[u8] {
+    RecordSlices::new(file).nth(1).unwrap().unwrap()
+}
+
+#[test]
+fn a_session_is_in_the_metadata_of_a_value_for_the_plugin() {
+    let mut writer = EventWriter::new(Vec::new(), 1.5).unwrap();
+    writer.session_end(2.0, SessionStatus::Failure).unwrap();
+    let file = writer.into_inner();
+    let value = nested(second(&file), &[5, 1]);
+    assert_eq!(nested(value, &[1]), b"_hparams_/session_end_info");
+    assert_eq!(nested(value, &[9, 1, 1]), b"hparams");
+    assert_eq!(nested(value, &[9, 1, 2]), hparams::session_end(2.0, SessionStatus::Failure));
+}
+
+#[test]
+fn pictures_come_after_their_width_and_height() {
+    let mut writer = EventWriter::new(Vec::new(), 1.5).unwrap();
+    let picture = |shade| Picture { rows: 2, columns: 3, channels: 1, pixels: vec![shade; 6] };
+    writer.images(AT, "sample", &[picture(5), picture(250)]).unwrap();
+    let file = writer.into_inner();
+    let value = nested(second(&file), &[5, 1]);
+    assert_eq!(nested(value, &[9, 1, 1]), b"images");
+    let tensor = Fields::new("Test", nested(value, &[8])).map(Result::unwrap);
+    let texts: Vec<&[u8]> =
+        tensor.filter(|it| it.number == 8).map(|it| it.bytes().unwrap()).collect();
+    assert_eq!(texts[..2], [b"3", b"2"]);
+    // The shape says how many texts there are.
+    assert_eq!(nested(value, &[8, 2, 2]), [0x08, 4]);
+    let mut decoded = Picture::default();
+    for (file, shade) in texts[2..].iter().zip([5, 250]) {
+        let mut decoder = crate::pictures::Decoder::new(Default::default()).unwrap();
+        decoder.decode(file, &mut decoded).unwrap();
+        assert_eq!((decoded.rows, decoded.columns), (2, 3));
+        assert_eq!(decoded.pixels, [shade; 18]);
+    }
+}
+
+#[test]
+fn a_histogram_is_rows_of_edges_and_counts() {
+    let mut writer = EventWriter::new(Vec::new(), 1.5).unwrap();
+    writer.histogram(AT, "weights", &[4.0, 4.0, f64::NAN]).unwrap();
+    let file = writer.into_inner();
+    let value = nested(second(&file), &[5, 1]);
+    assert_eq!(nested(value, &[9, 1, 1]), b"histograms");
+    let numbers = nested(value, &[8, 4]).as_chunks().0.iter().copied().map(f64::from_le_bytes);
+    assert!(numbers.eq([3.5, 4.5, 2.0]));
+}
+
+#[test]
+fn names_of_event_files_sort_by_their_time() {
+    let name = |seconds| event_file_name(seconds, "host", 7);
+    assert_eq!(name(999), "events.out.tfevents.0000000999.host.7.0.v2");
+    assert!(name(999) < name(1_000) && name(999_999_999) < name(1_700_000_000));
+}
+
 proptest! {
     #[test]
     fn scalars_survive_the_round_trip(all: Vec<(i64, f64, String, f32)>) {

@@ -70,3 +70,53 @@ fn checked(framed: &[u8], part: RecordPart, place: Place) -> Result<&[u8], Recor
 pub(crate) fn masked_crc(bytes: &[u8]) -> u32 {
     crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: Place = Place { record: 3, offset: 70 };
+
+    // Checksums by a few lines of Python after RFC 3720, rotated and offset as TensorFlow does.
+
+    #[test]
+    fn a_header_is_the_length_and_its_checksum() {
+        assert_eq!(header(0), *b"\x00\x00\x00\x00\x00\x00\x00\x00\x29\x03\x98\x07");
+        assert_eq!(header(5), *b"\x05\x00\x00\x00\x00\x00\x00\x00\xea\xb2\x04\x3e");
+        assert_eq!(length(&header(5), PLACE).unwrap(), 5);
+    }
+
+    #[test]
+    fn the_longest_record_is_allowed_and_one_byte_more_is_not() {
+        let limit = MAX_RECORD_BYTES as usize;
+        assert_eq!(length(&header(limit), PLACE).unwrap(), MAX_RECORD_BYTES);
+        assert_eq!(
+            length(&header(limit + 1), PLACE).unwrap_err().to_string(),
+            "record 3 (counting from 0) at byte 70 claims 2147483649 bytes, over the limit of \
+             2147483648"
+        );
+    }
+
+    #[test]
+    fn a_payload_that_does_not_fit_its_checksum_is_told_with_both() {
+        assert_eq!(checked_data(b"hello\xbb\x1f\x1c\x19", PLACE).unwrap(), b"hello");
+        assert_eq!(
+            checked_data(b"hellp\xbb\x1f\x1c\x19", PLACE).unwrap_err().to_string(),
+            "record 3 (counting from 0) at byte 70 is damaged: its data has checksum 22929350, \
+             the file says 191c1fbb"
+        );
+        let mut damaged = header(5);
+        damaged[0] = 0;
+        assert_eq!(
+            length(&damaged, PLACE).unwrap_err().to_string(),
+            "record 3 (counting from 0) at byte 70 is damaged: its header has checksum 07980329, \
+             the file says 3e04b2ea"
+        );
+    }
+
+    #[test]
+    fn the_next_record_begins_after_payload_and_frame() {
+        assert_eq!(PLACE.after(0), Place { record: 4, offset: 86 });
+        assert_eq!(Place::default().after(100).after(1), Place { record: 2, offset: 133 });
+    }
+}
