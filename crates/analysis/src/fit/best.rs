@@ -14,7 +14,7 @@ use crate::fit::analysis::{Alike, Best, Check};
 use crate::fit::best::configurations::{Measured, Spread, configurations, spread};
 use crate::fit::best::predicted::predicted;
 use crate::fit::fitted::Fitted;
-use crate::fit::means::configuration_of;
+use crate::fit::assemble::means::configuration_of;
 use crate::model::problem::Problem;
 
 /// Share of the errors allowed for that go to having been chosen; the rest pays for judging by the

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use trainwright_stats::{Normal, holm, lenth};
 
 use crate::fit::analysis::{Effect, HalfNormal, LenthSummary};
+use crate::fit::assemble::predicted_change::{PredictedChange, predicted_change};
 use crate::fit::fitted::{Fitted, row_of};
-use crate::fit::predicted_change::{PredictedChange, predicted_change};
 use crate::model::model_matrix::Coding;
 use crate::model::problem::Problem;
 
