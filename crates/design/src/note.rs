@@ -128,9 +128,7 @@ impl fmt::Display for DesignNote {
                 f,
                 "{combinations} combinations merged with others that differ in absent factors only"
             ),
-            Self::LevelNeverRun { factor, level } => {
-                write!(f, "no row runs `{factor}` at {level}")
-            }
+            Self::LevelNeverRun { factor, level } => write!(f, "no row runs `{factor}` at {level}"),
             Self::Repeated { row, of } => write!(f, "row {row} repeats row {of}"),
             Self::WholeFactorial => {
                 f.write_str("the runs are all combinations, so nothing is aliased")
@@ -139,28 +137,11 @@ impl fmt::Display for DesignNote {
                 "the generators are the best of those tried; better ones may exist for this size",
             ),
             Self::SplitPlot { factors, settings, replications } => {
-                let names: Vec<String> = factors.iter().map(|name| format!("`{name}`")).collect();
-                let plots = *settings as u64 * u64::from(*replications);
-                let names = names.join(" and ");
-                let times = if *replications == 1 { "time" } else { "times" };
-                write!(
-                    f,
-                    "runs of the same {names} stay together, in {plots} whole plots ({settings} \
-                     settings, each made {replications} {times}); effects of {names} are judged \
-                     by how whole plots of the same setting differ",
-                )?;
-                match replications {
-                    1 => f.write_str(", which takes replications = 2 or more"),
-                    _ => Ok(()),
-                }
+                whole_plots(f, factors, *settings, *replications)
             }
             Self::Rounded { factor, wanted, level, others } => {
                 write!(f, "`{factor}` takes whole numbers: {wanted} runs as {level}")?;
-                match others {
-                    0 => Ok(()),
-                    1 => f.write_str(", and 1 other value is rounded"),
-                    _ => write!(f, ", and {others} other values are rounded"),
-                }
+                others_rounded(f, *others)
             }
             Self::Beyond { factor, low, high, is_range } => {
                 let what = if *is_range { "range" } else { "levels" };
@@ -170,25 +151,10 @@ impl fmt::Display for DesignNote {
                 write!(f, "axial points lie {alpha:.4} half edges of the cube from the centre")
             }
             Self::Folded { before, after } => {
-                let word = |own: &Option<u32>| match own {
-                    Some(resolution) => format!("resolution {resolution}"),
-                    None => "no aliases at all".to_owned(),
-                };
-                write!(
-                    f,
-                    "the foldover takes the fraction from {} to {}",
-                    word(before),
-                    word(after)
-                )
+                let (before, after) = (aliasing(*before), aliasing(*after));
+                write!(f, "the foldover takes the fraction from {before} to {after}")
             }
-            Self::Optimal { model, optimality } => write!(
-                f,
-                "D-efficiency {:.1} % for {} coefficients of `{model}`; {} of {} starts found it",
-                optimality.d_efficiency,
-                optimality.coefficients,
-                optimality.starts_at_best,
-                optimality.starts
-            ),
+            Self::Optimal { model, optimality } => efficiency(f, model, optimality),
             Self::Array { array } => write!(
                 f,
                 "rows of the orthogonal array {array}: main effects are independent of each other, \
@@ -204,4 +170,50 @@ impl fmt::Display for DesignNote {
             Self::Misprint(misprint) => misprint.fmt(f),
         }
     }
+}
+
+fn whole_plots(
+    f: &mut fmt::Formatter<'_>,
+    factors: &[String],
+    settings: usize,
+    replications: u32,
+) -> fmt::Result {
+    let names: Vec<String> = factors.iter().map(|name| format!("`{name}`")).collect();
+    let names = names.join(" and ");
+    let plots = settings as u64 * u64::from(replications);
+    let times = if replications == 1 { "time" } else { "times" };
+    write!(
+        f,
+        "runs of the same {names} stay together, in {plots} whole plots ({settings} settings, each \
+         made {replications} {times}); effects of {names} are judged by how whole plots of the \
+         same setting differ",
+    )?;
+    match replications {
+        1 => f.write_str(", which takes replications = 2 or more"),
+        _ => Ok(()),
+    }
+}
+
+fn others_rounded(f: &mut fmt::Formatter<'_>, others: usize) -> fmt::Result {
+    match others {
+        0 => Ok(()),
+        1 => f.write_str(", and 1 other value is rounded"),
+        _ => write!(f, ", and {others} other values are rounded"),
+    }
+}
+
+/// What a resolution says, none being no aliases.
+fn aliasing(resolution: Option<u32>) -> String {
+    match resolution {
+        Some(resolution) => format!("resolution {resolution}"),
+        None => "no aliases at all".to_owned(),
+    }
+}
+
+fn efficiency(f: &mut fmt::Formatter<'_>, model: &str, own: &Optimality) -> fmt::Result {
+    write!(
+        f,
+        "D-efficiency {:.1} % for {} coefficients of `{model}`; {} of {} starts found it",
+        own.d_efficiency, own.coefficients, own.starts_at_best, own.starts
+    )
 }

@@ -76,43 +76,8 @@ impl Variable {
             column: name.to_owned(),
         };
         // A column may bear such a name itself.
-        match Derived::of(name).filter(|_| table.names().all(|own| own != name)) {
-            Some(Derived::Computed(computed)) => {
-                let values = derived_columns::values(table, &computed, rows.iter().copied())?;
-                let mut variable = Self::numeric(name, values);
-                if let [column] = computed.names().into_iter().collect::<Vec<_>>().as_slice() {
-                    variable.origin = Origin::Computed { column: (*column).to_owned() };
-                }
-                return Ok(variable);
-            }
-            Some(Derived::Polynomial { column, degree }) => {
-                let variable = Self::from_table(table, &column, rows)?;
-                let Some(values) = &variable.raw else {
-                    let (expression, reason) =
-                        (name.to_owned(), format!("column `{column}` holds texts"));
-                    return Err(AnalysisError::NotComputable { expression, line: 1, reason });
-                };
-                let columns = orthogonal_polynomials(values, degree).map_err(|source| {
-                    AnalysisError::Variable { variable: name.to_owned(), source }
-                })?;
-                let names = (1..=degree).map(|power| format!("{name}{power}")).collect();
-                let polynomials = Polynomials { names, columns, in_products: InProducts::Whole };
-                let (name, polynomials) = (name.to_owned(), Some(polynomials));
-                let origin = Origin::Computed { column };
-                return Ok(Self { name, polynomials, origin, ..variable });
-            }
-            Some(Derived::Category { column }) => {
-                let plain = Self::from_table(table, &column, rows)?;
-                let (name, coded) = (name.to_owned(), plain.coded_as_category());
-                return Ok(Self {
-                    name,
-                    raw: None,
-                    coded,
-                    origin: Origin::Computed { column },
-                    ..plain
-                });
-            }
-            None => {}
+        if let Some(derived) = Derived::of(name).filter(|_| table.names().all(|own| own != name)) {
+            return Self::from_derived(table, name, derived, rows);
         }
         match table.column(name)? {
             Column::Numeric(cells) => {
@@ -128,6 +93,47 @@ impl Variable {
                     .map(|&row| cells[row].as_deref().ok_or_else(|| empty(row)))
                     .collect::<Result<_, _>>()?;
                 Ok(Self::categorical(name, &texts))
+            }
+        }
+    }
+
+    /// Computes the chosen rows of what is no column of a table but made of some.
+    fn from_derived(
+        table: &Table,
+        name: &str,
+        derived: Derived,
+        rows: &[usize],
+    ) -> Result<Self, AnalysisError> {
+        match derived {
+            Derived::Computed(computed) => {
+                let values = derived_columns::values(table, &computed, rows.iter().copied())?;
+                let mut variable = Self::numeric(name, values);
+                if let [column] = computed.names().into_iter().collect::<Vec<_>>().as_slice() {
+                    variable.origin = Origin::Computed { column: (*column).to_owned() };
+                }
+                Ok(variable)
+            }
+            Derived::Polynomial { column, degree } => {
+                let variable = Self::from_table(table, &column, rows)?;
+                let Some(values) = &variable.raw else {
+                    let (expression, reason) =
+                        (name.to_owned(), format!("column `{column}` holds texts"));
+                    return Err(AnalysisError::NotComputable { expression, line: 1, reason });
+                };
+                let columns = orthogonal_polynomials(values, degree).map_err(|source| {
+                    AnalysisError::Variable { variable: name.to_owned(), source }
+                })?;
+                let names = (1..=degree).map(|power| format!("{name}{power}")).collect();
+                let polynomials = Polynomials { names, columns, in_products: InProducts::Whole };
+                let (name, polynomials) = (name.to_owned(), Some(polynomials));
+                let origin = Origin::Computed { column };
+                Ok(Self { name, polynomials, origin, ..variable })
+            }
+            Derived::Category { column } => {
+                let plain = Self::from_table(table, &column, rows)?;
+                let (name, coded) = (name.to_owned(), plain.coded_as_category());
+                let origin = Origin::Computed { column };
+                Ok(Self { name, raw: None, coded, origin, ..plain })
             }
         }
     }

@@ -6,75 +6,77 @@ use crate::wording::{brief, percent};
 
 /// What a fit means; with a reason to doubt it no limit is promised.
 pub(super) fn in_words(fit: &LawFit, doubt: Option<&str>) -> String {
-    let (law, parameters) = (fit.law, &fit.parameters);
+    let name = fit.law.name();
     if let Some(reason) = &fit.not_fitted {
-        return format!("{}: not fitted, since {reason}", law.name());
+        return format!("{name}: not fitted, since {reason}");
     }
     if let Some(doubt) = doubt {
-        return format!("{}: does not describe these times, since {doubt}", law.name());
+        return format!("{name}: does not describe these times, since {doubt}");
     }
-    let explained = fit.r2.map(|r2| format!(" ({} of the variation)", percent(100.0 * r2)));
-    let explained = explained.unwrap_or_default();
-    let range = |p: &Parameter, form: fn(f64) -> String| match p.ci_low.zip(p.ci_high) {
-        Some((low, high)) => format!(" ({} to {})", form(low), form(high)),
-        None => String::new(),
+    let meaning = match fit.law {
+        Law::Amdahl => amdahl(&fit.parameters[0]),
+        Law::Gunther => gunther(fit),
+        Law::Gustafson => gustafson(&fit.parameters[0]),
+        Law::Ernest => ernest(&fit.parameters),
     };
-    let share = |value: f64| percent(100.0 * value);
-    let first = &parameters[0];
-    match law {
-        Law::Amdahl => {
-            let ceiling = if first.estimate > 0.99 {
-                "more workers do not make it faster".to_owned()
-            } else if first.estimate > 0.0 {
-                format!(
-                    "no number of workers makes it more than {} times faster",
-                    brief(1.0 / first.estimate)
-                )
-            } else {
-                "no limit is in sight".to_owned()
-            };
-            let serial = format!("{}{}", share(first.estimate), range(first, share));
-            format!("Amdahl: {serial} of the work is serial, so {ceiling}{explained}")
-        }
-        Law::Gunther => {
-            let serial = format!("{}{}", share(first.estimate), range(first, share));
-            let cost = &parameters[1];
-            let turn = match turning_point(fit) {
-                Some(workers) => {
-                    format!("the time is shortest at about {} workers", brief(workers))
-                }
-                None => "more workers never make it slower".to_owned(),
-            };
-            let step = format!("{}{}", share(cost.estimate), range(cost, share));
-            format!(
-                "Gunther: {serial} of the work is serial and each further worker costs {step} of the \
-                 time of one, so {turn}{explained}"
-            )
-        }
-        Law::Gustafson => {
-            let serial = format!("{}{}", share(first.estimate), range(first, share));
-            let gain = brief(1.0 - first.estimate);
-            format!(
-                "Gustafson: {serial} of the time is serial; each further worker adds {gain} of a \
-                 worker's speed{explained}"
-            )
-        }
-        Law::Ernest => {
-            let parts: Vec<String> = parameters
-                .iter()
-                .filter(|p| !p.at_bound)
-                .map(|p| {
-                    format!("{} {}{} ({})", p.name, brief(p.estimate), range(p, brief), p.meaning)
-                })
-                .collect();
-            let zero: Vec<&str> =
-                parameters.iter().filter(|p| p.at_bound).map(|p| p.name).collect();
-            let none = if zero.is_empty() {
-                String::new()
-            } else {
-                format!("; nothing is left for {}", zero.join(", "))
-            };
-            format!("Ernest: {}{none}{explained}", parts.join(", "))
-        }
+    let explained = fit.r2.map(|r2| format!(" ({} of the variation)", share(r2)));
+    format!("{name}: {meaning}{}", explained.unwrap_or_default())
+}
+
+fn amdahl(serial: &Parameter) -> String {
+    let ceiling = if serial.estimate > 0.99 {
+        "more workers do not make it faster".to_owned()
+    } else if serial.estimate > 0.0 {
+        let most = brief(1.0 / serial.estimate);
+        format!("no number of workers makes it more than {most} times faster")
+    } else {
+        "no limit is in sight".to_owned()
+    };
+    format!("{} of the work is serial, so {ceiling}", with_range(serial, share))
+}
+
+fn gunther(fit: &LawFit) -> String {
+    let turn = match turning_point(fit) {
+        Some(workers) => format!("the time is shortest at about {} workers", brief(workers)),
+        None => "more workers never make it slower".to_owned(),
+    };
+    format!(
+        "{} of the work is serial and each further worker costs {} of the time of one, so {turn}",
+        with_range(&fit.parameters[0], share),
+        with_range(&fit.parameters[1], share)
+    )
+}
+
+fn gustafson(serial: &Parameter) -> String {
+    format!(
+        "{} of the time is serial; each further worker adds {} of a worker's speed",
+        with_range(serial, share),
+        brief(1.0 - serial.estimate)
+    )
+}
+
+fn ernest(parameters: &[Parameter]) -> String {
+    let in_words = |own: &Parameter| {
+        format!("{} {} ({})", own.name, with_range(own, brief), own.meaning)
+    };
+    let parts: Vec<String> = parameters.iter().filter(|p| !p.at_bound).map(in_words).collect();
+    let zero: Vec<&str> = parameters.iter().filter(|p| p.at_bound).map(|p| p.name).collect();
+    let none = match zero.as_slice() {
+        [] => String::new(),
+        names => format!("; nothing is left for {}", names.join(", ")),
+    };
+    format!("{}{none}", parts.join(", "))
+}
+
+/// A part of the whole in percent.
+fn share(value: f64) -> String {
+    percent(100.0 * value)
+}
+
+/// The estimate with its interval, where there is one.
+fn with_range(own: &Parameter, form: fn(f64) -> String) -> String {
+    match own.ci_low.zip(own.ci_high) {
+        Some((low, high)) => format!("{} ({} to {})", form(own.estimate), form(low), form(high)),
+        None => form(own.estimate),
     }
 }
