@@ -1,6 +1,6 @@
 //! How surely the study finds an effect of a given size.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use trainwright_analysis::PlannedPower;
 use trainwright_analysis::wording::count;
 use trainwright_stats::{power, smallest_noncentrality};
@@ -22,41 +22,22 @@ pub(crate) fn power_curve(planned: &PlannedPower, replications: u32, alpha: f64)
     }
     let rows = planned.n / replications as usize;
     let terms = planned.n - planned.df_residual;
-    // Holm's method compares the smallest of all p-values with this.
-    let alpha = alpha / planned.tests.max(1) as f64;
-    let df_effect = planned.df_effect? as f64;
-    let df = planned.df_residual as f64;
-    let at_plan = smallest_noncentrality(df_effect, df, alpha, planned.power).ok()?;
-    let all = planned.n as f64;
-    let mut others = vec![replications, 2 * replications];
-    if replications > 1 {
-        others.push(1);
+    let others = if replications > 1 {
+        vec![1, replications, 2 * replications]
+    } else {
+        vec![replications, 2 * replications]
+    };
+    let others = others.into_iter().filter(|&own| rows * own as usize > terms);
+    let mut series = Vec::new();
+    for (index, own) in others.enumerate() {
+        let is_planned = if own == replications { ", as planned" } else { "" };
+        series.push(json!({
+            "type": "line", "name": format!("{}{is_planned}", count(own as usize, "replication")),
+            "data": line(planned, rows * own as usize, alpha)?, "symbol": "none",
+            "lineStyle": { "color": series_colour(index), "type": dash(index), "width": 2 },
+            "itemStyle": { "color": series_colour(index) },
+        }));
     }
-    others.sort_unstable();
-    let series: Vec<Value> = others
-        .into_iter()
-        .filter(|&own| rows * own as usize > terms)
-        .enumerate()
-        .map(|(index, own)| {
-            let n = (rows * own as usize) as f64;
-            let planned = if own == replications { ", as planned" } else { "" };
-            let line: Vec<[f64; 2]> = (0..=POINTS)
-                .filter_map(|at| {
-                    let effect = 2.0 * smallest * at as f64 / POINTS as f64;
-                    // It grows with the square of the effect and with the observations.
-                    let own = at_plan * (effect / smallest).powi(2) * n / all;
-                    let found = power(own, df_effect, n - terms as f64, alpha).ok()?;
-                    Some([for_chart(effect), for_chart(100.0 * found)])
-                })
-                .collect();
-            json!({
-                "type": "line", "name": format!("{}{planned}", count(own as usize, "replication")),
-                "data": line, "symbol": "none",
-                "lineStyle": { "color": series_colour(index), "type": dash(index), "width": 2 },
-                "itemStyle": { "color": series_colour(index) },
-            })
-        })
-        .collect();
     Some(Chart {
         option: json!({
             "legend": { "top": 4 },
@@ -75,6 +56,26 @@ pub(crate) fn power_curve(planned: &PlannedPower, replications: u32, alpha: f64)
         ),
         height: 280,
     })
+}
+
+/// The chance of finding an effect with `n` observations, up to twice the smallest effect that the
+/// plan finds.
+fn line(planned: &PlannedPower, n: usize, alpha: f64) -> Option<Vec<[f64; 2]>> {
+    let smallest = planned.smallest_effect?;
+    // Holm's method compares the smallest of all p-values with this.
+    let alpha = alpha / planned.tests.max(1) as f64;
+    let df_effect = planned.df_effect? as f64;
+    let df = planned.df_residual as f64;
+    let at_plan = smallest_noncentrality(df_effect, df, alpha, planned.power).ok()?;
+    let (all, n) = (planned.n as f64, n as f64);
+    let point = |at: usize| {
+        let effect = 2.0 * smallest * at as f64 / POINTS as f64;
+        // It grows with the square of the effect and with the observations.
+        let own = at_plan * (effect / smallest).powi(2) * n / all;
+        let found = power(own, df_effect, n - (all - df), alpha).ok()?;
+        Some([for_chart(effect), for_chart(100.0 * found)])
+    };
+    Some((0..=POINTS).filter_map(point).collect())
 }
 
 #[cfg(test)]
