@@ -15,6 +15,8 @@ mod html;
 mod input;
 mod next_steps;
 mod ranking;
+#[cfg(test)]
+mod small_study;
 mod spent_budget;
 mod table;
 pub mod terminal;

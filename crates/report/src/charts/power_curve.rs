@@ -82,9 +82,9 @@ fn line(planned: &PlannedPower, n: usize, alpha: f64) -> Option<Vec<[f64; 2]>> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_planned_curve_passes_through_the_planned_power() {
-        let planned = PlannedPower {
+    /// Sixteen rows with 16 coefficients, each row run three times.
+    fn planned() -> PlannedPower {
+        PlannedPower {
             n: 48,
             df_residual: 32,
             tests: 1,
@@ -94,8 +94,42 @@ mod tests {
             df_effect: Some(1),
             power: 0.8,
             terms: vec![],
-        };
-        let chart = power_curve(&planned, 3, 0.05).unwrap();
+        }
+    }
+
+    fn heights(chart: &Chart, series: usize) -> Vec<f64> {
+        let data = chart.option["series"][series]["data"].as_array().unwrap();
+        data.iter().map(|point| point[1].as_f64().unwrap()).collect()
+    }
+
+    #[test]
+    fn no_effect_is_found_as_often_as_chance_allows_and_a_large_one_nearly_always() {
+        let chart = power_curve(&planned(), 3, 0.05).unwrap();
+        for series in [0, 1] {
+            let found = heights(&chart, series);
+            assert!((found[0] - 5.0).abs() < 1e-4, "alpha of 100: {}", found[0]);
+            assert!(found.is_sorted(), "larger effects are found more often");
+            assert!(found[POINTS] > 99.0);
+        }
+        assert_eq!(chart.option["series"][1]["name"], "6 replications");
+        let (three, six) = (heights(&chart, 0), heights(&chart, 1));
+        let more = three.iter().zip(&six).skip(1).all(|(three, six)| six > three);
+        assert!(more, "more replications find more");
+        let strict = power_curve(&PlannedPower { tests: 5, ..planned() }, 3, 0.05).unwrap();
+        assert!((heights(&strict, 0)[0] - 1.0).abs() < 1e-4, "Holm's method divides alpha by 5");
+    }
+
+    #[test]
+    fn errors_of_two_sizes_have_no_single_curve() {
+        let of_plots = PlannedPower { df_smallest: Some(3), ..planned() };
+        assert!(power_curve(&of_plots, 3, 0.05).is_none());
+        let none = PlannedPower { smallest_effect: None, ..planned() };
+        assert!(power_curve(&none, 3, 0.05).is_none());
+    }
+
+    #[test]
+    fn the_planned_curve_passes_through_the_planned_power() {
+        let chart = power_curve(&planned(), 3, 0.05).unwrap();
         let series = chart.option["series"].as_array().unwrap();
         assert_eq!(series.len(), 2, "one replication leaves no noise to measure");
         assert_eq!(series[0]["name"], "3 replications, as planned");
