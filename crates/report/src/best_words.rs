@@ -97,7 +97,7 @@ mod tests {
     use trainwright_study::Direction;
 
     use super::*;
-    use crate::small_study::{analysis, configuration};
+    use crate::tests::{analysis, configuration};
 
     fn best() -> Best {
         Best {
@@ -135,9 +135,8 @@ mod tests {
 
     #[test]
     fn the_method_of_the_interval_is_that_of_its_spread() {
-        let lines = |spread| {
-            beside_the_best(&analysis(vec![]), &Best { spread: Some(spread), ..best() })
-        };
+        let lines =
+            |spread| beside_the_best(&analysis(vec![]), &Best { spread: Some(spread), ..best() });
         assert_eq!(
             lines("common"),
             [

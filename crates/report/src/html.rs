@@ -142,7 +142,7 @@ fn sentence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::small_study::SmallStudy;
+    use crate::tests::SmallStudy;
 
     #[test]
     fn sentences_begin_with_a_capital_and_end_with_one_full_stop() {
@@ -169,7 +169,9 @@ mod tests {
     fn a_section_without_figures_says_why() {
         let own = SmallStudy::with("", "");
         let mut input = own.input(None);
-        assert!(without_analysis(&input).contains("Nothing to show yet: there is no analysis yet."));
+        assert!(
+            without_analysis(&input).contains("Nothing to show yet: there is no analysis yet.")
+        );
         input.analysis_refused = Some("only <1> trial".to_owned());
         assert!(without_analysis(&input).contains("yet: only &lt;1&gt; trial."));
     }

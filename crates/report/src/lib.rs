@@ -15,11 +15,11 @@ mod html;
 mod input;
 mod next_steps;
 mod ranking;
-#[cfg(test)]
-mod small_study;
 mod spent_budget;
 mod table;
 pub mod terminal;
+#[cfg(test)]
+mod tests;
 mod thin;
 mod unmixing;
 

@@ -118,7 +118,7 @@ mod tests {
     use trainwright_analysis::{Finding, LackOfFitSummary, MissingTerm, Severity};
 
     use super::*;
-    use crate::small_study::{SmallStudy, analysis, trial};
+    use crate::tests::{SmallStudy, analysis, trial};
 
     fn lacking(terms: &[&str]) -> LackOfFitSummary {
         let missing = |term: &&str| MissingTerm { term: (*term).to_owned(), percent: 50.0 };
@@ -196,12 +196,12 @@ mod tests {
             found.findings = vec![Finding::new("lack-of-fit", Severity::Warning, String::new())];
             next_steps(&own.input(Some(&found))).last().unwrap().clone()
         };
-        assert_eq!(of("a + b", &["a:b"]), "Give the equation more terms: `terms = \"a + b + a:b\"`");
-        // A shorthand cannot be continued with single terms.
         assert_eq!(
-            of("main", &["a:b"]),
-            "Give the equation the terms that it misses: a:b"
+            of("a + b", &["a:b"]),
+            "Give the equation more terms: `terms = \"a + b + a:b\"`"
         );
+        // A shorthand cannot be continued with single terms.
+        assert_eq!(of("main", &["a:b"]), "Give the equation the terms that it misses: a:b");
         assert!(of("main", &[]).starts_with("Give the equation more terms, such as"));
     }
 }

@@ -187,7 +187,7 @@ mod tests {
     use trainwright_study::Level;
 
     use super::*;
-    use crate::small_study::{SmallStudy, analysis, effect};
+    use crate::tests::{SmallStudy, analysis, effect};
 
     fn with_interval(own: Effect, low: f64, high: f64) -> Effect {
         Effect { ci_low: Some(low), ci_high: Some(high), ..own }
@@ -209,7 +209,8 @@ mod tests {
     #[test]
     fn without_p_values_the_margin_of_lenth_decides() {
         let mut own = analysis(vec![effect("a", 1.0, None, 10.0), effect("b", 1.0, None, 10.0)]);
-        own.lenth = Some(LenthSummary { pse: 1.0, me: 2.0, sme: 3.0, active: vec!["b".to_owned()] });
+        own.lenth =
+            Some(LenthSummary { pse: 1.0, me: 2.0, sme: 3.0, active: vec!["b".to_owned()] });
         assert_eq!(standing_of(&own, "a"), Standing::Noise);
         assert_eq!(standing_of(&own, "b"), Standing::StandsOut);
     }
@@ -251,7 +252,8 @@ mod tests {
 
     #[test]
     fn effects_are_ranked_by_share_and_those_without_any_figure_are_left_out() {
-        let bare = |term: &str| Effect { effect: None, percent: None, ..effect(term, 0.0, None, 0.0) };
+        let bare =
+            |term: &str| Effect { effect: None, percent: None, ..effect(term, 0.0, None, 0.0) };
         let size_only = Effect { percent: None, ..effect("size", 2.0, None, 0.0) };
         let own = analysis(vec![
             size_only,
@@ -279,7 +281,10 @@ mod tests {
         );
         assert_eq!(told(effect("a", -0.25, None, 1.0)), "from 1 to 2 lowers y by 0.2500");
         assert_eq!(told(effect("block", 1.0, None, 1.0)), "changes y between its levels");
-        assert_eq!(told(effect("a:b:c", 1.0, None, 1.0)), "the effects of a, b, c depend on each other");
+        assert_eq!(
+            told(effect("a:b:c", 1.0, None, 1.0)),
+            "the effects of a, b, c depend on each other"
+        );
     }
 
     #[test]
@@ -325,7 +330,10 @@ mod tests {
     #[test]
     fn of_effects_that_cannot_be_told_apart_the_simpler_or_the_better_founded_is_likelier() {
         let study = SmallStudy::with("", "").study;
-        let own = analysis(vec![effect("a", 6.0, Some(0.001), 50.0), effect("b", 5.0, Some(0.001), 40.0)]);
+        let own = analysis(vec![
+            effect("a", 6.0, Some(0.001), 50.0),
+            effect("b", 5.0, Some(0.001), 40.0),
+        ]);
         let told = |candidates: [&str; 2]| {
             let candidates = candidates.map(ToOwned::to_owned).to_vec();
             in_words(&study, &own, &Effect { candidates, ..effect("x", 1.0, None, 1.0) })
@@ -333,7 +341,9 @@ mod tests {
         let start = "changes y, but these runs cannot tell which of them does";
         assert_eq!(
             told(["c", "a:b"]),
-            format!("{start}; c is the likeliest, since single factors matter more often than products")
+            format!(
+                "{start}; c is the likeliest, since single factors matter more often than products"
+            )
         );
         assert_eq!(
             told(["a:b", "c:d"]),

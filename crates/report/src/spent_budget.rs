@@ -16,7 +16,7 @@ pub fn spent_budget(study: &Study, used_s: f64, left: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::small_study::SmallStudy;
+    use crate::tests::SmallStudy;
 
     use super::*;
 

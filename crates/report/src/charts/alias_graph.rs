@@ -130,7 +130,7 @@ fn edges(fraction: &TwoLevelFraction) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::small_study::SmallStudy;
+    use crate::tests::SmallStudy;
 
     /// Factors `a`, `b` and so on with two levels each, in so many runs.
     fn fractional(factors: usize, runs: usize) -> Design {

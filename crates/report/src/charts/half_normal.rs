@@ -130,7 +130,7 @@ mod tests {
     use trainwright_analysis::LenthSummary;
 
     use super::*;
-    use crate::small_study::{analysis, effect};
+    use crate::tests::{analysis, effect};
 
     fn points(sizes: &[(&str, f64, f64)]) -> Vec<HalfNormal> {
         let own = |&(term, quantile, effect): &(&str, f64, f64)| HalfNormal {

@@ -104,8 +104,10 @@ mod tests {
 
     #[test]
     fn a_bar_of_one_is_told_in_the_singular() {
-        let mut own = crate::small_study::analysis(vec![]);
-        for (residual, value) in own.residuals.iter_mut().zip([0.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 9.0]) {
+        let mut own = crate::tests::analysis(vec![]);
+        for (residual, value) in
+            own.residuals.iter_mut().zip([0.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 9.0])
+        {
             residual.residual = value;
         }
         let chart = histogram(&own).unwrap();

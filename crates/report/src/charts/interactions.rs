@@ -81,10 +81,15 @@ fn point(interaction: &Interaction, cell: Option<&CellMean>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::small_study::analysis;
+    use crate::tests::analysis;
 
     fn cell(a: Level, b: &str, mean: Option<f64>) -> CellMean {
-        CellMean { a_level: a, b_level: Level::Text(b.to_owned()), mean, n: usize::from(mean.is_some()) }
+        CellMean {
+            a_level: a,
+            b_level: Level::Text(b.to_owned()),
+            mean,
+            n: usize::from(mean.is_some()),
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ mod tests {
     use trainwright_study::TrialState;
 
     use super::*;
-    use crate::small_study::trial;
+    use crate::tests::trial;
 
     fn series(axis: &str, unit: &str, values: &[f64]) -> Series {
         Series {
@@ -100,7 +100,8 @@ mod tests {
         let chart = learning_curve("loss", &curves, 50);
         let names: Vec<_> = (0..4).map(|at| chart.option["series"][at]["name"].clone()).collect();
         assert_eq!(names, ["row 2", "no row", "row 2", "row 7"]);
-        let colours: Vec<_> = (0..4).map(|at| chart.option["series"][at]["color"].clone()).collect();
+        let colours: Vec<_> =
+            (0..4).map(|at| chart.option["series"][at]["color"].clone()).collect();
         assert_eq!(colours, ["$s1", "$s0", "$s1", "$s2"]);
         assert_eq!(chart.option["series"][3]["label_of_line"], "trial 4: a=2 b=10");
         assert_eq!(chart.summary, "loss over step for 4 trials of 3 rows.");

@@ -71,7 +71,7 @@ mod tests {
     use trainwright_study::Level;
 
     use super::*;
-    use crate::small_study::analysis;
+    use crate::tests::analysis;
 
     fn at(level: i64, mean: Option<f64>, ends: Option<(f64, f64)>) -> LevelMean {
         LevelMean {
@@ -85,11 +85,8 @@ mod tests {
 
     #[test]
     fn a_level_without_observations_is_a_gap_and_no_interval_is_no_bar() {
-        let levels = vec![
-            at(1, Some(10.0), Some((8.0, 12.0))),
-            at(2, None, None),
-            at(3, Some(20.0), None),
-        ];
+        let levels =
+            vec![at(1, Some(10.0), Some((8.0, 12.0))), at(2, None, None), at(3, Some(20.0), None)];
         let effect = MainEffect { factor: "n".to_owned(), levels };
         let mut own = analysis(vec![]);
         own.main_effects = vec![effect.clone()];

@@ -78,7 +78,7 @@ mod tests {
     use trainwright_analysis::Check;
 
     use super::*;
-    use crate::small_study::{analysis, effect};
+    use crate::tests::{analysis, effect};
 
     fn terms(chart: &Chart) -> Vec<&str> {
         let names = chart.option["yAxis"]["data"].as_array().unwrap();
@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn only_kinds_of_terms_that_occur_are_in_the_legend() {
-        let known = analysis(vec![effect("a", 6.0, Some(0.001), 90.0), effect("b", 0.1, Some(0.8), 2.0)]);
+        let known =
+            analysis(vec![effect("a", 6.0, Some(0.001), 90.0), effect("b", 0.1, Some(0.8), 2.0)]);
         let chart = pareto(&known).unwrap();
         assert_eq!(kinds(&chart), ["stands out from the noise", "within the noise"]);
         let unknown = analysis(vec![effect("a", 6.0, None, 90.0)]);

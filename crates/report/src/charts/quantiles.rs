@@ -92,7 +92,7 @@ mod tests {
     use trainwright_analysis::Residual;
 
     use super::*;
-    use crate::small_study::analysis;
+    use crate::tests::analysis;
 
     #[test]
     fn raw_residuals_have_no_band_to_lie_in() {
@@ -115,7 +115,8 @@ mod tests {
         let one = own.residuals[0].clone();
         for n in [1, 2, 60, 61, 500] {
             // Quantiles that tell their rank.
-            own.residuals = (0..n).map(|at| Residual { normal_quantile: at as f64, ..one.clone() }).collect();
+            own.residuals =
+                (0..n).map(|at| Residual { normal_quantile: at as f64, ..one.clone() }).collect();
             let band = band(&own);
             assert_eq!(band.len(), n.min(BAND_POINTS), "{n}");
             assert_eq!((band[0].0, band[band.len() - 1].0), (0.0, (n - 1) as f64), "{n}");

@@ -54,7 +54,7 @@ fn chart(analysis: &Analysis, heading: &str, x_name: &str, x: impl Fn(&Residual)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::small_study::analysis;
+    use crate::tests::analysis;
 
     #[test]
     fn residuals_stand_over_their_fitted_value_and_their_place() {

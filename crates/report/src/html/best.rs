@@ -155,7 +155,7 @@ mod tests {
     use trainwright_analysis::{Check, Finding};
 
     use super::*;
-    use crate::small_study::{SmallStudy, analysis, configuration, trial};
+    use crate::tests::{SmallStudy, analysis, configuration, trial};
 
     fn best(direction: Direction, mean: f64) -> Best {
         Best {
@@ -199,7 +199,13 @@ mod tests {
 
     #[test]
     fn trust_counts_findings_and_checks_and_what_could_not_be_checked_counts_neither_way() {
-        let check = |holds| Check { name: "normality", statistic: None, p: None, holds, verdict: "v".into() };
+        let check = |holds| Check {
+            name: "normality",
+            statistic: None,
+            p: None,
+            holds,
+            verdict: "v".into(),
+        };
         let finding = |severity, text: &str| Finding::new("outlier", severity, text.to_owned());
         let mut own = analysis(vec![]);
         own.checks = vec![check(Some(true)), check(Some(false)), check(None)];
@@ -221,7 +227,10 @@ mod tests {
 
     #[test]
     fn before_there_is_an_analysis_the_best_finished_trial_stands_in() {
-        let mut own = SmallStudy::with("objective = \"minimize\"", "objective = \"maximize\"\nunit = \"<u>\"");
+        let mut own = SmallStudy::with(
+            "objective = \"minimize\"",
+            "objective = \"maximize\"\nunit = \"<u>\"",
+        );
         assert!(best_card(&own.input(None)).contains("No trial has finished yet."));
         own.trials = vec![
             trial(1, 1, TrialState::Finished, Some(0.5)),

@@ -173,13 +173,14 @@ fn interactions(analysis: &Analysis, response: &str, charts: &mut Charts) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::small_study::{analysis, effect};
+    use crate::tests::{analysis, effect};
 
     #[test]
     fn bars_left_out_are_counted_among_those_that_could_be_drawn() {
         let with = |drawn: usize, aliased: usize| {
             let drawn = (0..drawn).map(|at| effect(&format!("t{at}"), 1.0, None, 1.0));
-            let bare = |at: usize| Effect { percent: None, ..effect(&format!("u{at}"), 1.0, None, 0.0) };
+            let bare =
+                |at: usize| Effect { percent: None, ..effect(&format!("u{at}"), 1.0, None, 0.0) };
             bars_left_out(&analysis(drawn.chain((0..aliased).map(bare)).collect()))
         };
         assert_eq!(with(MOST_BARS, 0), "");

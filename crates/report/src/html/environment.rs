@@ -78,7 +78,7 @@ mod tests {
     use trainwright_study::TrialState;
 
     use super::*;
-    use crate::small_study::{SmallStudy, trial};
+    use crate::tests::{SmallStudy, trial};
 
     fn machine(commit: Option<&str>, dirty: Option<bool>) -> Machine {
         Machine {

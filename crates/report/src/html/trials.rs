@@ -218,7 +218,7 @@ fn output(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::small_study::{SmallStudy, trial};
+    use crate::tests::{SmallStudy, trial};
 
     fn page_of(trials: Vec<ReportTrial>) -> String {
         let mut own = SmallStudy::with("", "");
@@ -256,7 +256,9 @@ mod tests {
         failed.reason = Some("exit code 1\n<second line>".to_owned());
         failed.output_end = Some(format!("{}<end>", "é".repeat(MOST_OUTPUT)));
         let page = page_of(vec![failed]);
-        assert!(page.contains("<a href=\"#trial-3\">") && page.contains("<details id=\"trial-3\">"));
+        assert!(
+            page.contains("<a href=\"#trial-3\">") && page.contains("<details id=\"trial-3\">")
+        );
         assert!(page.contains("exit code 1</summary>"), "{page}");
         assert!(page.contains("<pre>exit code 1\n&lt;second line&gt;</pre>"), "{page}");
         assert!(page.contains("The last 4000 of 4005 characters kept of its output:"), "{page}");

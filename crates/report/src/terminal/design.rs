@@ -132,6 +132,9 @@ mod tests {
         let measured = SpaceFilling::of(&[vec![0.25], vec![0.75]]).unwrap();
         let text = space_filling_text(&measured);
         assert!(!text.contains("largest correlation"), "one column has none: {text}");
-        assert!(text.contains("smallest distance") && text.starts_with('\n'), "{text}");
+        assert!(
+            text.contains("closest points apart    0.5000") && text.starts_with('\n'),
+            "{text}"
+        );
     }
 }

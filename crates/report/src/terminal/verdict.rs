@@ -211,7 +211,7 @@ mod tests {
     use trainwright_analysis::Check;
 
     use super::*;
-    use crate::small_study::{SmallStudy, analysis, effect, trial};
+    use crate::tests::{SmallStudy, analysis, effect, trial};
 
     fn under<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
         let lines = text.lines().skip_while(|line| *line != heading).skip(1);
@@ -259,7 +259,8 @@ mod tests {
 
     #[test]
     fn checks_are_answered_by_yes_no_or_a_question_mark() {
-        let check = |name, holds| Check { name, statistic: None, p: None, holds, verdict: "v".into() };
+        let check =
+            |name, holds| Check { name, statistic: None, p: None, holds, verdict: "v".into() };
         let mut found = analysis(vec![]);
         found.checks = vec![
             check("equal-variance", Some(true)),
@@ -281,10 +282,7 @@ mod tests {
         let text = verdict(&own.input(None), Colour::Never);
         assert!(text.starts_with("\nsmall: 5 trials, 5 failed\n"), "{text}");
         let lines = under(&text, "Failed trials");
-        assert_eq!(
-            lines[..3],
-            ["  trial 1 (a=1 b=10):", "    first", "    \\e[31msecond"]
-        );
+        assert_eq!(lines[..3], ["  trial 1 (a=1 b=10):", "    first", "    \\e[31msecond"]);
         assert_eq!(lines[4], "    no reason kept");
         assert_eq!(lines.last(), Some(&"  and 2 more"));
     }

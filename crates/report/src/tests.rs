@@ -80,7 +80,10 @@ pub(crate) fn trial(number: u32, row: u32, state: TrialState, y: Option<f64>) ->
         number,
         row: Some(row),
         replicate: 1,
-        configuration: configuration(1 + i64::from((row - 1) % 2), 10 * (1 + i64::from((row - 1) / 2))),
+        configuration: configuration(
+            1 + i64::from((row - 1) % 2),
+            10 * (1 + i64::from((row - 1) / 2)),
+        ),
         state,
         attempts: 1,
         started_ms: None,
