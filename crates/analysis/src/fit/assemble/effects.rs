@@ -103,3 +103,108 @@ pub(crate) fn half_normal(effects: &[Effect]) -> Vec<HalfNormal> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{fitted, problem, table, two_by_two};
+
+    fn of(formula: &str) -> Vec<Effect> {
+        let (problem, fitted) = fitted(&two_by_two(), formula);
+        effects(&problem, &fitted)
+    }
+
+    #[test]
+    fn effects_are_differences_of_means_with_the_interval_of_students_t() {
+        let found = of("y ~ a * b");
+        // Means of the cells: 10, 16, 12 and 22; an interaction is half the difference of effects.
+        let sizes: Vec<f64> = found.iter().map(|own| own.effect.unwrap()).collect();
+        for (own, expected) in sizes.iter().zip([8.0, 4.0, 2.0]) {
+            assert!((own - expected).abs() < 1e-9, "{sizes:?}");
+        }
+        // Repeats 1 apart: variance 0.5 over 4 degrees of freedom, so an effect of 8 runs has the
+        // standard error 2 sqrt(0.5 / 8) = 0.5, and t(0.975; 4) = 2.776445105.
+        for (own, effect) in found.iter().zip(&sizes) {
+            assert!((own.ci_high.unwrap() - effect - 0.5 * 2.776_445_105).abs() < 1e-8);
+            assert!((effect - own.ci_low.unwrap() - 0.5 * 2.776_445_105).abs() < 1e-8);
+        }
+        // Shares: 8 (effect / 2)^2 of 8 (16 + 4 + 1) + 4 * 0.5.
+        let share = found[0].percent.unwrap();
+        assert!((share - 100.0 * 128.0 / 170.0).abs() < 1e-9, "{share}");
+    }
+
+    #[test]
+    fn p_values_are_adjusted_by_holms_method() {
+        let found = of("y ~ a * b");
+        let p: Vec<f64> = found.iter().map(|own| own.p.unwrap()).collect();
+        let adjusted: Vec<f64> = found.iter().map(|own| own.p_adjusted.unwrap()).collect();
+        assert!(p[0] < p[1] && p[1] < p[2]);
+        for (own, expected) in adjusted.iter().zip([3.0 * p[0], 2.0 * p[1], p[2]]) {
+            assert!((own - expected).abs() < 1e-15, "{adjusted:?} of {p:?}");
+        }
+    }
+
+    #[test]
+    fn an_equation_in_raw_units_without_a_margin_has_no_coded_effects() {
+        let mut own = problem(&two_by_two(), "y ~ a + a:b");
+        own.coding = Coding::Raw;
+        let fitted = Fitted::new(&own).unwrap();
+        let found = effects(&own, &fitted);
+        assert!(found.iter().all(|own| own.effect.is_none() && own.p.is_none()), "{found:?}");
+        assert!(of("y ~ a + a:b").iter().all(|own| own.effect.is_some()), "coded units are clear");
+    }
+
+    #[test]
+    fn a_variable_beside_its_square_has_no_effect_of_a_single_column() {
+        let own = problem(
+            &table("x,y", &[&[0.0, 1.0], &[1.0, 3.0], &[2.0, 2.0], &[3.0, 9.0], &[4.0, 8.0]]),
+            "y ~ x + I(x^2)",
+        );
+        assert!(!stands_alone(&own, 0) && !stands_alone(&own, 1));
+        let pair = problem(&two_by_two(), "y ~ a * b");
+        assert!((0..3).all(|term| stands_alone(&pair, term)));
+    }
+
+    #[test]
+    fn margins_of_lenth_need_runs_without_repeats() {
+        let found = of("y ~ a * b");
+        assert!(lenth_margins(&problem(&two_by_two(), "y ~ a * b"), &found).is_none());
+        // Eight runs of 2^3 with one large effect of 20 and six of size 1: the pseudo standard
+        // error is 1.5 times their median, 1.5 (Lenth, Technometrics 31, 1989).
+        let mut rows = Vec::new();
+        for run in 0..8 {
+            let sign = |bit: usize| if run >> bit & 1 == 1 { 1.0 } else { -1.0 };
+            let (a, b, c) = (sign(0), sign(1), sign(2));
+            let small = 0.5 * (b + c + a * b + a * c + b * c + a * b * c);
+            rows.push([a, b, c, 10.0 * a + small]);
+        }
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 4]>::as_slice).collect();
+        let (own, fit) = fitted(&table("a,b,c,y", &rows), "y ~ a * b * c");
+        let margins = lenth_margins(&own, &effects(&own, &fit)).unwrap();
+        assert!((margins.pse - 1.5).abs() < 1e-9, "{margins:?}");
+        assert_eq!(margins.active, ["a"]);
+    }
+
+    #[test]
+    fn half_normal_quantiles_rise_with_the_size_whatever_the_sign() {
+        let sized = |term: &str, effect: Option<f64>| Effect {
+            term: term.to_owned(),
+            effect,
+            ci_low: None,
+            ci_high: None,
+            p: None,
+            p_adjusted: None,
+            percent: None,
+            candidates: vec![],
+            turn: None,
+        };
+        let found = half_normal(&[sized("a", Some(-3.0)), sized("b", None), sized("c", Some(1.0))]);
+        let terms: Vec<&str> = found.iter().map(|own| own.term.as_str()).collect();
+        assert_eq!(terms, ["c", "a"]);
+        assert_eq!(found[1].effect, 3.0);
+        // Normal quantiles of 0.625 and 0.875.
+        assert!((found[0].quantile - 0.318_639_363_964).abs() < 1e-9);
+        assert!((found[1].quantile - 1.150_349_380_376).abs() < 1e-9);
+        assert!(half_normal(&[]).is_empty());
+    }
+}
