@@ -259,3 +259,46 @@ fn listed(numbers: &[u32]) -> String {
         _ => words.concat(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offers_are_listed_as_in_a_sentence() {
+        assert_eq!(listed(&[8, 12, 16]), "8, 12 or 16");
+        assert_eq!(listed(&[8, 12]), "8 or 12");
+        assert_eq!((listed(&[8]), listed(&[])), ("8".to_owned(), String::new()));
+        let own =
+            DesignError::RunsNotOffered { design: "Box-Behnken", runs: 9, offered: &[13, 25] };
+        assert_eq!(own.to_string(), "a Box-Behnken design has 13 or 25 runs, not 9");
+    }
+
+    #[test]
+    fn the_place_of_a_fault_is_the_key_that_can_mend_it() {
+        let factor = || "lr".to_owned();
+        let check =
+            |error: DesignError, expected: &[&str]| assert_eq!(error.key(), expected, "{error}");
+        check(
+            DesignError::NotTwoLevel { factor: factor(), levels: 3 },
+            &["factors", "lr", "levels"],
+        );
+        check(
+            DesignError::ConditionalFactor { factor: factor(), design: "it" },
+            &["factors", "lr", "when"],
+        );
+        check(
+            DesignError::UnknownBaselineLevel { factor: factor(), level: Level::Integer(3) },
+            &["design", "baseline", "lr"],
+        );
+        check(
+            DesignError::NothingLeft { constraint: "a > 1".to_owned(), index: 4 },
+            &["constraint", "4", "expr"],
+        );
+        check(DesignError::TooManyCandidates { combinations: 9, most: 1 }, &["factors"]);
+        check(DesignError::TooFewRunsForModel { runs: 3, coefficients: 4 }, &["design", "runs"]);
+        check(DesignError::CandidatesTooPoor { coefficients: 4 }, &["design", "model"]);
+        check(DesignError::FoldoverRepeats, &["design", "foldover"]);
+        check(DesignError::EmptyTable, &["design", "rows"]);
+    }
+}

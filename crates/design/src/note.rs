@@ -217,3 +217,58 @@ fn efficiency(f: &mut fmt::Formatter<'_>, model: &str, own: &Optimality) -> fmt:
         own.d_efficiency, own.coefficients, own.starts_at_best, own.starts
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_told_in_the_singular() {
+        let dropped = |count: usize| DesignNote::Dropped {
+            constraint: "a < 2".to_owned(),
+            configurations: vec![Configuration::new(vec![]); count],
+        };
+        assert_eq!(dropped(1).to_string(), "1 row dropped by constraint `a < 2`");
+        assert_eq!(dropped(2).to_string(), "2 rows dropped by constraint `a < 2`");
+        let merged = |combinations| DesignNote::Merged { combinations }.to_string();
+        assert!(merged(1).starts_with("1 combination merged with another that differs"));
+        assert!(merged(3).starts_with("3 combinations merged with others that differ"));
+        let rounded = |others| {
+            let (factor, wanted, level) = ("n".to_owned(), 2.5, Level::Integer(3));
+            DesignNote::Rounded { factor, wanted, level, others }.to_string()
+        };
+        assert_eq!(rounded(0), "`n` takes whole numbers: 2.5 runs as 3");
+        assert!(rounded(1).ends_with("3, and 1 other value is rounded"));
+        assert!(rounded(4).ends_with("3, and 4 other values are rounded"));
+    }
+
+    #[test]
+    fn whole_plots_made_once_say_what_they_lack() {
+        let told = |replications| {
+            let factors = vec!["disk".to_owned(), "net".to_owned()];
+            DesignNote::SplitPlot { factors, settings: 4, replications }.to_string()
+        };
+        assert_eq!(
+            told(3),
+            "runs of the same `disk` and `net` stay together, in 12 whole plots (4 settings, each \
+             made 3 times); effects of `disk` and `net` are judged by how whole plots of the same \
+             setting differ"
+        );
+        assert!(told(1).contains("each made 1 time)"));
+        assert!(told(1).ends_with("setting differ, which takes replications = 2 or more"));
+    }
+
+    #[test]
+    fn a_foldover_may_free_everything() {
+        assert_eq!(
+            DesignNote::Folded { before: Some(3), after: None }.to_string(),
+            "the foldover takes the fraction from resolution 3 to no aliases at all"
+        );
+        let beyond = |is_range| {
+            let (low, high) = (Level::Integer(0), Level::Number(1.5));
+            DesignNote::Beyond { factor: "lr".to_owned(), low, high, is_range }.to_string()
+        };
+        assert_eq!(beyond(true), "`lr` also runs beyond its range, from 0 to 1.5");
+        assert_eq!(beyond(false), "`lr` also runs beyond its levels, from 0 to 1.5");
+    }
+}

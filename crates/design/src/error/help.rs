@@ -61,7 +61,9 @@ impl DesignError {
     /// Advice that names what would do.
     fn advice_with_figures(&self) -> Option<String> {
         Some(match self {
-            Self::TooManyRows { most, .. } => format!("use at most {} runs", 1usize << most.ilog2()),
+            Self::TooManyRows { most, .. } => {
+                format!("use at most {} runs", 1usize << most.ilog2())
+            }
             Self::TooManyTrials { rows, most, .. } => {
                 format!("use at most {} replications", most / rows)
             }
@@ -109,5 +111,98 @@ impl GeneratorProblem {
             }
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(error: &DesignError, expected: Option<&str>) {
+        assert_eq!(error.help().as_deref(), expected, "{error}");
+    }
+
+    #[test]
+    fn a_limit_is_told_as_a_number_that_will_do() {
+        check(
+            &DesignError::TooManyRows { runs: 1 << 20, most: 1_000_000 },
+            Some("use at most 524288 runs"),
+        );
+        check(
+            &DesignError::TooManyTrials { rows: 300, replications: 9, trials: 2700, most: 1000 },
+            Some("use at most 3 replications"),
+        );
+        check(
+            &DesignError::TooManyCentrePoints { centre: 9, rows: 8, most: 10 },
+            Some("use at most 2 centre points"),
+        );
+        check(
+            &DesignError::TooManyCentrePoints { centre: 9, rows: 11, most: 10 },
+            Some("use at most 0 centre points"),
+        );
+        check(&DesignError::TooManyBlocks { blocks: 8, rows: 8 }, Some("use at most 4 blocks"));
+    }
+
+    #[test]
+    fn runs_between_two_powers_name_both_neighbours() {
+        for (runs, expected) in [
+            (3, Some("use 2 or 4")),
+            (12, Some("use 8 or 16")),
+            ((1 << 31) - 1, Some("use 1073741824 or 2147483648")),
+            (0, None),
+            // The next power does not fit, so there is nothing to offer.
+            ((1 << 31) + 1, None),
+        ] {
+            check(&DesignError::RunsNotPowerOfTwo { runs }, expected);
+        }
+    }
+
+    #[test]
+    fn a_search_too_long_is_shortened_by_starts_only_where_one_start_fits() {
+        let own = |starts_allowed| DesignError::SearchTooLong {
+            runs: 8,
+            candidates: 100,
+            coefficients: 4,
+            starts: 10,
+            work: 4_300_000_000_000,
+            most: 1_000_000_000_000,
+            starts_allowed,
+        };
+        check(&own(3), Some("use at most 3 starts"));
+        assert_eq!(own(3).key(), ["design", "starts"]);
+        check(&own(0), Some("use fewer runs, fewer levels or fewer terms"));
+        assert_eq!(own(0).key(), ["design", "runs"]);
+        assert_eq!(
+            own(3).to_string(),
+            "choosing 8 of 100 candidates for 4 coefficients from 10 starts takes 4.3e12 \
+             multiplications for each pass, more than 1.0e12"
+        );
+    }
+
+    #[test]
+    fn a_resolution_beyond_all_runs_offers_the_one_that_is_reached() {
+        let own =
+            |needed| DesignError::ResolutionNotReached { asked: 5, reached: 3, runs: 8, needed };
+        check(&own(Some(32)), Some("use `runs = 32`, or accept `resolution = 3`"));
+        check(&own(None), Some("accept `resolution = 3`"));
+    }
+
+    #[test]
+    fn a_generator_is_helped_by_what_is_wrong_with_it() {
+        let own =
+            |problem| DesignError::Generator { index: 2, generator: "D=AX".to_owned(), problem };
+        let unknown = GeneratorProblem::UnknownFactor { name: "X".into(), known: "a, b".into() };
+        assert_eq!(
+            own(unknown.clone()).to_string(),
+            "generator `D=AX` names `X`, which is neither a factor nor the letter of one"
+        );
+        check(&own(unknown.clone()), Some("factors are a, b"));
+        check(&own(GeneratorProblem::Repeats { factor: "a".to_owned() }), None);
+        assert_eq!(own(unknown.clone()).key(), ["design", "generators", "2"]);
+        let block =
+            DesignError::BlockGenerator { index: 0, generator: "AX".to_owned(), problem: unknown };
+        check(&block, Some("factors are a, b"));
+        assert_eq!(block.key(), ["design", "block_generators", "0"]);
     }
 }
