@@ -27,6 +27,8 @@ mod questions;
 mod queues;
 mod read_speed;
 mod test_table;
+#[cfg(test)]
+mod tests;
 pub mod wording;
 
 pub use csv_table::{Column, Table};

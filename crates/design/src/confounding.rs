@@ -148,3 +148,68 @@ fn rank(columns: &[Vec<f64>]) -> usize {
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::study;
+
+    fn of(factors: &[(&str, &str)], design: &str) -> Confounding {
+        let study = study(factors, design);
+        Confounding::of(&study, &Design::of(&study).unwrap()).unwrap()
+    }
+
+    const TWO: &str = "levels = [1, 2]";
+
+    #[test]
+    fn a_whole_factorial_mixes_nothing() {
+        let found = of(&[("a", TWO), ("b", TWO), ("c", TWO)], "type = \"full\"");
+        assert_eq!((found.coefficients, found.estimable), (6, 6));
+        assert!(found.same.is_empty() && found.partial.is_empty() && found.constant.is_empty());
+    }
+
+    #[test]
+    fn a_half_fraction_pairs_each_factor_with_a_product() {
+        let found = of(&[("a", TWO), ("b", TWO), ("c", TWO)], "type = \"fractional\"\nruns = 4");
+        let pairs: Vec<(&str, &str, f64)> = found
+            .same
+            .iter()
+            .map(|own| (own.first.as_str(), own.second.as_str(), own.correlation.round()))
+            .collect();
+        assert_eq!(pairs, [("c", "a:b", 1.0), ("b", "a:c", 1.0), ("a", "b:c", 1.0)]);
+        assert_eq!((found.coefficients, found.estimable), (6, 3));
+    }
+
+    #[test]
+    fn rows_that_leave_a_factor_alone_say_so() {
+        let rows = "type = \"table\"\nrows = [[1, 1], [2, 1], [1, 1]]";
+        let found = of(&[("a", TWO), ("b", TWO)], rows);
+        assert_eq!(found.constant, ["b"]);
+        // With b at its low level throughout, the product is a with its sign turned.
+        assert_eq!(found.same.len(), 1);
+        assert!((found.same[0].correlation + 1.0).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn a_square_is_correlated_with_its_factor_where_levels_are_uneven() {
+        let found = of(&[("a", "levels = [0, 1, 4]"), ("b", TWO)], "type = \"full\"");
+        // Coded -1, -0.5 and 1 with squares 1, 0.25 and 1, about their means: products add up to
+        // 1 / 4, squares to 13 / 6 and 3 / 8.
+        let names = |pair: &EffectPair| format!("{} {}", pair.first, pair.second);
+        assert_eq!(names(&found.partial[0]), "a a^2");
+        let expected = 0.25 / (13.0f64 / 6.0 * 0.375).sqrt();
+        assert!((found.partial[0].correlation - expected).abs() < 1e-9, "{found:?}");
+        // The mean of a, -1 / 6, is left of b in a:b, whose squares have the mean 3 / 4.
+        assert_eq!(names(&found.partial[1]), "b a:b");
+        let expected = -1.0 / 6.0 / 0.75f64.sqrt();
+        assert!((found.partial[1].correlation - expected).abs() < 1e-9, "{found:?}");
+        assert_eq!(found.partial.len(), 2);
+    }
+
+    #[test]
+    fn the_rank_counts_independent_columns() {
+        let columns = [vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.6, 0.8, 0.0]];
+        assert_eq!((rank(&columns), rank(&columns[..1]), rank(&[])), (2, 1, 0));
+        assert!(unit_column(&[vec![2.0], vec![2.0]], 0).is_none());
+    }
+}

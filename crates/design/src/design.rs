@@ -237,3 +237,56 @@ fn levels_never_run(study: &Study, rows: &[Configuration]) -> Vec<DesignNote> {
     }
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{configuration, study};
+
+    #[test]
+    fn effects_are_named_by_their_factors_and_signs() {
+        let own = study(&[("lr", "levels = [1, 2]"), ("n", "levels = [1, 2]")], "type = \"full\"");
+        let design = Design::of(&own).unwrap();
+        assert_eq!(design.name_effect("A").as_deref(), Some("lr"));
+        assert_eq!(design.name_effect("-AB").as_deref(), Some("-lr:n"));
+        assert_eq!(design.name_effect("AC"), None, "there is no third factor");
+        assert_eq!(design.name_effect(""), None);
+        assert_eq!(design.name_effect("I"), None, "the identity is no effect");
+        assert_eq!(design.row(0), None, "rows count from 1");
+        assert_eq!(design.row(4), Some(&configuration("lr=2 n=2")));
+    }
+
+    #[test]
+    fn centre_points_are_the_last_rows_and_bring_levels_of_their_own() {
+        let own = study(
+            &[("a", "levels = [1.0, 2.0]"), ("b", "levels = [10, 20]")],
+            "type = \"full\"\ncenter_points = 2",
+        );
+        let design = Design::of(&own).unwrap();
+        assert_eq!(design.rows().len(), 6);
+        let centre: Vec<u32> = (0..=8).filter(|&row| design.is_centre(row)).collect();
+        assert_eq!(centre, [5, 6]);
+        assert_eq!(design.further_levels(&own.factors[0]), [Level::Number(1.5)]);
+        assert_eq!(design.further_levels(&own.factors[1]), [Level::Integer(15)]);
+        assert_eq!(design.coded(), None, "the centre is neither low nor high");
+    }
+
+    #[test]
+    fn signs_follow_the_size_of_numbers_and_the_order_of_texts() {
+        let own =
+            study(&[("a", "levels = [2, 1]"), ("b", "levels = [\"z\", \"y\"]")], "type = \"full\"");
+        let design = Design::of(&own).unwrap();
+        let first = design.row(1).unwrap();
+        assert_eq!(first.to_string(), "a=2 b=z");
+        assert_eq!(design.coded().unwrap()[0], [1, -1], "2 is the high level, z the first");
+    }
+
+    #[test]
+    fn a_level_that_never_runs_is_noted() {
+        let own = study(&[("a", "levels = [1, 2, 3]")], "type = \"table\"\nrows = [[1], [3]]");
+        let design = Design::of(&own).unwrap();
+        let level = Level::Integer(2);
+        let expected = DesignNote::LevelNeverRun { factor: "a".to_owned(), level };
+        assert!(design.notes().contains(&expected), "{:?}", design.notes());
+    }
+}

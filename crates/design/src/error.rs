@@ -1,4 +1,7 @@
-//! Why a design cannot be built, and where in the study file the reason lies.
+//! Why a design cannot be built, and where in the study file the reason lies; `error/help.rs` says
+//! what to do about it.
+
+mod help;
 
 use trainwright_study::{Configuration, EvaluateError, Level};
 
@@ -181,14 +184,19 @@ impl DesignError {
             Self::NoFactors
             | Self::TooManyCombinations { .. }
             | Self::TooManyFactors { .. }
-            | Self::FactorsOutOfRange { .. } => path(&["factors"]),
+            | Self::FactorsOutOfRange { .. }
+            | Self::TooManyCells { .. }
+            | Self::TooManyCandidates { .. }
+            | Self::NoArray { .. } => path(&["factors"]),
             Self::TooManyTrials { .. } => path(&["design", "replications"]),
             Self::TooManyCentrePoints { .. } => path(&["design", "center_points"]),
-            Self::TooManyCells { .. } => path(&["factors"]),
-            Self::TooManyProducts { .. } | Self::ModelTooLarge { .. } => path(&["design", "model"]),
-            Self::SearchTooLong { starts_allowed: 0, .. } => path(&["design", "runs"]),
-            Self::SearchTooLong { .. } => path(&["design", "starts"]),
-            Self::TooManyRows { .. }
+            Self::TooManyProducts { .. }
+            | Self::ModelTooLarge { .. }
+            | Self::UnknownTerm { .. }
+            | Self::CandidatesTooPoor { .. } => path(&["design", "model"]),
+            Self::SearchTooLong { starts_allowed: 1.., .. } => path(&["design", "starts"]),
+            Self::SearchTooLong { .. }
+            | Self::TooManyRows { .. }
             | Self::RunsNotPowerOfTwo { .. }
             | Self::TooFewRuns { .. }
             | Self::TooManyRuns { .. }
@@ -196,12 +204,9 @@ impl DesignError {
             | Self::RunsDisagree { .. }
             | Self::RunsNotOffered { .. }
             | Self::NoRuns { .. }
-            | Self::TooManyRunsToSpread { .. } => path(&["design", "runs"]),
-            Self::TooFewRunsForModel { .. } | Self::NoArrayOfSize { .. } => {
-                path(&["design", "runs"])
-            }
-            Self::UnknownTerm { .. } | Self::CandidatesTooPoor { .. } => path(&["design", "model"]),
-            Self::TooManyCandidates { .. } | Self::NoArray { .. } => path(&["factors"]),
+            | Self::TooManyRunsToSpread { .. }
+            | Self::TooFewRunsForModel { .. }
+            | Self::NoArrayOfSize { .. } => path(&["design", "runs"]),
             Self::SizeMissing | Self::NotDOptimal => path(&["design", "type"]),
             Self::ResolutionNotReached { .. } => path(&["design", "resolution"]),
             Self::TableTooLong { .. }
@@ -239,100 +244,6 @@ impl DesignError {
             Self::Generator { index, .. } => path(&["design", "generators", &index.to_string()]),
         }
     }
-
-    /// What to do about it, where that is known.
-    pub fn help(&self) -> Option<String> {
-        Some(match self {
-            Self::TooManyCombinations { .. } => {
-                "remove levels, or use a fractional design".to_owned()
-            }
-            Self::TooManyRows { most, .. } => format!("use at most {} runs", 1usize << most.ilog2()),
-            Self::TooManyTrials { rows, most, .. } => {
-                format!("use at most {} replications", most / rows)
-            }
-            Self::TooManyCentrePoints { rows, most, .. } => {
-                format!("use at most {} centre points", most.saturating_sub(*rows))
-            }
-            Self::TooManyCells { .. } => "use fewer factors or fewer rows".to_owned(),
-            Self::TooManyProducts { .. } => "write `main + 2fi`, or shorter products".to_owned(),
-            Self::ModelTooLarge { .. } => "use fewer levels or fewer terms".to_owned(),
-            Self::SearchTooLong { starts_allowed: 0, .. } => {
-                "use fewer runs, fewer levels or fewer terms".to_owned()
-            }
-            Self::SearchTooLong { starts_allowed, .. } => {
-                format!("use at most {starts_allowed} starts")
-            }
-            Self::NotTwoLevel { .. } => {
-                "give the factor two levels, or use type = \"full\"".to_owned()
-            }
-            Self::ConditionalFactor { .. } => {
-                "use type = \"full\", which leaves a factor out where its condition fails".to_owned()
-            }
-            Self::RowViolates { .. } => {
-                "change the levels or the constraint; type = \"full\" drops forbidden rows by itself"
-                    .to_owned()
-            }
-            Self::RunsNotPowerOfTwo { runs } => match runs.checked_next_power_of_two() {
-                Some(above) if above > 2 => format!("use {} or {above}", above / 2),
-                _ => return None,
-            },
-            Self::TooFewRuns { least, .. } => format!("use at least {least} runs"),
-            Self::TooManyRuns { combinations, .. } => {
-                format!("use at most {combinations} runs, and replications for more trials")
-            }
-            Self::TooManyGenerators { .. } => "use more runs".to_owned(),
-            Self::TooManyRunsToSpread { .. } => {
-                "use fewer runs, or the plain Latin hypercube".to_owned()
-            }
-            Self::SizeMissing => "add `runs = 16`, or another power of two".to_owned(),
-            Self::RunsDisagree { given, .. } => {
-                format!("write `runs = {given}`, or leave either runs or generators out")
-            }
-            Self::ResolutionNotReached { reached, needed, .. } => match needed {
-                Some(runs) => format!("use `runs = {runs}`, or accept `resolution = {reached}`"),
-                None => format!("accept `resolution = {reached}`"),
-            },
-            Self::NotNumeric { .. } => {
-                "give it numbers, or use type = \"full\", \"d-optimal\" or \"mixed\"".to_owned()
-            }
-            Self::LevelsCollapse { .. } => {
-                "set its levels further apart, or write them with a decimal point".to_owned()
-            }
-            Self::BelowZero { .. } => {
-                "use face = \"face-centred\" or \"inscribed\", or scale = \"log\"".to_owned()
-            }
-            Self::UnknownTerm { .. } => {
-                "such as model = \"main + 2fi\", \"quadratic\" or \"lr*batch + lr^2\"".to_owned()
-            }
-            Self::TooFewRunsForModel { coefficients, .. } => {
-                format!("use at least {coefficients} runs, or fewer terms")
-            }
-            Self::CandidatesTooPoor { .. } => {
-                "a square needs three levels or a range; a constraint may forbid too much".to_owned()
-            }
-            Self::TooManyCandidates { .. } => {
-                "use fewer levels, or list rows in a file: candidates = \"rows.csv\"".to_owned()
-            }
-            Self::NoArray { .. } => "use type = \"d-optimal\", or fewer levels".to_owned(),
-            Self::NoArrayOfSize { enough, .. } => format!("use {enough} runs"),
-            Self::FoldoverRepeats => {
-                "fold over one factor, such as foldover = \"A\", or leave it out".to_owned()
-            }
-            Self::FoldoverFactor { .. } => {
-                "write true, or the name or letter of one factor".to_owned()
-            }
-            Self::BlocksNotPowerOfTwo { .. } => "use 2, 4 or 8 blocks".to_owned(),
-            Self::TooManyBlocks { rows, .. } => format!("use at most {} blocks", rows / 2),
-            Self::NoRoomForBlocks { .. } => "use fewer blocks or more runs".to_owned(),
-            Self::BlocksHideMain { .. } => {
-                "give up longer products, or let `blocks` choose them".to_owned()
-            }
-            Self::Generator { problem, .. } | Self::BlockGenerator { problem, .. } => {
-                return problem.help();
-            }
-            _ => return None,
-        })
-    }
 }
 
 /// A large number by its first digits: `4.3e12`.
@@ -349,15 +260,45 @@ fn listed(numbers: &[u32]) -> String {
     }
 }
 
-impl GeneratorProblem {
-    fn help(&self) -> Option<String> {
-        match self {
-            Self::Malformed => Some("such as `D=ABC`, `D=-ABC` or `batch = nodes*lr`".to_owned()),
-            Self::UnknownFactor { known, .. } => Some(format!("factors are {known}")),
-            Self::AmbiguousLetter { .. } => {
-                Some("write the factors' names with `*` between them".to_owned())
-            }
-            _ => None,
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offers_are_listed_as_in_a_sentence() {
+        assert_eq!(listed(&[8, 12, 16]), "8, 12 or 16");
+        assert_eq!(listed(&[8, 12]), "8 or 12");
+        assert_eq!((listed(&[8]), listed(&[])), ("8".to_owned(), String::new()));
+        let own =
+            DesignError::RunsNotOffered { design: "Box-Behnken", runs: 9, offered: &[13, 25] };
+        assert_eq!(own.to_string(), "a Box-Behnken design has 13 or 25 runs, not 9");
+    }
+
+    #[test]
+    fn the_place_of_a_fault_is_the_key_that_can_mend_it() {
+        let factor = || "lr".to_owned();
+        let check =
+            |error: DesignError, expected: &[&str]| assert_eq!(error.key(), expected, "{error}");
+        check(
+            DesignError::NotTwoLevel { factor: factor(), levels: 3 },
+            &["factors", "lr", "levels"],
+        );
+        check(
+            DesignError::ConditionalFactor { factor: factor(), design: "it" },
+            &["factors", "lr", "when"],
+        );
+        check(
+            DesignError::UnknownBaselineLevel { factor: factor(), level: Level::Integer(3) },
+            &["design", "baseline", "lr"],
+        );
+        check(
+            DesignError::NothingLeft { constraint: "a > 1".to_owned(), index: 4 },
+            &["constraint", "4", "expr"],
+        );
+        check(DesignError::TooManyCandidates { combinations: 9, most: 1 }, &["factors"]);
+        check(DesignError::TooFewRunsForModel { runs: 3, coefficients: 4 }, &["design", "runs"]);
+        check(DesignError::CandidatesTooPoor { coefficients: 4 }, &["design", "model"]);
+        check(DesignError::FoldoverRepeats, &["design", "foldover"]);
+        check(DesignError::EmptyTable, &["design", "rows"]);
     }
 }

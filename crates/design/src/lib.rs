@@ -17,6 +17,8 @@ mod model_terms;
 mod note;
 mod rows;
 mod size;
+#[cfg(test)]
+mod tests;
 mod trials;
 mod two_level;
 

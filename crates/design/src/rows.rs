@@ -60,3 +60,40 @@ impl<'a> RowList<'a> {
         Ok((self.rows, notes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{configuration, study};
+
+    #[test]
+    fn rows_that_differ_in_absent_factors_only_run_once() {
+        let study = study(
+            &[("a", "levels = [1, 2]"), ("b", "levels = [1, 2]\nwhen = \"a == 2\"")],
+            "type = \"full\"",
+        );
+        let mut rows = RowList::new(&study);
+        for row in ["a=1 b=1", "a=2 b=1", "a=1 b=2", "a=2 b=2"] {
+            rows.push(&configuration(row)).unwrap();
+        }
+        let (rows, notes) = rows.finish().unwrap();
+        let told: Vec<String> = rows.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["a=1", "a=2 b=1", "a=2 b=2"]);
+        assert_eq!(notes, [DesignNote::Merged { combinations: 1 }]);
+    }
+
+    #[test]
+    fn the_first_constraint_that_forbids_a_row_is_told() {
+        let study = study(
+            &[("a", "levels = [1, 2]")],
+            "type = \"full\"\n[[constraint]]\nexpr = \"a < 3\"\n[[constraint]]\nexpr = \"a < 2\"",
+        );
+        let mut rows = RowList::new(&study);
+        rows.push(&configuration("a=2")).unwrap();
+        let refused = rows.finish().unwrap_err();
+        let expected = DesignError::NothingLeft { constraint: "a < 2".to_owned(), index: 1 };
+        assert_eq!(refused, expected);
+        assert_eq!(violated(&study, &configuration("a=1")), Ok(None));
+        assert_eq!(violated(&study, &configuration("a=3")), Ok(Some(0)));
+    }
+}

@@ -39,3 +39,31 @@ pub(crate) fn check_trials(rows: usize, replications: u32) -> Result<(), DesignE
         trials => Err(DesignError::TooManyTrials { rows, replications, trials, most: MOST_ROWS }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_itself_is_allowed_and_one_more_is_not() {
+        assert_eq!(check_runs(1_000_000), Ok(()));
+        assert_eq!(
+            check_runs(1_000_001),
+            Err(DesignError::TooManyRows { runs: 1_000_001, most: MOST_ROWS })
+        );
+        assert_eq!(check_centre_points(MOST_ROWS - 3, 3), Ok(()));
+        assert!(check_centre_points(MOST_ROWS - 3, 4).is_err());
+        assert_eq!(check_cells(1_000_000, 50), Ok(()));
+        assert!(check_cells(1_000_000, 51).is_err());
+        assert_eq!(check_trials(250_000, 4), Ok(()));
+        assert!(check_trials(250_000, 5).is_err());
+    }
+
+    #[test]
+    fn sizes_beyond_all_counting_are_refused_without_overflow() {
+        assert!(check_centre_points(1, u64::MAX).is_err());
+        assert!(check_runs(u64::MAX).is_err());
+        assert!(check_cells(usize::MAX, usize::MAX).is_err());
+        assert!(check_trials(MOST_ROWS, u32::MAX).is_err());
+    }
+}

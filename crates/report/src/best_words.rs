@@ -90,3 +90,115 @@ pub(crate) fn confirming_runs(best: &Best) -> Option<String> {
         best.configuration, own.configuration
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_analysis::Alike;
+    use trainwright_study::Direction;
+
+    use super::*;
+    use crate::tests::{analysis, configuration};
+
+    fn best() -> Best {
+        Best {
+            configuration: configuration(1, 10),
+            mean: 10.0,
+            ci_low: Some(9.0),
+            ci_high: Some(11.0),
+            n: 2,
+            direction: Direction::Minimize,
+            spread: Some("common"),
+            alike: vec![],
+            predicted: None,
+        }
+    }
+
+    fn predicted_best() -> PredictedBest {
+        PredictedBest {
+            configuration: configuration(2, 20),
+            mean: 8.0,
+            low: Some(7.0),
+            high: Some(9.0),
+            measured: 0,
+            same: false,
+            combinations: Some(4),
+            all_looked_at: true,
+            beyond_prediction: 0,
+        }
+    }
+
+    #[test]
+    fn without_a_measure_of_noise_nothing_is_said_of_intervals_or_rivals() {
+        let own = Best { spread: None, ..best() };
+        assert!(beside_the_best(&analysis(vec![]), &own).is_empty());
+    }
+
+    #[test]
+    fn the_method_of_the_interval_is_that_of_its_spread() {
+        let lines =
+            |spread| beside_the_best(&analysis(vec![]), &Best { spread: Some(spread), ..best() });
+        assert_eq!(
+            lines("common"),
+            [
+                "The interval allows for having chosen this configuration by its mean.",
+                "No other configuration that was run can be as good (Hsu's comparisons with the \
+                 best).",
+            ]
+        );
+        assert!(lines("own")[0].ends_with("since the configurations vary unequally (Welch)."));
+        assert!(lines("own")[1].contains("(Welch's comparisons with it)"));
+        assert!(lines("strata")[0].ends_with("of whole plots and of trials within them."));
+    }
+
+    #[test]
+    fn three_rivals_are_named_and_the_rest_counted() {
+        let rival = |mean: f64| Alike { configuration: configuration(2, 10), mean, n: 2 };
+        let told = |count: usize| {
+            let rivals = (0..count).map(|at| rival(10.5 + at as f64)).collect();
+            alike(&Best { alike: rivals, ..best() }).unwrap()
+        };
+        let start = "These may be as good (Hsu's comparisons with the best)";
+        assert_eq!(
+            told(3),
+            format!("{start}: a=2 b=10 (10.50), a=2 b=10 (11.50), a=2 b=10 (12.50).")
+        );
+        assert!(told(5).ends_with("(12.50), and 2 more."), "{}", told(5));
+    }
+
+    #[test]
+    fn the_best_predicted_says_whether_it_ran_and_how_sure_it_is() {
+        let told = |own: PredictedBest| predicted(&analysis(vec![]), &own);
+        assert_eq!(
+            told(predicted_best()),
+            "Best predicted over all 4 combinations of the levels tried: a=2 b=20, not run yet: y \
+             8.0 (95 % prediction interval of a trial 7.0 to 9.0)."
+        );
+        let once = PredictedBest { measured: 1, low: None, ..predicted_best() };
+        assert!(told(once).ends_with("a=2 b=20, run once: y 8."));
+        let same = PredictedBest { measured: 3, same: true, ..predicted_best() };
+        assert!(told(same).contains("a=2 b=20, the best measured too: y"));
+        let near = PredictedBest { all_looked_at: false, beyond_prediction: 1, ..predicted_best() };
+        let near = told(near);
+        assert!(near.starts_with("Best predicted near the best measured, by changing"), "{near}");
+        assert!(
+            near.ends_with(". 1 other combination cannot be predicted while terms are aliased."),
+            "{near}"
+        );
+    }
+
+    #[test]
+    fn both_bests_run_again_as_often_as_the_one_that_ran_more_and_at_least_three_times() {
+        assert_eq!(confirming_runs(&best()), None);
+        let same = PredictedBest { same: true, ..predicted_best() };
+        assert_eq!(confirming_runs(&Best { predicted: Some(same), ..best() }), None);
+        let other = Best { predicted: Some(predicted_best()), ..best() };
+        assert_eq!(
+            confirming_runs(&other).unwrap(),
+            "The best measured and the best by the effects differ: run a=1 b=10 and a=2 b=20 again, \
+             3 times each, before choosing"
+        );
+        let often = PredictedBest { measured: 7, ..predicted_best() };
+        let often = Best { predicted: Some(often), ..best() };
+        assert!(confirming_runs(&often).unwrap().contains("7 times each"));
+    }
+}

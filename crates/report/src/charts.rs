@@ -172,6 +172,66 @@ mod tests {
 
     use super::*;
 
+    #[track_caller]
+    fn check_range(values: &[f64], low: f64, high: f64) {
+        let (from, to) = range(values.iter().copied());
+        assert!(
+            (from - low).abs() < 1e-12 && (to - high).abs() < 1e-12,
+            "{values:?}: {from}, {to}"
+        );
+    }
+
+    #[test]
+    fn an_axis_leaves_a_margin_even_around_one_value() {
+        check_range(&[2.0, 7.0, 4.0], 1.7, 7.3);
+        check_range(&[-8.0, -8.0], -12.0, -4.0);
+        check_range(&[0.25], -0.25, 0.75);
+        check_range(&[0.0], -0.5, 0.5);
+        // Nothing to show still needs an axis with two different ends.
+        check_range(&[], -0.06, 1.06);
+    }
+
+    #[test]
+    fn a_level_line_and_a_single_point_are_packed_without_dividing_by_zero() {
+        let level = packed(&[(0.0, 5.0), (10.0, 5.0)]);
+        assert_eq!(level["from"], json!([0.0, 5.0]));
+        assert_eq!(level["step"], json!([0.005, 1.0]));
+        assert_eq!(level["at"], json!([0, 0, 2000, 0]));
+        assert_eq!(packed(&[(3.0, -2.0)])["at"], json!([0, 0]));
+        assert_eq!(packed(&[])["at"], json!([]));
+    }
+
+    #[test]
+    fn colour_and_dash_tell_two_dozen_series_apart() {
+        let looks: std::collections::BTreeSet<(String, &str)> =
+            (0..24).map(|index| (series_colour(index), dash(index))).collect();
+        assert_eq!(looks.len(), 24);
+        assert_eq!((series_colour(24), dash(24)), (series_colour(0), dash(0)));
+    }
+
+    #[test]
+    fn words_of_a_chart_cannot_leave_their_attribute_or_script() {
+        let mut charts = Charts::default();
+        let option = json!({ "title": "</script><script>alert(1)" });
+        let summary = "\"onload=x <&'".to_owned();
+        let place = charts.place("a\"b", Chart { option, summary, height: 7 });
+        assert!(place.contains("id=\"a&quot;b\" data-chart"), "{place}");
+        assert!(place.contains("aria-label=\"&quot;onload=x &lt;&amp;&#39;\" style"), "{place}");
+        assert!(place.contains("height:7px"), "{place}");
+        let script = charts.script();
+        assert_eq!(script.matches("</script>").count(), 1, "{script}");
+        let data = script.split_once('>').unwrap().1.rsplit_once("</script>").unwrap().0;
+        let data: Value = serde_json::from_str(data).unwrap();
+        assert_eq!(data["charts"]["a\"b"]["title"], "</script><script>alert(1)");
+        assert_eq!(data["resources"], json!([]));
+    }
+
+    #[test]
+    fn a_unit_stands_in_brackets_where_there_is_one() {
+        assert_eq!(with_unit("time", Some("s")), "time (s)");
+        assert_eq!(with_unit("loss", None), "loss");
+    }
+
     proptest! {
         #[test]
         fn packed_points_read_back_within_a_step(

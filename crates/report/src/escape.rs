@@ -61,6 +61,15 @@ mod tests {
     }
 
     #[test]
+    fn backticks_set_code_whose_markup_stays_text() {
+        assert_eq!(with_code("use `a < b` now"), "use <code>a &lt; b</code> now");
+        assert_eq!(with_code("`x` & `y`"), "<code>x</code> &amp; <code>y</code>");
+        // One that is never closed must not leave the page in code.
+        let open = with_code("see `here");
+        assert_eq!(open.matches("<code>").count(), open.matches("</code>").count());
+    }
+
+    #[test]
     fn json_keeps_its_value_without_angle_brackets() {
         let value = json!({"</script><!--": ["<b>", 1.5]});
         let text = script_json(&value);

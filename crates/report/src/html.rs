@@ -138,3 +138,41 @@ fn sentence(text: &str) -> String {
     let stop = if text.ends_with('.') { "" } else { "." };
     format!("{first}{}{stop}", letters.as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::SmallStudy;
+
+    #[test]
+    fn sentences_begin_with_a_capital_and_end_with_one_full_stop() {
+        assert_eq!(sentence("it fits"), "It fits.");
+        assert_eq!(sentence("Done."), "Done.");
+        assert_eq!(sentence("été"), "Été.");
+    }
+
+    #[test]
+    fn text_is_escaped_where_it_is_text_and_kept_where_it_is_markup() {
+        assert_eq!(paragraph("a < b"), "<p>a &lt; b</p>\n");
+        assert_eq!(note("a & b"), "<p class=\"note\">a &amp; b</p>\n");
+        assert_eq!(
+            facts(&[("<x>", "<b>1</b>".to_owned())]),
+            "<dl class=\"facts\"><div><dt>&lt;x&gt;</dt><dd><b>1</b></dd></div></dl>\n"
+        );
+        assert_eq!(
+            folded("a > b", "<p>x</p>"),
+            "<details><summary>a &gt; b</summary><p>x</p></details>\n"
+        );
+    }
+
+    #[test]
+    fn a_section_without_figures_says_why() {
+        let own = SmallStudy::with("", "");
+        let mut input = own.input(None);
+        assert!(
+            without_analysis(&input).contains("Nothing to show yet: there is no analysis yet.")
+        );
+        input.analysis_refused = Some("only <1> trial".to_owned());
+        assert!(without_analysis(&input).contains("yet: only &lt;1&gt; trial."));
+    }
+}

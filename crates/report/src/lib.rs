@@ -18,6 +18,8 @@ mod ranking;
 mod spent_budget;
 mod table;
 pub mod terminal;
+#[cfg(test)]
+mod tests;
 mod thin;
 mod unmixing;
 

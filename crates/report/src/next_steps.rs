@@ -112,3 +112,96 @@ fn by_finding(input: &ReportInput<'_>) -> Vec<String> {
     };
     steps.into_iter().filter(|(id, _)| found(id)).map(|(_, step)| step).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_analysis::{Finding, LackOfFitSummary, MissingTerm, Severity};
+
+    use super::*;
+    use crate::tests::{SmallStudy, analysis, trial};
+
+    fn lacking(terms: &[&str]) -> LackOfFitSummary {
+        let missing = |term: &&str| MissingTerm { term: (*term).to_owned(), percent: 50.0 };
+        LackOfFitSummary {
+            sum_sq: 1.0,
+            df: 1,
+            pure_error_sum_sq: 1.0,
+            pure_error_df: 1,
+            f: None,
+            p: None,
+            missing_terms: terms.iter().map(missing).collect(),
+        }
+    }
+
+    #[test]
+    fn there_is_always_something_to_do() {
+        let own = SmallStudy::with("", "");
+        assert_eq!(
+            next_steps(&own.input(None)),
+            ["Add trials or change the study until there is something to analyse"]
+        );
+        let found = analysis(vec![]);
+        assert_eq!(
+            next_steps(&own.input(Some(&found))),
+            ["Nothing needs doing: use the best configuration above, or study new levels"]
+        );
+    }
+
+    #[test]
+    fn what_is_left_and_what_failed_come_first() {
+        let mut own = SmallStudy::with("", "");
+        own.trials = vec![
+            trial(1, 1, TrialState::Finished, Some(1.0)),
+            trial(2, 2, TrialState::Planned, None),
+            trial(3, 3, TrialState::Stopped, None),
+            trial(4, 4, TrialState::Failed, None),
+        ];
+        assert_eq!(
+            next_steps(&own.input(None)),
+            [
+                "Finish 2 trials: `trainwright run study.toml`",
+                "See why 1 trial failed, mend the cause, then `trainwright run study.toml \
+                 --retry-failed`",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_study_without_a_command_cannot_be_told_to_run() {
+        let mut own = SmallStudy::with("[run]\ncommand = [\"run\", \"{a}\", \"{b}\"]\n", "");
+        own.trials = vec![trial(1, 1, TrialState::Planned, None)];
+        let steps = next_steps(&own.input(None));
+        assert!(steps.iter().all(|own| !own.contains("trainwright run")), "{steps:?}");
+    }
+
+    #[test]
+    fn repeats_are_asked_for_by_what_the_study_plans() {
+        let of = |number: &str| {
+            let own = SmallStudy::with("replications = 2", &format!("replications = {number}"));
+            repeats(&own.input(None))
+        };
+        assert!(of("1").starts_with("Raise `replications` to at least 2"));
+        assert!(of("3").starts_with("Finish the repeats: the study asks for 3 trials of each row"));
+    }
+
+    #[test]
+    fn missing_terms_are_added_to_those_that_the_study_writes_out() {
+        let of = |terms: &str, missing: &[&str]| {
+            let own = SmallStudy::with(
+                "[metrics.y]",
+                &format!("[analysis]\nterms = \"{terms}\"\n[metrics.y]"),
+            );
+            let mut found = analysis(vec![]);
+            found.lack_of_fit = Some(lacking(missing));
+            found.findings = vec![Finding::new("lack-of-fit", Severity::Warning, String::new())];
+            next_steps(&own.input(Some(&found))).last().unwrap().clone()
+        };
+        assert_eq!(
+            of("a + b", &["a:b"]),
+            "Give the equation more terms: `terms = \"a + b + a:b\"`"
+        );
+        // A shorthand cannot be continued with single terms.
+        assert_eq!(of("main", &["a:b"]), "Give the equation the terms that it misses: a:b");
+        assert!(of("main", &[]).starts_with("Give the equation more terms, such as"));
+    }
+}

@@ -180,3 +180,175 @@ fn pair_in_words(
         signed(main + pair)
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_analysis::{Check, LenthSummary, Turn, TurnKind};
+    use trainwright_study::Level;
+
+    use super::*;
+    use crate::tests::{SmallStudy, analysis, effect};
+
+    fn with_interval(own: Effect, low: f64, high: f64) -> Effect {
+        Effect { ci_low: Some(low), ci_high: Some(high), ..own }
+    }
+
+    #[test]
+    fn the_adjusted_p_value_decides_and_the_limit_belongs_to_the_evidence() {
+        let judged = |p: Option<f64>, adjusted: Option<f64>| {
+            let own = Effect { p_adjusted: adjusted, ..effect("a", 1.0, p, 10.0) };
+            standing_of(&analysis(vec![own]), "a")
+        };
+        assert_eq!(judged(Some(0.01), Some(0.05)), Standing::StandsOut);
+        assert_eq!(judged(Some(0.01), Some(0.0501)), Standing::Noise);
+        assert_eq!(judged(Some(0.01), None), Standing::StandsOut);
+        assert_eq!(judged(None, None), Standing::Unknown);
+        assert_eq!(standing_of(&analysis(vec![]), "z"), Standing::Unknown);
+    }
+
+    #[test]
+    fn without_p_values_the_margin_of_lenth_decides() {
+        let mut own = analysis(vec![effect("a", 1.0, None, 10.0), effect("b", 1.0, None, 10.0)]);
+        own.lenth =
+            Some(LenthSummary { pse: 1.0, me: 2.0, sme: 3.0, active: vec!["b".to_owned()] });
+        assert_eq!(standing_of(&own, "a"), Standing::Noise);
+        assert_eq!(standing_of(&own, "b"), Standing::StandsOut);
+    }
+
+    #[test]
+    fn a_factor_of_a_product_that_stands_out_is_not_called_noise() {
+        let own = analysis(vec![
+            effect("a", 0.1, Some(0.9), 1.0),
+            effect("b", 0.1, Some(0.9), 1.0),
+            effect("c", 0.1, Some(0.9), 1.0),
+            effect("b:a", 5.0, Some(0.001), 90.0),
+        ]);
+        assert_eq!(standing_of(&own, "a"), Standing::Unsettled);
+        assert_eq!(why_unsettled(&own, &own.effects[0]).unwrap(), "acts through b:a");
+        assert_eq!(standing_of(&own, "c"), Standing::Noise, "it is in no such product");
+        let mut mixed = own.clone();
+        mixed.effects[3].candidates = vec!["a:b".to_owned(), "c:d".to_owned()];
+        assert_eq!(why_unsettled(&mixed, &mixed.effects[2]).unwrap(), "may act through a:b or c:d");
+    }
+
+    #[test]
+    fn nothing_is_noise_while_the_equation_misses_terms() {
+        let mut own = analysis(vec![effect("a", 0.1, Some(0.9), 1.0)]);
+        let holds = |holds| Check {
+            name: "lack-of-fit",
+            statistic: None,
+            p: None,
+            holds,
+            verdict: String::new(),
+        };
+        own.checks = vec![holds(Some(true))];
+        assert_eq!(standing_of(&own, "a"), Standing::Noise);
+        own.checks = vec![holds(Some(false))];
+        assert_eq!(
+            why_unsettled(&own, &own.effects[0]).unwrap(),
+            "not judged while the equation misses terms"
+        );
+    }
+
+    #[test]
+    fn effects_are_ranked_by_share_and_those_without_any_figure_are_left_out() {
+        let bare =
+            |term: &str| Effect { effect: None, percent: None, ..effect(term, 0.0, None, 0.0) };
+        let size_only = Effect { percent: None, ..effect("size", 2.0, None, 0.0) };
+        let own = analysis(vec![
+            size_only,
+            effect("small", 1.0, None, 3.0),
+            bare("none"),
+            effect("large", 1.0, None, 60.0),
+            effect("tied", 1.0, None, 3.0),
+        ]);
+        let names: Vec<&str> = ranked(&own).iter().map(|own| own.term.as_str()).collect();
+        assert_eq!(names, ["large", "small", "tied", "size"]);
+    }
+
+    #[test]
+    fn a_single_factor_is_told_between_its_levels_with_the_near_end_first() {
+        let study = SmallStudy::with("", "").study;
+        let told = |own: Effect| in_words(&study, &analysis(vec![]), &own);
+        assert_eq!(
+            told(with_interval(effect("a", 6.0, None, 1.0), 5.0, 7.0)),
+            "from 1 to 2 raises y by 6.0 (5.0 to 7.0)"
+        );
+        // A fall between 7 and 5 is a fall by 5 to 7.
+        assert_eq!(
+            told(with_interval(effect("b", -6.0, None, 1.0), -7.0, -5.0)),
+            "from 10 to 20 lowers y by 6.0 (5.0 to 7.0)"
+        );
+        assert_eq!(told(effect("a", -0.25, None, 1.0)), "from 1 to 2 lowers y by 0.2500");
+        assert_eq!(told(effect("block", 1.0, None, 1.0)), "changes y between its levels");
+        assert_eq!(
+            told(effect("a:b:c", 1.0, None, 1.0)),
+            "the effects of a, b, c depend on each other"
+        );
+    }
+
+    #[test]
+    fn a_pair_is_told_as_the_effect_of_one_at_either_level_of_the_other() {
+        let study = SmallStudy::with("", "").study;
+        // y = 10 at (1, 10), 12 at (2, 10), 10 at (1, 20) and 20 at (2, 20): a adds 2 at b = 10
+        // and 10 at b = 20, so its mean effect is 6 and the interaction half of 10 - 2.
+        let own = analysis(vec![effect("a", 6.0, None, 1.0)]);
+        let pair = with_interval(effect("a:b", 4.0, None, 1.0), 3.0, 5.0);
+        assert_eq!(
+            in_words(&study, &own, &pair),
+            "a changes y by +2.0 at b = 10, by +10.0 at b = 20"
+        );
+        let falling = with_interval(effect("a:b", 8.0, None, 1.0), 7.0, 9.0);
+        assert_eq!(
+            in_words(&study, &own, &falling),
+            "a changes y by -2.0 at b = 10, by +14.0 at b = 20"
+        );
+        let alone = analysis(vec![]);
+        assert_eq!(
+            in_words(&study, &alone, &pair),
+            "the effects of a, b depend on each other",
+            "without the main effect there is nothing to add to"
+        );
+    }
+
+    #[test]
+    fn a_response_that_turns_is_told_at_its_turn() {
+        let study = SmallStudy::with("", "").study;
+        let turn = Turn {
+            kind: TurnKind::Lowest,
+            level: Level::Integer(2),
+            mean: 3.25,
+            beyond_both_ends: 1.5,
+        };
+        let own = Effect { turn: Some(turn), ..effect("a", 0.1, None, 1.0) };
+        assert_eq!(
+            in_words(&study, &analysis(vec![]), &own),
+            "y is lowest at 2: 3.250 on average, at least 1.500 lower than at either end"
+        );
+    }
+
+    #[test]
+    fn of_effects_that_cannot_be_told_apart_the_simpler_or_the_better_founded_is_likelier() {
+        let study = SmallStudy::with("", "").study;
+        let own = analysis(vec![
+            effect("a", 6.0, Some(0.001), 50.0),
+            effect("b", 5.0, Some(0.001), 40.0),
+        ]);
+        let told = |candidates: [&str; 2]| {
+            let candidates = candidates.map(ToOwned::to_owned).to_vec();
+            in_words(&study, &own, &Effect { candidates, ..effect("x", 1.0, None, 1.0) })
+        };
+        let start = "changes y, but these runs cannot tell which of them does";
+        assert_eq!(
+            told(["c", "a:b"]),
+            format!(
+                "{start}; c is the likeliest, since single factors matter more often than products"
+            )
+        );
+        assert_eq!(
+            told(["a:b", "c:d"]),
+            format!("{start}; a:b is the likeliest, since its factors matter by themselves too")
+        );
+        assert_eq!(told(["c:d", "e:f"]), start);
+    }
+}

@@ -144,6 +144,49 @@ impl Cell {
 mod tests {
     use super::*;
 
+    fn of_rows(sorting: Sorting, rows: usize) -> String {
+        let mut table = Table::new("t", sorting, &["n"]);
+        (0..rows).for_each(|row| table.push(vec![Cell::count(row)]));
+        table.html()
+    }
+
+    #[test]
+    fn long_tables_scroll_and_only_tables_without_an_order_of_their_own_are_sorted() {
+        assert!(of_rows(Sorting::ByHeader, TALL_ROWS).contains("<div class=\"scroll\" "));
+        assert!(of_rows(Sorting::ByHeader, TALL_ROWS + 1).contains("<div class=\"scroll tall\" "));
+        assert!(of_rows(Sorting::ByHeader, 1).contains("<table data-sortable>"));
+        assert!(of_rows(Sorting::Fixed, 1).contains("<table>"));
+        // The header of a table without rows cannot know what it stands over.
+        assert!(of_rows(Sorting::Fixed, 0).contains("<th scope=\"col\">n</th>"));
+    }
+
+    #[test]
+    fn figures_are_short_and_sort_by_their_value() {
+        let markup = |cell: Cell| {
+            let mut out = String::new();
+            cell.write(&mut out);
+            out
+        };
+        assert_eq!(markup(Cell::count(3)), "<td class=\"num\">3</td>");
+        assert_eq!(
+            markup(Cell::percent(Some(0.04))),
+            "<td class=\"num\" title=\"0.04\">&lt; 0.1 %</td>"
+        );
+        assert_eq!(
+            markup(Cell::p(Some(0.050_1), 0.05)),
+            "<td class=\"num\" title=\"0.0501\">0.050</td>",
+            "what rounds to the limit is still beyond it"
+        );
+        assert_eq!(
+            markup(Cell::optional(None)),
+            "<td class=\"num\" title=\"not available\">\u{2013}</td>"
+        );
+        assert_eq!(
+            markup(Cell::shown("<1 s".to_owned(), 0.5)),
+            "<td class=\"num\" title=\"0.5\">&lt;1 s</td>"
+        );
+    }
+
     #[test]
     fn cells_escape_text_and_keep_full_precision_aside() {
         let mut table = Table::new("a \"b\"", Sorting::ByHeader, &["<name>", "value", "p"]);

@@ -106,3 +106,33 @@ fn outlier(evidence: &Evidence<'_>) -> Option<Finding> {
     );
     Some(warning("outlier", text))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{analysis, table};
+
+    fn outlier(rows: &[[f64; 2]]) -> Option<String> {
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+        let found = analysis(&table("x,y", &rows), "y ~ x", None);
+        found.findings.into_iter().find(|own| own.id == "outlier").map(|own| own.text)
+    }
+
+    /// A line with a little noise.
+    fn line() -> Vec<[f64; 2]> {
+        (0..24).map(|at| [f64::from(at), f64::from(at) + f64::from(at * 7 % 5) / 10.0]).collect()
+    }
+
+    #[test]
+    fn one_value_far_off_is_named_by_its_row() {
+        assert_eq!(outlier(&line()), None);
+        let mut rows = line();
+        rows[10][1] = 40.0;
+        let words = outlier(&rows).unwrap();
+        assert!(
+            words.starts_with("1 observation differs from the equation by more than"),
+            "{words}"
+        );
+        assert!(words.contains(": row 11 (y 40, "), "{words}");
+        assert!(!words.contains(" more; look"), "{words}");
+    }
+}

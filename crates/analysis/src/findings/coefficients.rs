@@ -58,3 +58,37 @@ pub(crate) fn opposite_signs(raw: &Fitted, problem: &Problem) -> Option<Finding>
     );
     Some(warning("raw-coefficients", text))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::two_by_two;
+    use crate::{Analysis, Coding, Formula, TableOptions, TermOrder, analyze_table};
+
+    fn analysed(coding: Coding) -> Analysis {
+        // In raw units y = 10 + 6 (a - 1) + 2 (b / 10 - 1) + 4 (a - 1)(b / 10 - 1), so that b alone
+        // has the slope 0.2 - 0.4 = -0.2, though it raises y by 4 on average.
+        let formula = Formula::parse("y ~ a * b", TermOrder::Formula).unwrap();
+        let options = TableOptions { coding, ..TableOptions::default() };
+        analyze_table(&two_by_two(), &formula, &options).unwrap()
+    }
+
+    #[test]
+    fn a_raw_coefficient_of_the_other_sign_is_told_with_what_the_factor_does() {
+        let found = analysed(Coding::Raw);
+        let own = found.findings.iter().find(|own| own.id == "raw-coefficients").unwrap();
+        assert!(
+            own.text.starts_with(
+                "in raw units b has the coefficient -0.2 although going from its lowest to its \
+                 highest level raises y by 4 on average: "
+            ),
+            "{}",
+            own.text
+        );
+    }
+
+    #[test]
+    fn coded_coefficients_are_what_they_say() {
+        let found = analysed(Coding::Coded);
+        assert!(found.findings.iter().all(|own| own.id != "raw-coefficients"));
+    }
+}

@@ -68,7 +68,8 @@ fn no_replication(evidence: &Evidence<'_>) -> Option<Finding> {
             "by Lenth's method no effect stands out from the others".to_owned()
         }
         Some(margins) => {
-            format!("by Lenth's method {} stand out from the other effects", list(&margins.active))
+            let verb = if margins.active.len() == 1 { "stands" } else { "stand" };
+            format!("by Lenth's method {} {verb} out from the other effects", list(&margins.active))
         }
         None => "repeat at least some configurations".to_owned(),
     };
@@ -77,4 +78,49 @@ fn no_replication(evidence: &Evidence<'_>) -> Option<Finding> {
          cannot be seen; {how}"
     );
     Some(warning("no-replication", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{analysis, table, two_by_two};
+
+    fn text(found: &crate::Analysis, id: &str) -> Option<String> {
+        found.findings.iter().find(|own| own.id == id).map(|own| own.text.clone())
+    }
+
+    #[test]
+    fn a_cell_without_observations_is_named() {
+        let rows: [&[f64]; 7] = [
+            &[1.0, 1.0, 4.0],
+            &[1.0, 1.0, 4.5],
+            &[1.0, 2.0, 5.0],
+            &[1.0, 2.0, 5.5],
+            &[2.0, 1.0, 6.0],
+            &[2.0, 1.0, 6.5],
+            &[2.0, 1.0, 6.2],
+        ];
+        let found = analysis(&table("a,b,y", &rows), "y ~ a + b", None);
+        let words = text(&found, "missing-cells").unwrap();
+        assert!(words.contains("but 1 cell is without observations: (a=2 b=2)"), "{words}");
+        assert!(words.starts_with("the data look like all 4 combinations of levels"), "{words}");
+        assert!(text(&analysis(&two_by_two(), "y ~ a + b", None), "missing-cells").is_none());
+    }
+
+    #[test]
+    fn runs_without_repeats_say_what_stands_out_nevertheless() {
+        let mut rows = Vec::new();
+        for run in 0..8 {
+            let sign = |bit: usize| if run >> bit & 1 == 1 { 1.0 } else { -1.0 };
+            let (a, b, c) = (sign(0), sign(1), sign(2));
+            rows.push([a, b, c, 10.0 * a + 0.5 * (b + c + a * b + a * c + b * c + a * b * c)]);
+        }
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 4]>::as_slice).collect();
+        let found = analysis(&table("a,b,c,y", &rows), "y ~ a * b * c", None);
+        let words = text(&found, "no-replication").unwrap();
+        assert!(
+            words.ends_with("by Lenth's method a stands out from the other effects"),
+            "{words}"
+        );
+        assert!(text(&analysis(&two_by_two(), "y ~ a", None), "no-replication").is_none());
+    }
 }

@@ -1,8 +1,16 @@
 //! What an analysis says; field names are the contract of `analyze --json`.
 
+mod best_configuration;
+mod level_means;
+
 use serde::Serialize;
 use trainwright_stats::{BreuschPagan, DurbinWatson};
-use trainwright_study::{Configuration, Direction, Level};
+use trainwright_study::Level;
+
+pub use best_configuration::{Alike, Best, PredictedBest};
+pub use level_means::{
+    CellMean, Interaction, LevelDifference, LevelDifferences, LevelMean, MainEffect,
+};
 
 use crate::findings::Finding;
 use crate::model::model_matrix::Coding;
@@ -414,142 +422,6 @@ pub struct Residual {
     pub cook: Option<f64>,
     /// Normal quantile of the residual's rank.
     pub normal_quantile: f64,
-}
-
-/// Means of the response by the levels of a factor.
-#[derive(Debug, Clone, Serialize)]
-pub struct MainEffect {
-    /// The factor.
-    pub factor: String,
-    /// Its levels, low to high.
-    pub levels: Vec<LevelMean>,
-}
-
-/// Mean of the response at one level.
-#[derive(Debug, Clone, Serialize)]
-pub struct LevelMean {
-    /// The level.
-    pub level: Level,
-    /// Mean of the observations at it; absent where there are none.
-    pub mean: Option<f64>,
-    /// Lower end of the mean's interval, with sigma of the fit.
-    pub ci_low: Option<f64>,
-    /// Upper end.
-    pub ci_high: Option<f64>,
-    /// Number of observations.
-    pub n: usize,
-}
-
-/// Means of the response by pairs of levels.
-#[derive(Debug, Clone, Serialize)]
-pub struct Interaction {
-    /// First factor.
-    pub a: String,
-    /// Second factor.
-    pub b: String,
-    /// All pairs of levels.
-    pub cells: Vec<CellMean>,
-}
-
-/// Mean of the response at a pair of levels.
-#[derive(Debug, Clone, Serialize)]
-pub struct CellMean {
-    /// Level of the first factor.
-    pub a_level: Level,
-    /// Level of the second factor.
-    pub b_level: Level,
-    /// Mean; absent where there are no observations.
-    pub mean: Option<f64>,
-    /// Number of observations.
-    pub n: usize,
-}
-
-/// All pairs of a factor's levels, compared together.
-#[derive(Debug, Clone, Serialize)]
-pub struct LevelDifferences {
-    /// The factor.
-    pub factor: String,
-    /// `tukey`, or `games-howell` where the levels vary unequally.
-    pub method: &'static str,
-    /// One entry a pair.
-    pub pairs: Vec<LevelDifference>,
-}
-
-/// The difference of the means at two levels.
-#[derive(Debug, Clone, Serialize)]
-pub struct LevelDifference {
-    /// The level whose mean comes first.
-    pub a: Level,
-    /// The level whose mean is taken from it.
-    pub b: Level,
-    /// Mean at `a` less mean at `b`.
-    pub difference: f64,
-    /// Lower end; the intervals of all pairs hold together at the analysis' confidence.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-    /// Chance of such a difference in any of the pairs if all levels were alike.
-    pub p: f64,
-}
-
-/// The best configuration seen.
-#[derive(Debug, Clone, Serialize)]
-pub struct Best {
-    /// One level for every factor.
-    pub configuration: Configuration,
-    /// Mean of its observations, whatever block they were made in.
-    pub mean: f64,
-    /// Lower end of the mean's interval, which allows for its having been chosen among those that
-    /// cannot be told from it, and stays in the metric's range.
-    pub ci_low: Option<f64>,
-    /// Upper end.
-    pub ci_high: Option<f64>,
-    /// Number of observations.
-    pub n: usize,
-    /// Whether small or large is good.
-    pub direction: Direction,
-    /// Whose spread the interval uses: `common` of all configurations, `own` of each (Welch), or
-    /// `strata`, whole plots and trials within them; absent without a measure of noise.
-    pub spread: Option<&'static str>,
-    /// Configurations that cannot be told from it, the best first (Hsu's comparisons with the
-    /// best).
-    pub alike: Vec<Alike>,
-    /// The best by the equation over all combinations of the levels that ran.
-    pub predicted: Option<PredictedBest>,
-}
-
-/// A configuration that may be as good as the best.
-#[derive(Debug, Clone, Serialize)]
-pub struct Alike {
-    /// One level for every factor.
-    pub configuration: Configuration,
-    /// Mean of its observations.
-    pub mean: f64,
-    /// Number of observations.
-    pub n: usize,
-}
-
-/// The best combination of levels by the equation.
-#[derive(Debug, Clone, Serialize)]
-pub struct PredictedBest {
-    /// One level for every factor.
-    pub configuration: Configuration,
-    /// What the equation expects, each term shrunken by 1 - 1/F since the combination was chosen.
-    pub mean: f64,
-    /// Lower end of the interval of one more trial; absent without a measure of noise.
-    pub low: Option<f64>,
-    /// Upper end.
-    pub high: Option<f64>,
-    /// How often it was measured; 0 where it was not run.
-    pub measured: usize,
-    /// Whether it is the best measured too.
-    pub same: bool,
-    /// Combinations of the levels that ran; absent where there are too many to count.
-    pub combinations: Option<usize>,
-    /// False where only combinations near the best measured were looked at, one factor at a time.
-    pub all_looked_at: bool,
-    /// Combinations that the equation cannot predict, because terms are aliased.
-    pub beyond_prediction: usize,
 }
 
 /// The same equation for the logarithm of the response.

@@ -1,18 +1,24 @@
 //! Puts the parts of an analysis together.
 
+mod effects;
+mod level_differences;
+pub(crate) mod means;
+mod predicted_change;
+mod residuals;
+
 use trainwright_stats::Influence;
 
 use crate::error::AnalysisError;
 use crate::findings::{self, Evidence};
 use crate::fit::analysis::{Analysis, Check, LackOfFitSummary, LogScale};
+use crate::fit::assemble::effects::{effects, half_normal, lenth_margins};
+use crate::fit::assemble::level_differences::level_differences;
+use crate::fit::assemble::means::{interactions, main_effects};
+use crate::fit::assemble::residuals::residuals;
 use crate::fit::best::aliases::name_candidates;
 use crate::fit::best::best;
 use crate::fit::checks::checks;
-use crate::fit::effects::{effects, half_normal, lenth_margins};
 use crate::fit::fitted::Fitted;
-use crate::fit::level_differences::level_differences;
-use crate::fit::means::{interactions, main_effects};
-use crate::fit::residuals::residuals;
 use crate::fit::split_plot::{strata_of, told};
 use crate::model::problem::Problem;
 

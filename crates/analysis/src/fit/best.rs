@@ -11,10 +11,10 @@ use trainwright_stats::{LargestT, StatsError, StratumError, StudentT, sample};
 use trainwright_study::Direction;
 
 use crate::fit::analysis::{Alike, Best, Check};
+use crate::fit::assemble::means::configuration_of;
 use crate::fit::best::configurations::{Measured, Spread, configurations, spread};
 use crate::fit::best::predicted::predicted;
 use crate::fit::fitted::Fitted;
-use crate::fit::means::configuration_of;
 use crate::model::problem::Problem;
 
 /// Share of the errors allowed for that go to having been chosen; the rest pays for judging by the
@@ -225,5 +225,81 @@ impl Field<'_> {
             Direction::Minimize => [mean - better * error, mean + worse * error],
             Direction::Maximize => [mean - worse * error, mean + better * error],
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{analysis, fitted, table, two_by_two};
+
+    #[test]
+    fn the_best_of_clearly_different_means_has_students_interval() {
+        let found = analysis(&two_by_two(), "y ~ a * b", Some(Direction::Minimize));
+        let best = found.best.unwrap();
+        assert_eq!(best.configuration.to_string(), "a=1 b=10");
+        assert_eq!((best.mean, best.n, best.spread), (10.0, 2, Some("common")));
+        // 12 lies 2 away, with an error of sqrt(0.5) and a margin of several: it may be as good.
+        let rivals: Vec<f64> = best.alike.iter().map(|own| own.mean).collect();
+        assert_eq!(rivals, [12.0]);
+        let most = analysis(&two_by_two(), "y ~ a * b", Some(Direction::Maximize)).best.unwrap();
+        assert_eq!(most.configuration.to_string(), "a=2 b=20");
+        assert!(most.alike.is_empty(), "{:?}", most.alike);
+        // Alone at the top: 22 -+ t(0.975; 4) sqrt(0.5 / 2).
+        let half = 2.776_445_105 * 0.5;
+        assert!((most.ci_low.unwrap() - 22.0 + half).abs() < 1e-8, "{most:?}");
+        assert!((most.ci_high.unwrap() - 22.0 - half).abs() < 1e-8, "{most:?}");
+    }
+
+    #[test]
+    fn having_been_chosen_widens_the_interval_towards_worse_means() {
+        let best = analysis(&two_by_two(), "y ~ a * b", Some(Direction::Minimize)).best.unwrap();
+        let (towards_better, towards_worse) =
+            (best.mean - best.ci_low.unwrap(), best.ci_high.unwrap() - best.mean);
+        assert!(towards_worse > towards_better, "{best:?}");
+        assert!(towards_worse > 2.776 * 0.5);
+    }
+
+    #[test]
+    fn without_repeats_or_spare_freedom_there_is_no_interval_and_no_rival() {
+        let once = table(
+            "a,b,y",
+            &[&[1.0, 1.0, 5.0], &[2.0, 1.0, 3.0], &[1.0, 2.0, 6.0], &[2.0, 2.0, 8.0]],
+        );
+        let best = analysis(&once, "y ~ a * b", Some(Direction::Minimize)).best.unwrap();
+        assert_eq!((best.mean, best.ci_low, best.spread), (3.0, None, None));
+        assert!(best.alike.is_empty());
+        assert!(analysis(&once, "y ~ a * b", None).best.is_none(), "no direction is asked for");
+    }
+
+    #[test]
+    fn welchs_comparisons_use_the_spread_of_each_configuration() {
+        let (problem, fit) = fitted(&two_by_two(), "y ~ a * b");
+        let of = |values: [&[f64]; 2]| {
+            let measured: Vec<Measured> = values
+                .iter()
+                .map(|own| Measured {
+                    rows: vec![0],
+                    mean: sample::mean(own).unwrap(),
+                    values: own.to_vec(),
+                })
+                .collect();
+            let field = Field {
+                direction: Direction::Minimize,
+                alpha: problem.alpha,
+                measured: &measured,
+                fitted: &fit,
+            };
+            let error = field.error_of_lead(0, 1, Spread::Own).unwrap();
+            (error, field.alike(0, Spread::Own).unwrap())
+        };
+        // Variances 2 over 2 and 8 over 2: error sqrt(1 + 4), df 5^2 / (1 / 1 + 16 / 1).
+        let (error, alike) = of([&[1.0, 3.0], &[4.0, 8.0]]);
+        let error = error.unwrap();
+        assert!((error.std_error - 5f64.sqrt()).abs() < 1e-12);
+        assert!((error.df - 25.0 / 17.0).abs() < 1e-12);
+        assert_eq!(alike, [1]);
+        let (error, alike) = of([&[1.0, 1.0], &[1.5, 1.5]]);
+        assert!(error.is_none() && alike.is_empty(), "repeats without spread leave no doubt");
     }
 }

@@ -160,3 +160,96 @@ fn balance(problem: &Problem) -> Check {
 pub(crate) fn unchecked(name: &'static str, why: &str) -> Check {
     Check { name, statistic: None, p: None, holds: None, verdict: format!("not checked: {why}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{fitted, problem, table, two_by_two};
+
+    #[test]
+    fn balance_is_told_by_what_the_rows_are() {
+        let mut own = problem(&two_by_two(), "y ~ a + b");
+        let told = |own: &Problem| {
+            let check = balance(own);
+            (check.holds, check.verdict.split(',').next().unwrap().to_owned())
+        };
+        assert_eq!(
+            told(&own),
+            (
+                Some(true),
+                "every combination of levels that was run was run equally often".to_owned()
+            )
+        );
+        own.order = Order::Run;
+        assert_eq!(
+            told(&own),
+            (Some(true), "every row of the design was observed equally often".to_owned())
+        );
+        own.balanced = Some(false);
+        assert!(balance(&own).verdict.starts_with("the rows of the design were not observed"));
+        own.balanced = None;
+        let check = balance(&own);
+        assert_eq!(check.holds, None);
+        assert_eq!(
+            check.verdict,
+            "not checked: the variables are readings, not levels of a design"
+        );
+    }
+
+    #[test]
+    fn neighbours_that_resemble_or_oppose_each_other_are_told_apart() {
+        let of = |noise: fn(usize) -> f64| {
+            let rows: Vec<[f64; 2]> =
+                (0..40).map(|at| [f64::from(at as u32 * 7 % 13), noise(at)]).collect();
+            let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+            let (problem, fit) = fitted(&table("x,y", &rows), "y ~ x");
+            independence(&problem, &fit)
+        };
+        let drift = of(|at| at as f64);
+        assert_eq!(drift.holds, Some(false));
+        assert!(drift.statistic.unwrap() < 1.0);
+        assert!(drift.verdict.contains("neighbours in the order of the rows resemble each other"));
+        let alternating = of(|at| if at % 2 == 0 { 1.0 } else { -1.0 });
+        assert!(alternating.statistic.unwrap() > 3.0);
+        assert!(alternating.verdict.contains("oppose each other"), "{}", alternating.verdict);
+    }
+
+    #[test]
+    fn an_equation_that_leaves_nothing_has_nothing_to_check() {
+        let exact = table("x,y", &[&[0.0, 1.0], &[1.0, 3.0], &[2.0, 5.0], &[3.0, 7.0]]);
+        let (problem, fit) = fitted(&exact, "y ~ x");
+        let found = checks(&problem, &fit);
+        for name in ["normality", "equal-variance", "independence", "lack-of-fit"] {
+            let check = found.iter().find(|own| own.name == name).unwrap();
+            assert_eq!((check.holds, check.p), (None, None), "{name}");
+            assert!(check.verdict.starts_with("not checked: "), "{}", check.verdict);
+        }
+    }
+
+    #[test]
+    fn residuals_are_simulated_where_the_equation_takes_a_tenth_of_the_freedom() {
+        let of = |runs: usize| {
+            let rows: Vec<[f64; 2]> =
+                (0..runs).map(|at| [(at % 2) as f64, (at * 5 % 7) as f64]).collect();
+            let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+            is_crowded(&fitted(&table("x,y", &rows), "y ~ x").1.fit)
+        };
+        // Two coefficients: 17 of 19 degrees of freedom are less than nine tenths, 18 of 20 not.
+        assert!(of(19) && !of(20));
+    }
+
+    #[test]
+    fn a_long_table_says_that_a_sample_was_looked_at() {
+        let (problem, fit) = fitted(&two_by_two(), "y ~ a + b");
+        let found = checks_of_sample(&problem, &fit, 30_000);
+        assert!(
+            found[0].verdict.ends_with(", in a random sample of 8 of the 30000 rows"),
+            "{}",
+            found[0].verdict
+        );
+        let names = |checks: &[Check]| checks.iter().map(|own| own.name).collect::<Vec<_>>();
+        assert_eq!(names(&found), names(&checks(&problem, &fit)));
+        assert_eq!(names(&checks_without_sample()), names(&found));
+        assert!(checks_without_sample().iter().all(|own| own.holds.is_none()));
+    }
+}

@@ -67,3 +67,53 @@ impl Overlap<'_> {
         (count > 0).then_some((sum, count))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{fitted, table, two_by_two};
+
+    #[track_caller]
+    fn check(found: &[Option<f64>], expected: &[f64]) {
+        assert_eq!(found.len(), expected.len());
+        for (own, expected) in found.iter().zip(expected) {
+            assert!((own.unwrap() - expected).abs() < 1e-9, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_balanced_factorial_inflates_nothing() {
+        let (problem, fit) = fitted(&two_by_two(), "y ~ a * b");
+        check(&inflation(&problem, &fit), &[1.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn two_columns_inflate_each_other_by_their_correlation() {
+        // x = 0 1 2 3 and z = 0 2 1 3: r = 4 / 5, so 1 / (1 - r^2) = 25 / 9.
+        let rows: [&[f64]; 4] =
+            [&[0.0, 0.0, 1.0], &[1.0, 2.0, 2.0], &[2.0, 1.0, 4.0], &[3.0, 3.0, 3.0]];
+        let (problem, fit) = fitted(&table("x,z,y", &rows), "y ~ x + z");
+        check(&inflation(&problem, &fit), &[25.0 / 9.0, 25.0 / 9.0]);
+        let (problem, fit) = fitted(&table("x,z,y", &rows), "y ~ 0 + x + z");
+        assert_eq!(inflation(&problem, &fit), [None, None], "without a mean nothing is inflated");
+    }
+
+    #[test]
+    fn a_variable_and_its_square_are_one_thing() {
+        let rows: Vec<[f64; 2]> =
+            (0..6).map(|at| [f64::from(at), f64::from(at * at % 5)]).collect();
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+        let (problem, fit) = fitted(&table("x,y", &rows), "y ~ x + I(x^2)");
+        // In raw units the two are correlated by 0.96.
+        check(&inflation(&problem, &fit), &[1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_term_that_another_determines_has_no_inflation() {
+        let rows: [&[f64]; 4] =
+            [&[0.0, 0.0, 1.0], &[1.0, 2.0, 2.0], &[2.0, 4.0, 4.0], &[3.0, 6.0, 3.0]];
+        let (problem, fit) = fitted(&table("x,z,y", &rows), "y ~ x + z");
+        let found = inflation(&problem, &fit);
+        assert!(found.iter().all(Option::is_none), "{found:?}");
+    }
+}

@@ -106,34 +106,10 @@ pub fn planned_power(
     let tests = (1..=term_names.len()).filter(|&term| is_tested(term)).count();
     let alpha = spec.alpha / tests.max(1) as f64;
     let variances = decomposition.unscaled_variances();
-    // The noncentrality of an effect of 1: a column of -1 and +1 is half of it.
-    let of_column = |column: usize| {
-        let place = kept.iter().position(|&own| own == column)?;
-        Some(0.25 / variances[place])
-    };
-    let mut powers: Vec<TermPower> = Vec::new();
-    for (index, name) in term_names.iter().enumerate() {
-        let is_own = |column: &usize| columns[*column] == index + 1;
-        let df_effect = kept.iter().filter(|column| is_own(column)).count();
-        let own: Vec<usize> = (0..columns.len()).filter(is_own).collect();
-        let (meaning, at_one) = match (own.as_slice(), terms[index].as_slice()) {
-            ([column], _) => (LOW_TO_HIGH, of_column(*column)),
-            (_, [factor]) => {
-                let (meaning, patterns) = patterns(&variables[*factor]);
-                let others = (0..columns.len()).filter(|column| !is_own(column));
-                let others = others.map(|column| matrix.columns.column(column).to_vec());
-                (meaning, noncentrality(&patterns, others.collect()))
-            }
-            _ => continue,
-        };
-        let df_residual = noise.df_of(index + 1);
-        let smallest_effect = df_residual.zip(at_one).and_then(|(df, at_one)| {
-            let needed = smallest_noncentrality(df_effect as f64, df as f64, alpha, WANTED).ok()?;
-            Some((needed / at_one).sqrt())
-        });
-        let term = name.clone();
-        powers.push(TermPower { term, smallest_effect, meaning, df_effect, df_residual });
-    }
+    let compared = Compared { matrix: &matrix, kept, variances, noise: &noise, alpha };
+    let powers: Vec<TermPower> = (0..term_names.len())
+        .filter_map(|index| compared.power_of(index, &term_names[index], &terms[index], variables))
+        .collect();
     let mains = powers.iter().filter(|own| study.factor(&own.term).is_some());
     let found = mains.filter_map(|own| Some((own.smallest_effect?, own)));
     let hardest = found.max_by(|a, b| a.0.total_cmp(&b.0));
@@ -148,6 +124,57 @@ pub fn planned_power(
         power: WANTED,
         terms: powers,
     }))
+}
+
+/// What a term is compared with.
+struct Compared<'a> {
+    matrix: &'a ModelMatrix,
+    /// The independent columns, and the variance of the coefficient of each for noise of 1.
+    kept: &'a [usize],
+    variances: Vec<f64>,
+    noise: &'a Noise,
+    /// Allowing for all terms that are tested.
+    alpha: f64,
+}
+
+impl Compared<'_> {
+    /// The power of one term; nothing for products of several columns.
+    fn power_of(
+        &self,
+        index: usize,
+        name: &str,
+        term: &[usize],
+        variables: &[Variable],
+    ) -> Option<TermPower> {
+        let columns = &self.matrix.structure.term_of_column;
+        let is_own = |column: &usize| columns[*column] == index + 1;
+        let df_effect = self.kept.iter().filter(|column| is_own(column)).count();
+        let own: Vec<usize> = (0..columns.len()).filter(is_own).collect();
+        let (meaning, at_one) = match (own.as_slice(), term) {
+            ([column], _) => (LOW_TO_HIGH, self.noncentrality_of_column(*column)),
+            (_, [factor]) => {
+                let (meaning, patterns) = patterns(&variables[*factor]);
+                let others = (0..columns.len()).filter(|column| !is_own(column));
+                let others = others.map(|column| self.matrix.columns.column(column).to_vec());
+                (meaning, noncentrality(&patterns, others.collect()))
+            }
+            _ => return None,
+        };
+        let df_residual = self.noise.df_of(index + 1);
+        let smallest_effect = df_residual.zip(at_one).and_then(|(df, at_one)| {
+            let (df_effect, df) = (df_effect as f64, df as f64);
+            let needed = smallest_noncentrality(df_effect, df, self.alpha, WANTED).ok()?;
+            Some((needed / at_one).sqrt())
+        });
+        let term = name.to_owned();
+        Some(TermPower { term, smallest_effect, meaning, df_effect, df_residual })
+    }
+
+    /// The noncentrality of an effect of 1: a column of -1 and +1 is half of it.
+    fn noncentrality_of_column(&self, column: usize) -> Option<f64> {
+        let place = self.kept.iter().position(|&own| own == column)?;
+        Some(0.25 / self.variances[place])
+    }
 }
 
 /// Degrees of freedom that measure the noise.

@@ -165,3 +165,79 @@ pub(crate) fn values(
     };
     rows.map(value).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(name: &str) -> Computed {
+        Computed::parse(name).unwrap().unwrap()
+    }
+
+    fn number(name: &str, x: Option<f64>) -> Result<f64, String> {
+        parsed(name).number(&|own: &str| if own == "x" { x.map(Value::Number) } else { None })
+    }
+
+    #[test]
+    fn functions_of_a_formula_give_their_values() {
+        for (name, expected) in [
+            ("I(x^2 + 1)", 101.0),
+            ("log10(x)", 1.0),
+            ("log2(x - 2)", 3.0),
+            ("sqrt(x + 6)", 4.0),
+            ("abs(x - 12)", 2.0),
+            ("log(exp(x))", 10.0),
+        ] {
+            let found = number(name, Some(10.0)).unwrap();
+            assert!((found - expected).abs() < 1e-12, "{name}: {found}");
+        }
+    }
+
+    #[test]
+    fn values_that_do_not_exist_say_why() {
+        assert_eq!(number("I(x)", None), Err("column `x` is empty".to_owned()));
+        assert_eq!(number("log10(x)", Some(0.0)), Err("it is -inf".to_owned()));
+        assert_eq!(number("log2(x)", Some(-1.0)), Err("it is NaN".to_owned()));
+    }
+
+    #[test]
+    fn names_of_plain_columns_are_left_alone() {
+        for name in ["x", "loss (val)", "mean(x)", "log(x", "poly(x, 2)", "factor(x)"] {
+            assert!(Computed::parse(name).is_none(), "{name}");
+        }
+        assert!(Computed::parse("I(x +)").unwrap().is_err());
+        assert!(Derived::of("time(s)").is_none());
+        assert!(Derived::of("poly(x, 99)").is_none(), "a degree beyond all sense");
+    }
+
+    #[test]
+    fn polynomials_are_named_as_r_names_them_however_they_are_written() {
+        for inside in ["x, 2", "x,2", " x , degree = 2 ", "`x`, degree=2"] {
+            assert_eq!(polynomial_name(inside).unwrap(), "poly(x, 2)", "{inside}");
+        }
+        assert_eq!(polynomial_name("x").unwrap(), "poly(x, 1)");
+        for (inside, degree) in
+            [("x, 0", "0"), ("x, 26", "26"), ("x, two", "two"), ("x, 1.5", "1.5")]
+        {
+            assert_eq!(
+                polynomial_name(inside).unwrap_err(),
+                format!("the degree `{degree}` of `poly` must be a whole number from 1 to 25")
+            );
+        }
+        let Some(Derived::Polynomial { column, degree }) = Derived::of("poly(learning rate, 3)")
+        else {
+            panic!("it is a polynomial");
+        };
+        assert_eq!((column.as_str(), degree), ("learning rate", 3));
+    }
+
+    #[test]
+    fn an_empty_cell_and_a_text_are_refused_where_they_stand() {
+        let table = Table::from_csv("x,g\n4,a\n,b\n9,c\n".as_bytes(), &[]).unwrap();
+        assert_eq!(values(&table, &parsed("sqrt(x)"), [0, 2].into_iter()).unwrap(), [2.0, 3.0]);
+        let empty = values(&table, &parsed("sqrt(x)"), 0..3).unwrap_err().to_string();
+        assert!(empty.contains("line 3") && empty.contains("column `x` is empty"), "{empty}");
+        let text = values(&table, &parsed("sqrt(g)"), 0..3).unwrap_err().to_string();
+        assert!(text.contains("column `g` holds texts"), "{text}");
+    }
+}

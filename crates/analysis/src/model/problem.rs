@@ -203,3 +203,70 @@ impl Problem {
         values
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{problem, table, two_by_two};
+
+    #[test]
+    fn an_equation_is_hierarchical_with_every_margin_in_any_order() {
+        let rows: [&[f64]; 2] = [&[1.0, 1.0, 1.0, 1.0], &[2.0, 2.0, 2.0, 2.0]];
+        let own = table("a,b,c,y", &rows);
+        let is = |formula: &str| problem(&own, formula).is_hierarchical();
+        assert!(is("y ~ a + b") && is("y ~ a * b * c") && is("y ~ b:a + b + a"));
+        assert!(!is("y ~ a + a:b"), "b is missing");
+        assert!(!is("y ~ a + b + c + a:b:c"), "products of two are missing");
+        assert!(!is("y ~ 0 + a"), "without a constant coding changes the fit");
+    }
+
+    #[test]
+    fn repeats_are_cells_but_no_configurations() {
+        let rows: [&[f64]; 6] = [
+            &[1.0, 1.0, 5.0],
+            &[1.0, 2.0, 6.0],
+            &[1.0, 3.0, 7.0],
+            &[2.0, 1.0, 8.0],
+            &[2.0, 2.0, 9.0],
+            &[2.0, 3.0, 9.5],
+        ];
+        let own = problem(&table("a,replicate,y", &rows), "y ~ a + replicate");
+        assert_eq!(own.cells().1, 6);
+        assert_eq!(own.configurations(), 2, "the column counts repeats");
+        let other = problem(&table("a,b,y", &rows), "y ~ a + b");
+        assert_eq!(other.configurations(), 6);
+        let product = problem(&table("a,seed,y", &rows), "y ~ a * seed");
+        assert_eq!(product.configurations(), 6, "what enters a product was set");
+    }
+
+    #[test]
+    fn groups_of_an_error_are_numbered_as_they_come_and_are_no_cells() {
+        let own = problem(&two_by_two(), "y ~ a + Error(b)");
+        assert_eq!(own.groupings[0].groups, [0, 0, 0, 0, 1, 1, 1, 1]);
+        assert_eq!(own.cells().1, 2, "the levels of a alone");
+        let values = own.cell_values();
+        assert_eq!(values[0], [9.5, 10.5, 11.5, 12.5]);
+        assert!(own.is_group_alone(1) && !own.is_group_alone(0));
+    }
+
+    #[test]
+    fn an_interval_is_cut_where_the_response_ends() {
+        let mut own = problem(&two_by_two(), "y ~ a");
+        assert_eq!(own.in_range([-1.0, 2.0]), [-1.0, 2.0]);
+        own.range = Some((0.0, 1.0));
+        assert_eq!(own.in_range([-1.0, 2.0]), [0.0, 1.0]);
+        assert_eq!(own.in_range([0.25, 0.5]), [0.25, 0.5]);
+        let logs = own.on_log_scale();
+        assert!((logs.y[0] - 9.5f64.ln()).abs() < 1e-15);
+        assert_eq!(logs.in_range([-1.0, 2.0]), [-1.0, 2.0], "a logarithm has other ends");
+    }
+
+    #[test]
+    fn a_p_value_between_the_two_limits_says_why_it_is_no_evidence() {
+        let own = problem(&two_by_two(), "y ~ a");
+        assert_eq!(own.no_evidence(0.3), "p = 0.3 gives no evidence");
+        assert_eq!(
+            own.no_evidence(0.02),
+            "p = 0.02, above the 0.01 to which each of several checks is held, gives no evidence"
+        );
+    }
+}

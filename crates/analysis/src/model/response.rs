@@ -59,3 +59,33 @@ impl Response {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TermOrder;
+
+    fn entered(formula: &str, value: f64) -> Result<f64, String> {
+        let formula = Formula::parse(formula, TermOrder::Formula).unwrap();
+        Response::of(&formula).enter(value, || 7).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn values_enter_as_the_left_side_says() {
+        assert_eq!(entered("y ~ x", 8.0), Ok(8.0));
+        assert_eq!(entered("log(y) ~ x", 1.0), Ok(0.0));
+        assert_eq!(entered("log2(y) ~ x", 8.0), Ok(3.0));
+        assert_eq!(entered("sqrt(y) ~ x", 16.0), Ok(4.0));
+        assert_eq!(entered("I(100 / y) ~ x", 4.0), Ok(25.0));
+    }
+
+    #[test]
+    fn a_value_without_a_logarithm_is_refused_with_its_line() {
+        for value in [0.0, -2.0] {
+            let refusal = entered("log(y) ~ x", value).unwrap_err();
+            assert!(refusal.contains("line 7") && refusal.contains('y'), "{refusal}");
+        }
+        assert!(entered("log10(y) ~ x", 0.0).unwrap_err().contains("line 7"));
+        assert!(entered("I(1 / y) ~ x", 0.0).unwrap_err().contains("line 7"));
+    }
+}

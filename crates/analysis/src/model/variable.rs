@@ -76,43 +76,8 @@ impl Variable {
             column: name.to_owned(),
         };
         // A column may bear such a name itself.
-        match Derived::of(name).filter(|_| table.names().all(|own| own != name)) {
-            Some(Derived::Computed(computed)) => {
-                let values = derived_columns::values(table, &computed, rows.iter().copied())?;
-                let mut variable = Self::numeric(name, values);
-                if let [column] = computed.names().into_iter().collect::<Vec<_>>().as_slice() {
-                    variable.origin = Origin::Computed { column: (*column).to_owned() };
-                }
-                return Ok(variable);
-            }
-            Some(Derived::Polynomial { column, degree }) => {
-                let variable = Self::from_table(table, &column, rows)?;
-                let Some(values) = &variable.raw else {
-                    let (expression, reason) =
-                        (name.to_owned(), format!("column `{column}` holds texts"));
-                    return Err(AnalysisError::NotComputable { expression, line: 1, reason });
-                };
-                let columns = orthogonal_polynomials(values, degree).map_err(|source| {
-                    AnalysisError::Variable { variable: name.to_owned(), source }
-                })?;
-                let names = (1..=degree).map(|power| format!("{name}{power}")).collect();
-                let polynomials = Polynomials { names, columns, in_products: InProducts::Whole };
-                let (name, polynomials) = (name.to_owned(), Some(polynomials));
-                let origin = Origin::Computed { column };
-                return Ok(Self { name, polynomials, origin, ..variable });
-            }
-            Some(Derived::Category { column }) => {
-                let plain = Self::from_table(table, &column, rows)?;
-                let (name, coded) = (name.to_owned(), plain.coded_as_category());
-                return Ok(Self {
-                    name,
-                    raw: None,
-                    coded,
-                    origin: Origin::Computed { column },
-                    ..plain
-                });
-            }
-            None => {}
+        if let Some(derived) = Derived::of(name).filter(|_| table.names().all(|own| own != name)) {
+            return Self::from_derived(table, name, derived, rows);
         }
         match table.column(name)? {
             Column::Numeric(cells) => {
@@ -128,6 +93,47 @@ impl Variable {
                     .map(|&row| cells[row].as_deref().ok_or_else(|| empty(row)))
                     .collect::<Result<_, _>>()?;
                 Ok(Self::categorical(name, &texts))
+            }
+        }
+    }
+
+    /// Computes the chosen rows of what is no column of a table but made of some.
+    fn from_derived(
+        table: &Table,
+        name: &str,
+        derived: Derived,
+        rows: &[usize],
+    ) -> Result<Self, AnalysisError> {
+        match derived {
+            Derived::Computed(computed) => {
+                let values = derived_columns::values(table, &computed, rows.iter().copied())?;
+                let mut variable = Self::numeric(name, values);
+                if let [column] = computed.names().into_iter().collect::<Vec<_>>().as_slice() {
+                    variable.origin = Origin::Computed { column: (*column).to_owned() };
+                }
+                Ok(variable)
+            }
+            Derived::Polynomial { column, degree } => {
+                let variable = Self::from_table(table, &column, rows)?;
+                let Some(values) = &variable.raw else {
+                    let (expression, reason) =
+                        (name.to_owned(), format!("column `{column}` holds texts"));
+                    return Err(AnalysisError::NotComputable { expression, line: 1, reason });
+                };
+                let columns = orthogonal_polynomials(values, degree).map_err(|source| {
+                    AnalysisError::Variable { variable: name.to_owned(), source }
+                })?;
+                let names = (1..=degree).map(|power| format!("{name}{power}")).collect();
+                let polynomials = Polynomials { names, columns, in_products: InProducts::Whole };
+                let (name, polynomials) = (name.to_owned(), Some(polynomials));
+                let origin = Origin::Computed { column };
+                Ok(Self { name, polynomials, origin, ..variable })
+            }
+            Derived::Category { column } => {
+                let plain = Self::from_table(table, &column, rows)?;
+                let (name, coded) = (name.to_owned(), plain.coded_as_category());
+                let origin = Origin::Computed { column };
+                Ok(Self { name, raw: None, coded, origin, ..plain })
             }
         }
     }
@@ -438,6 +444,93 @@ mod tests {
         let found =
             Variable::from_factor(&declared, &[], &[(1, None), (2, Some(&levels[1]))]).unwrap();
         assert_eq!((found.codes, found.levels.len(), found.raw), (vec![0, 2], 3, None));
+    }
+
+    fn from(csv: &str, name: &str) -> Result<Variable, String> {
+        let table = Table::from_csv(csv.as_bytes(), &[]).unwrap();
+        let rows: Vec<usize> = (0..table.rows()).collect();
+        Variable::from_table(&table, name, &rows).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_column_may_bear_the_name_of_a_function_of_another() {
+        let csv = "x,log2(x)\n2,7\n8,9\n";
+        assert_eq!(from(csv, "log2(x)").unwrap().raw.unwrap(), [7.0, 9.0], "the column itself");
+        let computed = from("x\n2\n8\n", "log2(x)").unwrap();
+        assert_eq!(computed.raw.as_ref().unwrap(), &[1.0, 3.0]);
+        assert_eq!(computed.source(), "x");
+        assert!(!computed.is_power_of_column());
+        assert!(from("x\n2\n8\n", "I(x^3)").unwrap().is_power_of_column());
+        assert!(!from("x,z\n2,1\n8,2\n", "I(x * z)").unwrap().is_power_of_column());
+    }
+
+    #[test]
+    fn numbers_taken_as_categories_have_no_values() {
+        let own = from("x\n10\n2\n10\n5\n", "factor(x)").unwrap();
+        assert_eq!((own.raw, own.coded), (None, None), "three categories have no one column");
+        assert_eq!(own.codes, [2, 0, 2, 1], "in the order of the numbers");
+        let two = from("x\n10\n2\n10\n", "factor(x)").unwrap();
+        assert_eq!(two.coded.unwrap(), [1.0, -1.0, 1.0]);
+    }
+
+    #[test]
+    fn polynomials_are_orthogonal_to_the_mean_and_to_each_other() {
+        let own = from("x\n1\n2\n4\n8\n9\n", "poly(x, 2)").unwrap();
+        let found = own.polynomials.unwrap();
+        assert_eq!(found.names, ["poly(x, 2)1", "poly(x, 2)2"]);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let ones = [1.0; 5];
+        let [first, second] = [&found.columns[0], &found.columns[1]];
+        for (a, b) in [(&ones[..], &first[..]), (&ones[..], &second[..]), (&first[..], &second[..])]
+        {
+            assert!(dot(a, b).abs() < 1e-12);
+        }
+        assert_eq!(
+            from("g\na\nb\n", "poly(g, 1)").unwrap_err(),
+            "`poly(g, 1)` has no value in line 1: column `g` holds texts"
+        );
+    }
+
+    #[test]
+    fn an_empty_cell_of_a_factor_is_refused_with_its_line() {
+        let csv = "x,g\n1,a\n,b\n3,\n";
+        let words = |line: u32, column: &str| {
+            format!(
+                "line {line}, column `{column}`: the cell is empty, but every row needs its factors"
+            )
+        };
+        assert_eq!(from(csv, "x").unwrap_err(), words(3, "x"));
+        assert_eq!(from(csv, "g").unwrap_err(), words(4, "g"));
+    }
+
+    #[test]
+    fn few_values_that_repeat_are_levels_and_many_are_readings() {
+        let of = |levels: u32, runs: u32| {
+            let values = (0..runs).map(|at| f64::from(at % levels)).collect();
+            Variable::numeric("x", values).is_factor()
+        };
+        assert!(of(2, 4) && of(12, 24));
+        assert!(!of(3, 5), "fewer than two runs a level");
+        assert!(!of(13, 130), "more levels than anyone sets");
+        assert!(Variable::categorical("g", &["a", "b"]).is_factor());
+        let block = Variable::from_blocks(&[1, 1, 2, 10]);
+        assert!(block.is_block() && !block.is_factor());
+        assert_eq!(block.codes, [0, 0, 1, 2], "blocks are numbers, 10 after 2");
+    }
+
+    #[test]
+    fn powers_and_bent_lines_stand_for_their_factor() {
+        let x = Variable::numeric("x", vec![0.0, 1.0, 2.0, 4.0]);
+        let square = x.power("x^2", 2).unwrap();
+        assert_eq!(square.raw.as_ref().unwrap(), &[0.0, 1.0, 4.0, 16.0]);
+        assert_eq!(square.coded.as_ref().unwrap(), &[1.0, 0.25, 0.0, 1.0], "of -1, -0.5, 0 and 1");
+        assert!(square.is_power() && square.source() == "x");
+        assert!(Variable::categorical("g", &["a", "b"]).power("g^2", 2).is_none());
+        let bent = x.bent(2, InProducts::Whole).unwrap().polynomials.unwrap();
+        assert_eq!(bent.names, ["x[linear]", "x[quadratic]"]);
+        let most = |own: &Vec<f64>| own.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        assert!(bent.columns.iter().all(|own| (most(own) - 1.0).abs() < 1e-12));
+        assert!(x.bent(4, InProducts::Whole).is_none(), "four levels have no fourth degree");
     }
 
     #[test]

@@ -56,7 +56,12 @@ pub fn to_spread(value: f64, low: f64, high: f64) -> String {
         return significant(value, digits.min(17));
     }
     let places = (1.0 - half.log10().floor()).max(0.0) as usize;
-    format!("{value:.places$}")
+    let shown = format!("{value:.places$}");
+    // What rounds to nothing has no sign.
+    match shown.strip_prefix('-') {
+        Some(size) if size.bytes().all(|own| matches!(own, b'0' | b'.')) => size.to_owned(),
+        _ => shown,
+    }
 }
 
 /// A p-value without its letter, for tables.
@@ -92,7 +97,8 @@ pub fn percent(value: f64) -> String {
 pub fn bytes(count: u64) -> String {
     let mut value = count as f64;
     for unit in ["B", "KiB", "MiB", "GiB"] {
-        if value < 1024.0 {
+        // Shown with one decimal, 1023.96 would be 1024.0.
+        if value < 1023.95 {
             return if unit == "B" { format!("{count} B") } else { format!("{value:.1} {unit}") };
         }
         value /= 1024.0;
@@ -178,6 +184,10 @@ mod tests {
             (1234.5678, 0.5, "1234.57"),
             (0.5, 0.0, "0.5000"),
             (3.0e-8, 2.0e-9, "3e-8"),
+            (-0.004, 1.0, "0.0"),
+            (-0.06, 1.0, "-0.1"),
+            (-4.0, 300.0, "-4"),
+            (-0.4, 300.0, "0"),
         ] {
             assert_eq!(to_spread(value, value - half, value + half), expected);
         }
@@ -189,6 +199,11 @@ mod tests {
         assert_eq!((p_figure(0.0468), p_figure(0.5)), ("0.047".into(), "0.50".into()));
         assert_eq!((bytes(900), bytes(1 << 20)), ("900 B".into(), "1.0 MiB".into()));
         assert_eq!(bytes(5 << 40), "5.0 TiB");
+        assert_eq!((bytes(1023), bytes(1024)), ("1023 B".into(), "1.0 KiB".into()));
+        assert_eq!(
+            (bytes((1 << 20) - 1), bytes(1_048_524)),
+            ("1.0 MiB".into(), "1023.9 KiB".into())
+        );
     }
 
     #[test]

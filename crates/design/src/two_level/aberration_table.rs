@@ -51,3 +51,26 @@ const TABLE: [(usize, &[u32]); 41] = [
 pub(crate) fn known(base: usize, added: usize) -> Option<&'static [u32]> {
     TABLE.iter().find(|(own, columns)| *own == base && columns.len() == added).map(|own| own.1)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_entry_can_be_built() {
+        let mut sizes = BTreeSet::new();
+        for (base, columns) in TABLE {
+            assert!(sizes.insert((base, columns.len())), "{base} and {} twice", columns.len());
+            let mut seen = BTreeSet::new();
+            for &column in columns {
+                assert!(column < 1 << base, "{column} uses a factor beyond the base of {base}");
+                assert!(column.count_ones() > 1, "{column} would copy a base factor");
+                assert!(seen.insert(column), "{column} would make two factors one");
+            }
+        }
+        assert_eq!(known(3, 4), Some(&[3, 5, 6, 7][..]));
+        assert_eq!(known(3, 5), None, "eight runs hold seven factors");
+    }
+}

@@ -109,3 +109,58 @@ impl FactorCoding {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{configuration, study};
+
+    fn mixed() -> Study {
+        study(
+            &[
+                ("lr", "levels = [0.01, 1.0, 0.1]\nscale = \"log\""),
+                ("n", "levels = [2, 6]"),
+                ("kind", "levels = [\"x\", \"y\", \"z\"]"),
+            ],
+            "type = \"full\"",
+        )
+    }
+
+    #[test]
+    fn numbers_are_coded_on_their_scale_and_texts_sum_to_zero() {
+        let study = mixed();
+        let coding = Coding::new(&study);
+        let at = |effect: Effect, row: &str| coding.values(&effect, &configuration(row));
+        assert!(at(vec![(0, 1)], "lr=0.1 n=2 kind=x")[0].abs() < 1e-12, "the middle of the logs");
+        assert_eq!(at(vec![(1, 1)], "lr=0.1 n=2 kind=x"), [-1.0]);
+        assert_eq!(at(vec![(1, 1)], "lr=0.1 n=5 kind=x"), [0.5], "between the levels");
+        assert_eq!(at(vec![(1, 2)], "lr=0.1 n=5 kind=x"), [0.25]);
+        let kinds = ["x", "y", "z"].map(|own| at(vec![(2, 1)], &format!("lr=0.1 n=2 kind={own}")));
+        assert_eq!(kinds, [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]);
+        for column in 0..2 {
+            assert_eq!(kinds.iter().map(|own| own[column]).sum::<f64>(), 0.0);
+        }
+    }
+
+    #[test]
+    fn a_product_has_all_products_of_columns_and_none_where_a_factor_is_absent() {
+        let study = mixed();
+        let coding = Coding::new(&study);
+        let product = vec![(1, 1), (2, 1)];
+        assert_eq!(coding.columns(&product), 2);
+        assert_eq!(coding.values(&product, &configuration("lr=1.0 n=2 kind=z")), [1.0, 1.0]);
+        assert_eq!(coding.values(&product, &configuration("lr=1.0 n=2")), [0.0, 0.0]);
+        let row = coding.model_row(&[vec![(1, 1)], product], &configuration("lr=1.0 n=6 kind=x"));
+        assert_eq!(row, [1.0, 1.0, 1.0, 0.0], "the constant first");
+    }
+
+    #[test]
+    fn effects_are_named_and_listed_mains_first() {
+        let study = mixed();
+        assert_eq!(name(&study, &vec![(0, 2)]), "lr^2");
+        assert_eq!(name(&study, &vec![(0, 1), (2, 1)]), "lr:kind");
+        let names: Vec<String> = short_effects(3).iter().map(|own| name(&study, own)).collect();
+        assert_eq!(names, ["lr", "n", "kind", "lr:n", "lr:kind", "n:kind"]);
+        assert!(short_effects(0).is_empty());
+    }
+}

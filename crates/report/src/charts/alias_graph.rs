@@ -126,3 +126,61 @@ fn edges(fraction: &TwoLevelFraction) -> Vec<(usize, usize)> {
     }
     edges
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::SmallStudy;
+
+    /// Factors `a`, `b` and so on with two levels each, in so many runs.
+    fn fractional(factors: usize, runs: usize) -> Design {
+        let names = &["c", "d", "e", "f"][..factors - 2];
+        let more: String =
+            names.iter().map(|own| format!("[factors.{own}]\nlevels = [1, 2]\n")).collect();
+        let words: String = names.iter().map(|own| format!(", \"{{{own}}}\"")).collect();
+        let from = "[design]\ntype = \"full\"\nreplications = 2\n\
+                    [run]\ncommand = [\"run\", \"{a}\", \"{b}\"]\n";
+        let to = format!(
+            "{more}[design]\ntype = \"fractional\"\nruns = {runs}\n\
+             [run]\ncommand = [\"run\", \"{{a}}\", \"{{b}}\"{words}]\n"
+        );
+        SmallStudy::with(from, &to).design
+    }
+
+    #[test]
+    fn a_half_of_three_factors_joins_each_factor_with_the_product_of_the_others() {
+        // I = ABC, so A = BC, B = AC and C = AB (Box, Hunter and Hunter, chapter 6).
+        let design = fractional(3, 4);
+        let fraction = design.fraction().unwrap();
+        assert_eq!(edges(fraction), [(0, 5), (1, 4), (2, 3)]);
+        let chart = alias_graph(&design, fraction).unwrap();
+        assert_eq!(
+            chart.summary,
+            "6 effects around a circle; 3 lines between those that cannot be told apart."
+        );
+        let series = &chart.option["series"];
+        assert_eq!(series[0]["data"].as_array().unwrap().len(), 9, "two ends and a gap each");
+        assert_eq!(series[0]["data"][2], json!([null, null]));
+        let main = &series[1]["data"];
+        assert_eq!(main[0]["tip"], "A a\naliased with BC");
+        assert_eq!(main[0]["value"], json!([0.0, 1.0]), "the first effect stands on top");
+        assert_eq!(series[2]["data"][0]["tip"], "AB a:b\naliased with C");
+    }
+
+    #[test]
+    fn labels_point_away_from_the_circle() {
+        let effects = ["A", "B", "C", "D"];
+        let around = Circle { effects: &effects, edges: &[(0, 2)] };
+        assert_eq!([0, 1, 2, 3].map(|at| around.side(at)), ["top", "right", "top", "left"]);
+        assert_eq!(around.told(0), "aliased with C");
+        assert_eq!(around.told(2), "aliased with A");
+        assert_eq!(around.told(3), "clear of all effects shown");
+    }
+
+    #[test]
+    fn there_is_no_graph_where_short_effects_are_clear_of_each_other() {
+        // Resolution V: five factors in 16 runs.
+        let design = fractional(5, 16);
+        assert!(alias_graph(&design, design.fraction().unwrap()).is_none());
+    }
+}

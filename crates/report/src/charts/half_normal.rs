@@ -54,6 +54,7 @@ pub(crate) fn half_normal(analysis: &Analysis) -> Option<Chart> {
     if let Some(margin) = margin {
         all[1]["markLine"] = margin_line(margin);
     }
+    let outstanding = points.iter().filter(|point| active(point)).count();
     Some(Chart {
         option: json!({
             "legend": { "top": 4 },
@@ -63,9 +64,9 @@ pub(crate) fn half_normal(analysis: &Analysis) -> Option<Chart> {
             "series": all,
         }),
         summary: format!(
-            "Half-normal plot of {} effects; {} of them stand out from the noise.",
+            "Half-normal plot of {} effects; {outstanding} of them {} out from the noise.",
             points.len(),
-            points.iter().filter(|point| active(point)).count()
+            if outstanding == 1 { "stands" } else { "stand" }
         ),
         height: 360,
     })
@@ -122,4 +123,72 @@ fn noise_line(points: &[HalfNormal], active: impl Fn(&HalfNormal) -> bool) -> Op
         "type": "line", "data": [[0, 0], end], "symbol": "none",
         "silent": true, "lineStyle": { "color": "$muted", "width": 1, "type": "dashed" },
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use trainwright_analysis::LenthSummary;
+
+    use super::*;
+    use crate::tests::{analysis, effect};
+
+    fn points(sizes: &[(&str, f64, f64)]) -> Vec<HalfNormal> {
+        let own = |&(term, quantile, effect): &(&str, f64, f64)| HalfNormal {
+            term: term.to_owned(),
+            quantile,
+            effect,
+        };
+        sizes.iter().map(own).collect()
+    }
+
+    #[test]
+    fn the_line_of_noise_is_the_least_squares_line_through_the_origin() {
+        let all = points(&[("a", 1.0, 2.0), ("b", 2.0, 2.0), ("c", 4.0, 90.0)]);
+        // Without `c`: (1 * 2 + 2 * 2) / (1 + 4) = 1.2 a quantile, drawn as far as `c`.
+        let line = noise_line(&all, |own| own.term == "c").unwrap();
+        assert_eq!(line["data"], json!([[0, 0], [4.0, 4.8]]));
+        assert!(noise_line(&all, |own| own.term != "a").is_none(), "one point makes no line");
+        let at_zero = points(&[("a", 0.0, 2.0), ("b", 0.0, 2.0)]);
+        assert!(noise_line(&at_zero, |_| false).is_none());
+    }
+
+    #[test]
+    fn names_too_close_to_the_one_above_are_left_to_the_tip() {
+        // Room for a name is 6.5 of 100.
+        let all = points(&[("a", 1.0, 100.0), ("b", 1.0, 94.0), ("c", 1.0, 93.0), ("d", 1.0, 0.0)]);
+        assert_eq!(names_with_room(all.iter()), ["a", "c"]);
+        assert!(names_with_room([].iter()).is_empty());
+    }
+
+    #[test]
+    fn a_margin_above_all_effects_stays_in_sight() {
+        let all = points(&[("a", 1.0, 2.0), ("b", 2.0, 3.0)]);
+        assert_eq!(vertical_axis(&all, Some(10.0))["max"], 11.0);
+        assert!(vertical_axis(&all, Some(2.5))["max"].is_null(), "the chart reaches it by itself");
+        assert!(vertical_axis(&all, None)["max"].is_null());
+    }
+
+    #[test]
+    fn without_replication_the_margin_of_lenth_decides_what_is_named() {
+        let mut own = analysis(vec![
+            effect("a", 9.0, None, 80.0),
+            effect("b", 1.0, None, 10.0),
+            effect("a:b", 0.5, None, 10.0),
+        ]);
+        own.half_normal = points(&[("a:b", 0.2, 0.5), ("b", 0.7, 1.0), ("a", 1.4, 9.0)]);
+        own.lenth =
+            Some(LenthSummary { pse: 1.0, me: 3.0, sme: 5.0, active: vec!["a".to_owned()] });
+        let chart = half_normal(&own).unwrap();
+        assert_eq!(
+            chart.summary,
+            "Half-normal plot of 3 effects; 1 of them stands out from the noise."
+        );
+        let series = &chart.option["series"];
+        assert_eq!(series[0]["data"][0]["name"], "a");
+        assert_eq!(series[0]["data"][0]["label"], json!({ "show": true, "position": "left" }));
+        assert_eq!(series[1]["data"].as_array().unwrap().len(), 2);
+        assert_eq!(series[1]["markLine"]["data"], json!([{ "yAxis": 5.0 }]));
+        own.half_normal.pop();
+        assert!(half_normal(&own).is_none(), "two points show no pattern");
+    }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use trainwright_analysis::Analysis;
+use trainwright_analysis::wording::count;
 
 use super::{Chart, title};
 use crate::figure::figure;
@@ -17,8 +18,8 @@ pub(crate) fn histogram(analysis: &Analysis) -> Option<Chart> {
     let data: Vec<Value> = bars
         .iter()
         .map(|bar| {
-            let tip =
-                format!("{} to {}\n{} residuals", figure(bar.from), figure(bar.to), bar.count);
+            let number = count(bar.count, "residual");
+            let tip = format!("{} to {}\n{number}", figure(bar.from), figure(bar.to));
             json!({ "value": bar.count, "tip": tip })
         })
         .collect();
@@ -83,6 +84,36 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn bars_are_as_wide_as_the_rule_says_and_the_largest_value_is_in_the_last() {
+        // Quartiles 2 and 6 of 0 to 8: width 2 * 4 / cbrt(9) = 3.85, so three bars over 8.
+        let values: Vec<f64> = (0..9).map(f64::from).collect();
+        let found = bars(&values).unwrap();
+        assert_eq!(found.iter().map(|bar| bar.count).collect::<Vec<_>>(), [3, 3, 3]);
+        assert!((found[0].to - 8.0 / 3.0).abs() < 1e-12 && found[2].to == 8.0);
+        // Half of the values equal: 1 + log2(8) = 4 bars instead of infinitely many.
+        let ties = [0.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 9.0];
+        let counts: Vec<usize> = bars(&ties).unwrap().iter().map(|bar| bar.count).collect();
+        assert_eq!(counts, [1, 0, 6, 1]);
+        // One far value does not ask for thousands of bars.
+        let mut far = values;
+        far.push(1e6);
+        assert_eq!(bars(&far).unwrap().len(), MOST_BARS);
+    }
+
+    #[test]
+    fn a_bar_of_one_is_told_in_the_singular() {
+        let mut own = crate::tests::analysis(vec![]);
+        for (residual, value) in
+            own.residuals.iter_mut().zip([0.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 9.0])
+        {
+            residual.residual = value;
+        }
+        let chart = histogram(&own).unwrap();
+        assert_eq!(chart.option["series"][0]["data"][0]["tip"], "0 to 2.250\n1 residual");
+        assert_eq!(chart.summary, "8 residuals in 4 bars; most lie between 4.500 and 6.750.");
+    }
 
     #[test]
     fn equal_values_have_no_spread_to_show() {

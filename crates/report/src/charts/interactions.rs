@@ -77,3 +77,46 @@ fn point(interaction: &Interaction, cell: Option<&CellMean>) -> Value {
     );
     json!({ "value": for_chart(mean), "tip": tip })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::analysis;
+
+    fn cell(a: Level, b: &str, mean: Option<f64>) -> CellMean {
+        CellMean {
+            a_level: a,
+            b_level: Level::Text(b.to_owned()),
+            mean,
+            n: usize::from(mean.is_some()),
+        }
+    }
+
+    #[test]
+    fn a_pair_that_never_ran_is_a_gap_and_a_level_written_twice_is_one() {
+        let own = Interaction {
+            a: "n".to_owned(),
+            b: "kind".to_owned(),
+            cells: vec![
+                cell(Level::Integer(1), "x", Some(4.0)),
+                cell(Level::Number(1.0), "y", Some(6.0)),
+                cell(Level::Integer(2), "x", None),
+                cell(Level::Integer(2), "y", Some(8.0)),
+            ],
+        };
+        let mut all = analysis(vec![]);
+        all.interactions = vec![own.clone()];
+        let chart = interaction(&all, &own, "loss");
+        assert_eq!(chart.option["xAxis"]["data"], json!(["1", "2"]));
+        let series = chart.option["series"].as_array().unwrap();
+        assert_eq!(series.len(), 2);
+        assert_eq!(series[0]["name"], "kind = x");
+        assert_eq!(series[0]["data"][0]["tip"], "n = 1, kind = x\nmean 4\nn = 1");
+        assert!(series[0]["data"][1].is_null(), "a line must not run through a mean of nothing");
+        assert_eq!(series[1]["data"][1]["value"], 8.0);
+        // The means reach from 4 to 8, and 6 % of that are left on either side.
+        assert_eq!(chart.option["yAxis"]["min"], 3.76);
+        assert_eq!(chart.option["yAxis"]["max"], 8.24);
+        assert_eq!(chart.summary, "Mean loss by n with a line for each level of kind.");
+    }
+}

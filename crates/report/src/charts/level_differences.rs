@@ -81,3 +81,49 @@ fn tip(pair: &LevelDifference) -> String {
         p_in_words(pair.p)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_study::Level;
+
+    use super::*;
+
+    fn pair(difference: f64, low: f64, high: f64) -> LevelDifference {
+        let [a, b] = ["x", "y"].map(|text| Level::Text(text.to_owned()));
+        LevelDifference { a, b, difference, low, high, p: 0.02 }
+    }
+
+    fn drawn(pairs: Vec<LevelDifference>) -> Chart {
+        let own = LevelDifferences { factor: "kind".to_owned(), method: "tukey", pairs };
+        level_differences(&own, "loss (s)")
+    }
+
+    #[test]
+    fn an_interval_that_touches_zero_is_no_difference() {
+        let chart = drawn(vec![pair(1.0, 0.0, 2.0), pair(-1.0, -2.0, -0.1), pair(-1.0, -2.0, 0.0)]);
+        assert_eq!(
+            chart.summary,
+            "Differences between levels of kind: 1 of 3 pairs leave out zero."
+        );
+        let series = &chart.option["series"];
+        assert_eq!(series[1]["data"][0]["value"], json!([-1.0, 1]), "the second pair differs");
+        assert_eq!(series[1]["itemStyle"]["color"], "$accent");
+        assert_eq!(series[3]["data"].as_array().unwrap().len(), 2);
+        assert_eq!(series[1]["markLine"]["data"], json!([{ "xAxis": 0 }]));
+        assert_eq!(
+            series[1]["data"][0]["tip"],
+            "x against y\ndifference -1.00 (-2.00 to -0.10)\np = 0.02"
+        );
+    }
+
+    #[test]
+    fn more_pairs_than_fit_are_cut_and_the_chart_grows_with_the_rest() {
+        let chart = drawn(vec![pair(1.0, 0.5, 1.5); MOST_PAIRS + 9]);
+        let names = chart.option["yAxis"]["data"].as_array().unwrap();
+        assert_eq!(names.len(), MOST_PAIRS);
+        assert_eq!(names[0], "x \u{2212} y");
+        assert_eq!(chart.height, 76 + 24 * MOST_PAIRS);
+        // Two ends and a gap for every interval that is drawn, none for those cut.
+        assert_eq!(chart.option["series"][0]["data"].as_array().unwrap().len(), 3 * MOST_PAIRS);
+    }
+}

@@ -1,7 +1,7 @@
 //! Effects by the share of the variation that they explain.
 
 use serde_json::{Value, json};
-use trainwright_analysis::wording::{p_value as p_in_words, percent};
+use trainwright_analysis::wording::{count, p_value as p_in_words, percent};
 use trainwright_analysis::{Analysis, Effect};
 
 use super::Chart;
@@ -52,8 +52,8 @@ pub(crate) fn pareto(analysis: &Analysis) -> Option<Chart> {
             "series": series,
         }),
         summary: format!(
-            "Pareto chart of {} terms by percentage of variation; the largest is {} with {share}.",
-            shown.len(),
+            "Pareto chart of {} by percentage of variation; the largest is {} with {share}.",
+            count(shown.len(), "term"),
             first.term
         ),
         height: 76 + 24 * shown.len(),
@@ -71,4 +71,80 @@ fn bar(effect: &Effect, place: usize) -> Option<Value> {
         tip += &format!("\n{}", p_in_words(p));
     }
     Some(json!({ "value": [for_chart(share), place], "tip": tip }))
+}
+
+#[cfg(test)]
+mod tests {
+    use trainwright_analysis::Check;
+
+    use super::*;
+    use crate::tests::{analysis, effect};
+
+    fn terms(chart: &Chart) -> Vec<&str> {
+        let names = chart.option["yAxis"]["data"].as_array().unwrap();
+        names.iter().map(|own| own.as_str().unwrap()).collect()
+    }
+
+    fn kinds(chart: &Chart) -> Vec<&str> {
+        let series = chart.option["series"].as_array().unwrap();
+        series.iter().map(|own| own["name"].as_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn only_kinds_of_terms_that_occur_are_in_the_legend() {
+        let known =
+            analysis(vec![effect("a", 6.0, Some(0.001), 90.0), effect("b", 0.1, Some(0.8), 2.0)]);
+        let chart = pareto(&known).unwrap();
+        assert_eq!(kinds(&chart), ["stands out from the noise", "within the noise"]);
+        let unknown = analysis(vec![effect("a", 6.0, None, 90.0)]);
+        let chart = pareto(&unknown).unwrap();
+        assert_eq!(kinds(&chart), ["noise unknown"]);
+        assert_eq!(
+            chart.summary,
+            "Pareto chart of 1 term by percentage of variation; the largest is a with 90.0 %."
+        );
+    }
+
+    #[test]
+    fn no_term_is_called_noise_while_the_equation_misses_terms() {
+        let mut own = analysis(vec![effect("a", 6.0, Some(0.8), 40.0)]);
+        own.checks.push(Check {
+            name: "lack-of-fit",
+            statistic: None,
+            p: Some(0.001),
+            holds: Some(false),
+            verdict: String::new(),
+        });
+        assert_eq!(kinds(&pareto(&own).unwrap()), ["not judged alone"]);
+    }
+
+    #[test]
+    fn ties_keep_their_order_and_the_smallest_bars_are_cut() {
+        let mut effects: Vec<_> =
+            (0..30).map(|at| effect(&format!("t{at:02}"), 1.0, Some(0.5), 1.0)).collect();
+        effects.push(effect("large", 1.0, Some(0.5), 70.0));
+        effects.push(Effect { percent: None, ..effect("aliased", 1.0, Some(0.5), 0.0) });
+        let chart = pareto(&analysis(effects)).unwrap();
+        let names = terms(&chart);
+        assert_eq!(names.len(), MOST_BARS);
+        assert_eq!(names[..3], ["large", "t00", "t01"]);
+        assert_eq!(names[MOST_BARS - 1], "t23");
+    }
+
+    #[test]
+    fn without_shares_there_is_no_chart() {
+        let share_less = Effect { percent: None, ..effect("a", 1.0, None, 0.0) };
+        assert!(pareto(&analysis(vec![share_less])).is_none());
+        assert!(pareto(&analysis(vec![])).is_none());
+    }
+
+    #[test]
+    fn a_tip_tells_size_interval_and_evidence_where_they_are_known() {
+        let whole =
+            Effect { ci_low: Some(5.0), ci_high: Some(7.0), ..effect("a", 6.0, Some(0.001), 90.0) };
+        let tip = |effect: &Effect| bar(effect, 3).unwrap()["tip"].as_str().unwrap().to_owned();
+        assert_eq!(tip(&whole), "a\n90.0 % of the variation\neffect 6.0 (5.0 to 7.0)\np = 0.001");
+        assert_eq!(tip(&effect("b", 6.0, None, 0.01)), "b\n< 0.1 % of the variation");
+        assert_eq!(bar(&whole, 3).unwrap()["value"], json!([90.0, 3]));
+    }
 }

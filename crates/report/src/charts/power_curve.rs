@@ -1,6 +1,6 @@
 //! How surely the study finds an effect of a given size.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use trainwright_analysis::PlannedPower;
 use trainwright_analysis::wording::count;
 use trainwright_stats::{power, smallest_noncentrality};
@@ -22,41 +22,22 @@ pub(crate) fn power_curve(planned: &PlannedPower, replications: u32, alpha: f64)
     }
     let rows = planned.n / replications as usize;
     let terms = planned.n - planned.df_residual;
-    // Holm's method compares the smallest of all p-values with this.
-    let alpha = alpha / planned.tests.max(1) as f64;
-    let df_effect = planned.df_effect? as f64;
-    let df = planned.df_residual as f64;
-    let at_plan = smallest_noncentrality(df_effect, df, alpha, planned.power).ok()?;
-    let all = planned.n as f64;
-    let mut others = vec![replications, 2 * replications];
-    if replications > 1 {
-        others.push(1);
+    let others = if replications > 1 {
+        vec![1, replications, 2 * replications]
+    } else {
+        vec![replications, 2 * replications]
+    };
+    let others = others.into_iter().filter(|&own| rows * own as usize > terms);
+    let mut series = Vec::new();
+    for (index, own) in others.enumerate() {
+        let is_planned = if own == replications { ", as planned" } else { "" };
+        series.push(json!({
+            "type": "line", "name": format!("{}{is_planned}", count(own as usize, "replication")),
+            "data": line(planned, rows * own as usize, alpha)?, "symbol": "none",
+            "lineStyle": { "color": series_colour(index), "type": dash(index), "width": 2 },
+            "itemStyle": { "color": series_colour(index) },
+        }));
     }
-    others.sort_unstable();
-    let series: Vec<Value> = others
-        .into_iter()
-        .filter(|&own| rows * own as usize > terms)
-        .enumerate()
-        .map(|(index, own)| {
-            let n = (rows * own as usize) as f64;
-            let planned = if own == replications { ", as planned" } else { "" };
-            let line: Vec<[f64; 2]> = (0..=POINTS)
-                .filter_map(|at| {
-                    let effect = 2.0 * smallest * at as f64 / POINTS as f64;
-                    // It grows with the square of the effect and with the observations.
-                    let own = at_plan * (effect / smallest).powi(2) * n / all;
-                    let found = power(own, df_effect, n - terms as f64, alpha).ok()?;
-                    Some([for_chart(effect), for_chart(100.0 * found)])
-                })
-                .collect();
-            json!({
-                "type": "line", "name": format!("{}{planned}", count(own as usize, "replication")),
-                "data": line, "symbol": "none",
-                "lineStyle": { "color": series_colour(index), "type": dash(index), "width": 2 },
-                "itemStyle": { "color": series_colour(index) },
-            })
-        })
-        .collect();
     Some(Chart {
         option: json!({
             "legend": { "top": 4 },
@@ -77,13 +58,33 @@ pub(crate) fn power_curve(planned: &PlannedPower, replications: u32, alpha: f64)
     })
 }
 
+/// The chance of finding an effect with `n` observations, up to twice the smallest effect that the
+/// plan finds.
+fn line(planned: &PlannedPower, n: usize, alpha: f64) -> Option<Vec<[f64; 2]>> {
+    let smallest = planned.smallest_effect?;
+    // Holm's method compares the smallest of all p-values with this.
+    let alpha = alpha / planned.tests.max(1) as f64;
+    let df_effect = planned.df_effect? as f64;
+    let df = planned.df_residual as f64;
+    let at_plan = smallest_noncentrality(df_effect, df, alpha, planned.power).ok()?;
+    let (all, n) = (planned.n as f64, n as f64);
+    let point = |at: usize| {
+        let effect = 2.0 * smallest * at as f64 / POINTS as f64;
+        // It grows with the square of the effect and with the observations.
+        let own = at_plan * (effect / smallest).powi(2) * n / all;
+        let found = power(own, df_effect, n - (all - df), alpha).ok()?;
+        Some([for_chart(effect), for_chart(100.0 * found)])
+    };
+    Some((0..=POINTS).filter_map(point).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_planned_curve_passes_through_the_planned_power() {
-        let planned = PlannedPower {
+    /// Sixteen rows with 16 coefficients, each row run three times.
+    fn planned() -> PlannedPower {
+        PlannedPower {
             n: 48,
             df_residual: 32,
             tests: 1,
@@ -93,8 +94,42 @@ mod tests {
             df_effect: Some(1),
             power: 0.8,
             terms: vec![],
-        };
-        let chart = power_curve(&planned, 3, 0.05).unwrap();
+        }
+    }
+
+    fn heights(chart: &Chart, series: usize) -> Vec<f64> {
+        let data = chart.option["series"][series]["data"].as_array().unwrap();
+        data.iter().map(|point| point[1].as_f64().unwrap()).collect()
+    }
+
+    #[test]
+    fn no_effect_is_found_as_often_as_chance_allows_and_a_large_one_nearly_always() {
+        let chart = power_curve(&planned(), 3, 0.05).unwrap();
+        for series in [0, 1] {
+            let found = heights(&chart, series);
+            assert!((found[0] - 5.0).abs() < 1e-4, "alpha of 100: {}", found[0]);
+            assert!(found.is_sorted(), "larger effects are found more often");
+            assert!(found[POINTS] > 99.0);
+        }
+        assert_eq!(chart.option["series"][1]["name"], "6 replications");
+        let (three, six) = (heights(&chart, 0), heights(&chart, 1));
+        let more = three.iter().zip(&six).skip(1).all(|(three, six)| six > three);
+        assert!(more, "more replications find more");
+        let strict = power_curve(&PlannedPower { tests: 5, ..planned() }, 3, 0.05).unwrap();
+        assert!((heights(&strict, 0)[0] - 1.0).abs() < 1e-4, "Holm's method divides alpha by 5");
+    }
+
+    #[test]
+    fn errors_of_two_sizes_have_no_single_curve() {
+        let of_plots = PlannedPower { df_smallest: Some(3), ..planned() };
+        assert!(power_curve(&of_plots, 3, 0.05).is_none());
+        let none = PlannedPower { smallest_effect: None, ..planned() };
+        assert!(power_curve(&none, 3, 0.05).is_none());
+    }
+
+    #[test]
+    fn the_planned_curve_passes_through_the_planned_power() {
+        let chart = power_curve(&planned(), 3, 0.05).unwrap();
         let series = chart.option["series"].as_array().unwrap();
         assert_eq!(series.len(), 2, "one replication leaves no noise to measure");
         assert_eq!(series[0]["name"], "3 replications, as planned");

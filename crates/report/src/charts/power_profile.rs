@@ -56,3 +56,49 @@ fn mark(power: f64, name: &str, colour: &str) -> Value {
         "lineStyle": { "color": colour, "type": "dashed" },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_analysis::PowerLikelihood;
+
+    use super::*;
+
+    /// A parabola of likelihood with its top of -100 at `top`.
+    fn profile(from: f64, to: f64, top: f64) -> BoxCoxSummary {
+        let at = |step: u32| from + (to - from) * f64::from(step) / 40.0;
+        let own = |step: u32| PowerLikelihood {
+            lambda: at(step),
+            log_likelihood: -100.0 - (at(step) - top).powi(2),
+        };
+        BoxCoxSummary {
+            lambda: top,
+            low: Some(top - 0.25),
+            high: None,
+            profile: (0..=40).map(own).collect(),
+        }
+    }
+
+    #[test]
+    fn heights_are_told_from_the_top_and_marks_lie_inside_the_profile() {
+        let chart = power_profile("time", &profile(-1.0, 1.0, 0.0)).unwrap();
+        let series = &chart.option["series"][0];
+        assert_eq!(series["data"][20], json!([0.0, 0.0]));
+        assert_eq!(series["data"][0], json!([-1.0, -1.0]));
+        let marks = series["markLine"]["data"].as_array().unwrap();
+        let at: Vec<f64> = marks.iter().map(|own| own["xAxis"].as_f64().unwrap()).collect();
+        // The known end of the interval, then `log` and `root`; `1/y` and `as is` are the ends.
+        assert_eq!(at, [-0.25, 0.0, 0.5]);
+        assert_eq!(marks[0]["label"]["show"], false);
+        assert_eq!(marks[1]["label"]["formatter"], "log");
+        assert_eq!(
+            chart.summary,
+            "Likelihood of powers of time: highest at 0, and 1 lower at the far ends."
+        );
+    }
+
+    #[test]
+    fn a_power_asked_for_alone_has_no_chart() {
+        let alone = BoxCoxSummary { profile: vec![], ..profile(-1.0, 1.0, 0.0) };
+        assert!(power_profile("time", &alone).is_none());
+    }
+}

@@ -89,7 +89,42 @@ fn rank_limits(rank: usize, n: usize) -> Result<[f64; 2], StatsError> {
 
 #[cfg(test)]
 mod tests {
+    use trainwright_analysis::Residual;
+
     use super::*;
+    use crate::tests::analysis;
+
+    #[test]
+    fn raw_residuals_have_no_band_to_lie_in() {
+        let whole = analysis(vec![]);
+        let chart = quantiles(&whole);
+        assert_eq!(chart.option["yAxis"]["name"], "standardised residual");
+        assert_eq!(chart.option["series"].as_array().unwrap().len(), 4);
+        let mut raw = whole;
+        raw.residuals[3].standardised = None;
+        let chart = quantiles(&raw);
+        assert_eq!(chart.option["yAxis"]["name"], "residual");
+        assert_eq!(chart.option["series"].as_array().unwrap().len(), 1, "points alone");
+        let point = &chart.option["series"][0]["data"][0];
+        assert!((point[1].as_f64().unwrap() - raw.residuals[0].residual).abs() < 1e-5);
+    }
+
+    #[test]
+    fn the_band_covers_every_rank_of_a_small_sample_and_both_ends_of_a_large_one() {
+        let mut own = analysis(vec![]);
+        let one = own.residuals[0].clone();
+        for n in [1, 2, 60, 61, 500] {
+            // Quantiles that tell their rank.
+            own.residuals =
+                (0..n).map(|at| Residual { normal_quantile: at as f64, ..one.clone() }).collect();
+            let band = band(&own);
+            assert_eq!(band.len(), n.min(BAND_POINTS), "{n}");
+            assert_eq!((band[0].0, band[band.len() - 1].0), (0.0, (n - 1) as f64), "{n}");
+            assert!(band.iter().all(|(_, [low, high])| low < high));
+            let (first, last) = (band[0].1, band[band.len() - 1].1);
+            assert!((first[0] + last[1]).abs() < 1e-8, "the band is the same from both ends");
+        }
+    }
 
     #[test]
     fn limits_of_a_rank_agree_with_the_beta_distribution() {

@@ -50,3 +50,38 @@ fn chart(analysis: &Analysis, heading: &str, x_name: &str, x: impl Fn(&Residual)
         height: 300,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::analysis;
+
+    #[test]
+    fn residuals_stand_over_their_fitted_value_and_their_place() {
+        let own = analysis(vec![]);
+        // Means of two: 10 at a = 1 and 16 at a = 2, whatever b is.
+        let fitted = against_fitted(&own);
+        assert_eq!(fitted.option["xAxis"]["name"], "fitted y");
+        let point = &fitted.option["series"][0]["data"][5];
+        assert!((point[0].as_f64().unwrap() - 16.0).abs() < 1e-4, "{point}");
+        assert!((point[1].as_f64().unwrap() + 0.1).abs() < 1e-5, "{point}");
+        let order = against_order(&own);
+        let places: Vec<f64> =
+            (0..8).map(|at| order.option["series"][0]["data"][at][0].as_f64().unwrap()).collect();
+        assert_eq!(places, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+        assert_eq!(order.summary, "Residuals in order: 8 points about zero.");
+    }
+
+    #[test]
+    fn of_very_many_residuals_the_largest_are_never_left_out() {
+        let mut own = analysis(vec![]);
+        let one = own.residuals[0].clone();
+        let size = |at: usize| if at % 97 == 5 { -50.0 } else { 0.01 };
+        own.residuals =
+            (0..20_000).map(|at| Residual { residual: size(at), ..one.clone() }).collect();
+        let kept: Vec<f64> = shown(&own).map(|own| own.residual).collect();
+        assert_eq!(kept.len(), MOST_POINTS);
+        let outside = own.residuals.iter().filter(|own| own.residual == -50.0).count();
+        assert_eq!(kept.iter().filter(|own| **own == -50.0).count(), outside);
+    }
+}

@@ -106,3 +106,52 @@ pub(crate) fn timelines(number: u32, series: &[Series], most_points: usize) -> V
     }
     json!({ "trial": number, "channels": lines })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(name: &str, values: &[f64]) -> Series {
+        Series {
+            name: name.to_owned(),
+            axis: "s".to_owned(),
+            unit: String::new(),
+            at: (0..values.len()).map(|at| at as f64).collect(),
+            values: values.to_vec(),
+        }
+    }
+
+    #[test]
+    fn bytes_are_shown_in_mebibytes_and_cores_as_they_are() {
+        let own = [
+            series("cpu.system", &[0.5, 1.5]),
+            series("memory", &[3.0 * MIB, 5.0 * MIB]),
+            series("metric.loss", &[9.0, 8.0]),
+        ];
+        let told = timelines(7, &own, 100);
+        assert_eq!(told["trial"], 7);
+        // A series that was not measured has no line; one that is no resource has none either.
+        assert_eq!(told["channels"]["cpu"].as_array().unwrap().len(), 1);
+        assert_eq!(told["channels"]["cpu"][0][0], "kernel");
+        assert_eq!(told["channels"]["cpu"][0][1]["from"], json!([0.0, 0.5]));
+        assert_eq!(told["channels"]["memory"][0][1]["from"], json!([0.0, 3.0]));
+        assert_eq!(told["channels"]["memory"][0][1]["step"][1], json!(0.001));
+        assert_eq!(told["channels"]["disk"], json!([]));
+    }
+
+    #[test]
+    fn every_channel_starts_at_zero_and_holds_its_series_alone() {
+        for own in channels() {
+            let chart = channel(own);
+            assert_eq!(chart.option["yAxis"]["min"], 0, "{}", own.key);
+            assert_eq!(chart.option["yAxis"]["scale"], false, "{}", own.key);
+            assert_eq!(chart.option["channel"], own.key);
+        }
+        let holders =
+            |name: &str| channels().iter().filter(|own| own.holds(&series(name, &[]))).count();
+        for name in ["cpu.user", "memory", "disk.read", "disk.write", "network.sent"] {
+            assert_eq!(holders(name), 1, "{name}");
+        }
+        assert_eq!(holders("metric.memory"), 0);
+    }
+}

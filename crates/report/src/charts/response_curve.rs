@@ -140,3 +140,90 @@ fn target_line(target: &Target) -> Value {
         "data": [{ "yAxis": for_chart(target.limit()) }],
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_queueing::{QueueDraft, QueueName};
+
+    use super::*;
+
+    fn answer(
+        name: QueueName,
+        arrival: f64,
+        servers: Option<u32>,
+        target: Option<Target>,
+    ) -> QueueAnswer {
+        let draft = QueueDraft {
+            name,
+            arrival_rate: Some(arrival),
+            service_rate: Some(1.0),
+            servers,
+            capacity: None,
+            population: None,
+            scv_arrival: None,
+            scv_service: None,
+            target,
+        };
+        draft.answer().unwrap()
+    }
+
+    fn limited(measure: Measure, statistic: Statistic, limit: f64) -> Target {
+        Target::new(measure, statistic, limit).unwrap()
+    }
+
+    #[test]
+    fn figures_of_a_single_server_follow_their_closed_forms() {
+        // M/M/1 at 0.5: response 2, wait 1; the response is exponential with mean 2.
+        let queue = QueueKind::Mmc.queue(0.5, 1.0, 1).unwrap();
+        let of = |target: Option<Target>| figure_of(&queue, target.as_ref()).unwrap();
+        assert!((of(None) - 2.0).abs() < 1e-12);
+        let mean = |measure| of(Some(limited(measure, Statistic::Mean, 9.0)));
+        assert!((mean(Measure::Response) - 2.0).abs() < 1e-12);
+        assert!((mean(Measure::Wait) - 1.0).abs() < 1e-12);
+        let quantile = |measure| of(Some(limited(measure, Statistic::Quantile(0.9), 9.0)));
+        assert!((quantile(Measure::Response) - 2.0 * 10f64.ln()).abs() < 1e-6);
+        // A wait beyond t has the chance 0.5 exp(-t / 2).
+        assert!((quantile(Measure::Wait) - 2.0 * 5f64.ln()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_curve_stops_short_of_full_load_but_not_of_this_queue() {
+        let last = |arrival: f64| {
+            let chart =
+                response_curve(&answer(QueueName::Mm1, arrival, None, None), None, Some("s"));
+            let packed = &chart.option["series"][0]["packed"];
+            let at = packed["at"].as_array().unwrap();
+            let steps = at[at.len() - 2].as_f64().unwrap();
+            packed["from"][0].as_f64().unwrap() + packed["step"][0].as_f64().unwrap() * steps
+        };
+        assert!((last(0.5) - LAST).abs() < 1e-3);
+        assert!((last(0.98) - 0.99).abs() < 1e-3, "half-way between this queue and full load");
+    }
+
+    #[test]
+    fn a_limit_on_the_wait_is_no_line_in_a_chart_of_responses() {
+        let chart = |measure| {
+            let target = limited(measure, Statistic::Mean, 4.0);
+            let own = answer(QueueName::Mm1, 0.5, None, Some(target));
+            response_curve(&own, Some(&target), None).option
+        };
+        assert_eq!(
+            chart(Measure::Response)["series"][0]["markLine"]["data"],
+            json!([{ "yAxis": 4.0 }])
+        );
+        assert!(chart(Measure::Wait)["series"][0]["markLine"].is_null());
+        assert_eq!(chart(Measure::Wait)["yAxis"]["name"], "response");
+    }
+
+    #[test]
+    fn wide_queues_are_shown_around_what_is_in_use() {
+        let few = response_by_servers(&answer(QueueName::Mmc, 0.5, Some(2), None), None, None);
+        assert_eq!(few.summary, "The mean response at the same arrivals with 1 to 8 servers.");
+        let wide = response_by_servers(&answer(QueueName::Mmc, 30.0, Some(40), None), None, None);
+        assert_eq!(wide.summary, "The mean response at the same arrivals with 22 to 46 servers.");
+        // Fewer than 31 servers cannot keep up with 30 jobs, so their place is empty.
+        let first = wide.option["series"][0]["packed"]["from"][0].as_f64().unwrap();
+        assert_eq!(first, 31.0);
+        assert_eq!(wide.option["series"][1]["data"][0][0], 40.0, "this queue is marked");
+    }
+}

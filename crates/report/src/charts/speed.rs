@@ -1,6 +1,7 @@
 //! Speed of reading against one parameter.
 
 use serde_json::{Value, json};
+use trainwright_analysis::wording::count;
 
 use super::{Chart, range, title, value_axis};
 use crate::figure::for_chart;
@@ -38,7 +39,7 @@ pub(crate) fn speed(parameter: &str, own: &SpeedSeries) -> Chart {
                 },
             ],
         }),
-        summary: format!("{heading}: {} readings and the fitted curve.", own.points.len()),
+        summary: format!("{heading}: {} and the fitted curve.", count(own.points.len(), "reading")),
         height: 280,
     }
 }
@@ -51,6 +52,29 @@ fn power_series(coefficients: &[f64], x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn drawn(points: Vec<(f64, f64)>, curve: Vec<f64>) -> Chart {
+        speed("threads", &SpeedSeries { name: "shards", points, curve })
+    }
+
+    #[test]
+    fn the_curve_reaches_a_little_beyond_the_readings() {
+        // 3 + 2 x over 1 to 6, with 6 % of the span on either side.
+        let chart = drawn(vec![(1.0, 5.0), (6.0, 14.0)], vec![3.0, 2.0]);
+        let curve = chart.option["series"][1]["data"].as_array().unwrap();
+        assert_eq!(curve.len(), CURVE_STEPS + 1);
+        assert_eq!(curve[0], json!([0.7, 4.4]));
+        assert_eq!(curve[CURVE_STEPS], json!([6.3, 15.6]));
+        assert_eq!(chart.option["series"][0]["data"][1], json!([6.0, 14.0, ""]));
+        assert_eq!(chart.summary, "shards against threads: 2 readings and the fitted curve.");
+    }
+
+    #[test]
+    fn readings_without_a_fit_have_no_curve() {
+        let chart = drawn(vec![(2.0, 5.0)], vec![]);
+        assert_eq!(chart.option["series"][1]["data"], json!([]));
+        assert!(chart.summary.starts_with("shards against threads: 1 reading and"));
+    }
 
     #[test]
     fn a_curve_follows_its_coefficients() {

@@ -149,3 +149,104 @@ fn chips(configuration: &Configuration) -> String {
         .collect();
     format!("<ul class=\"chips\">{chips}</ul>")
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_analysis::{Check, Finding};
+
+    use super::*;
+    use crate::tests::{SmallStudy, analysis, configuration, trial};
+
+    fn best(direction: Direction, mean: f64) -> Best {
+        Best {
+            configuration: configuration(1, 10),
+            mean,
+            ci_low: None,
+            ci_high: None,
+            n: 2,
+            direction,
+            spread: None,
+            alike: vec![],
+            predicted: None,
+        }
+    }
+
+    #[test]
+    fn the_worst_row_is_worst_in_the_direction_asked_for_and_failed_trials_do_not_count() {
+        let mut own = SmallStudy::with("", "");
+        let finished = TrialState::Finished;
+        own.trials = vec![
+            trial(1, 1, finished, Some(2.0)),
+            trial(2, 1, finished, Some(4.0)),
+            trial(3, 2, finished, Some(12.0)),
+            trial(4, 3, TrialState::Diverged, Some(1e9)),
+        ];
+        let found = analysis(vec![]);
+        // Rows have the means 3 and 12; all three trials together 6.
+        let small = compared(&own.input(None), &found, &best(Direction::Minimize, 3.0));
+        assert!(small.contains("<span title=\"6\">6.00</span>, 2.0 times the best"), "{small}");
+        assert!(small.contains("<span title=\"12\">12.0</span>, 4.0 times the best"), "{small}");
+        let large = compared(&own.input(None), &found, &best(Direction::Maximize, 12.0));
+        assert!(large.contains("<span title=\"3\">3.00</span>, 0.25 times the best"), "{large}");
+        // A ratio to nothing, or to something of the other sign, means nothing.
+        for mean in [0.0, -3.0] {
+            let odd = compared(&own.input(None), &found, &best(Direction::Minimize, mean));
+            assert!(!odd.contains("times the best"), "{odd}");
+        }
+        own.trials.truncate(2);
+        assert_eq!(compared(&own.input(None), &found, &best(Direction::Minimize, 3.0)), "");
+    }
+
+    #[test]
+    fn trust_counts_findings_and_checks_and_what_could_not_be_checked_counts_neither_way() {
+        let check = |holds| Check {
+            name: "normality",
+            statistic: None,
+            p: None,
+            holds,
+            verdict: "v".into(),
+        };
+        let finding = |severity, text: &str| Finding::new("outlier", severity, text.to_owned());
+        let mut own = analysis(vec![]);
+        own.checks = vec![check(Some(true)), check(Some(false)), check(None)];
+        assert_eq!(
+            trust(&own),
+            "<p class=\"trust holds\"><span class=\"tag\">trust</span><span>No warnings; 1 of 2 \
+             checks hold.</span></p>"
+        );
+        own.findings = vec![finding(Severity::Warning, "w"), finding(Severity::Info, "i")];
+        assert!(trust(&own).contains("trust warning"), "{}", trust(&own));
+        assert!(trust(&own).contains("<a href=\"#findings\">1 warning</a>"), "{}", trust(&own));
+        own.findings.push(finding(Severity::Serious, "s"));
+        assert!(trust(&own).contains("trust serious"));
+        assert!(trust(&own).contains("1 serious finding and 1 warning</a>"), "{}", trust(&own));
+        // A finding that a check says in the same words is told once.
+        own.findings = vec![finding(Severity::Warning, "v")];
+        assert!(trust(&own).contains("No warnings"));
+    }
+
+    #[test]
+    fn before_there_is_an_analysis_the_best_finished_trial_stands_in() {
+        let mut own = SmallStudy::with(
+            "objective = \"minimize\"",
+            "objective = \"maximize\"\nunit = \"<u>\"",
+        );
+        assert!(best_card(&own.input(None)).contains("No trial has finished yet."));
+        own.trials = vec![
+            trial(1, 1, TrialState::Finished, Some(0.5)),
+            trial(2, 2, TrialState::Finished, Some(0.75)),
+            trial(3, 3, TrialState::Failed, Some(0.9)),
+        ];
+        let card = best_card(&own.input(None));
+        assert!(card.contains("title=\"0.75\">0.7500</p>"), "{card}");
+        assert!(card.contains("<p>y (&lt;u&gt;) of trial 2: one measurement"), "{card}");
+        assert!(card.contains("<li><span>a</span> 2</li><li><span>b</span> 10</li>"), "{card}");
+    }
+
+    #[test]
+    fn without_a_direction_no_configuration_is_best() {
+        let own = SmallStudy::with("", "");
+        let found = analysis(vec![]);
+        assert!(best_card(&own.input(Some(&found))).contains("asks for no direction"));
+    }
+}

@@ -94,11 +94,11 @@ fn differences(analysis: &Analysis, response: &str, charts: &mut Charts) -> Stri
 }
 
 fn bars_left_out(analysis: &Analysis) -> String {
-    let left_out = analysis.effects.len().saturating_sub(MOST_BARS);
-    if left_out == 0 {
+    let all = ranked(analysis).iter().filter(|effect| effect.percent.is_some()).count();
+    if all <= MOST_BARS {
         return String::new();
     }
-    note(&format!("The {MOST_BARS} largest of {} terms.", analysis.effects.len()))
+    note(&format!("The {MOST_BARS} largest of {all} terms."))
 }
 
 fn effect_table(analysis: &Analysis) -> String {
@@ -168,4 +168,41 @@ fn interactions(analysis: &Analysis, response: &str, charts: &mut Charts) -> Str
         out += &note(&format!("The {MOST_INTERACTIONS} strongest of {all}."));
     }
     out + &hidden
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{analysis, effect};
+
+    #[test]
+    fn bars_left_out_are_counted_among_those_that_could_be_drawn() {
+        let with = |drawn: usize, aliased: usize| {
+            let drawn = (0..drawn).map(|at| effect(&format!("t{at}"), 1.0, None, 1.0));
+            let bare =
+                |at: usize| Effect { percent: None, ..effect(&format!("u{at}"), 1.0, None, 0.0) };
+            bars_left_out(&analysis(drawn.chain((0..aliased).map(bare)).collect()))
+        };
+        assert_eq!(with(MOST_BARS, 0), "");
+        assert_eq!(with(MOST_BARS - 1, 4), "", "aliased terms have no bar to leave out");
+        assert!(with(MOST_BARS + 2, 4).contains("The 25 largest of 27 terms."));
+    }
+
+    #[test]
+    fn interactions_are_drawn_strongest_first_and_aliased_ones_are_counted() {
+        let pair = |a: &str, b: &str| Interaction { a: a.into(), b: b.into(), cells: vec![] };
+        let mut own = analysis(vec![
+            effect("a:b", 1.0, Some(0.5), 10.0),
+            effect("d:c", 1.0, Some(0.5), 70.0),
+        ]);
+        own.interactions = vec![pair("a", "b"), pair("c", "d"), pair("a", "d")];
+        let mut charts = Charts::default();
+        let out = interactions(&own, "y", &mut charts);
+        assert!(out.contains("Not drawn: 1 interaction, which this design cannot tell"), "{out}");
+        let labels: Vec<&str> = out.split("aria-label=\"").skip(1).collect();
+        assert_eq!(labels.len(), 2);
+        // The term may name its factors the other way round.
+        assert!(labels[0].starts_with("Mean y by c with a line for each level of d."), "{out}");
+        assert!(labels[1].starts_with("Mean y by a with"), "{out}");
+    }
 }

@@ -72,3 +72,66 @@ fn quoted(word: &str) -> String {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_study::TrialState;
+
+    use super::*;
+    use crate::tests::{SmallStudy, trial};
+
+    fn machine(commit: Option<&str>, dirty: Option<bool>) -> Machine {
+        Machine {
+            host: "<host>".to_owned(),
+            cpu: "cpu".to_owned(),
+            cores: 2,
+            memory_bytes: 3 << 30,
+            system: "Linux".to_owned(),
+            trainwright: "1".to_owned(),
+            git_commit: commit.map(ToOwned::to_owned),
+            git_dirty: dirty,
+        }
+    }
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_change_them() {
+        for (word, expected) in [
+            ("--lr=0.1", "--lr=0.1"),
+            ("s3://bucket/a@b", "s3://bucket/a@b"),
+            ("", "''"),
+            ("two words", "'two words'"),
+            ("$HOME", "'$HOME'"),
+            ("it's", "'it'\\''s'"),
+            ("a;b", "'a;b'"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+
+    #[test]
+    fn a_commit_says_whether_the_folder_had_changes() {
+        let told = |commit, dirty| described(&machine(commit, dirty));
+        assert!(told(None, Some(true)).contains("<dd>not a git checkout</dd>"));
+        assert!(told(Some("ab<"), Some(false)).contains("<dd><code>ab&lt;</code></dd>"));
+        assert!(told(Some("ab"), Some(true)).contains("<code>ab</code> with uncommitted changes"));
+        assert!(told(Some("ab"), None).contains("<dd><code>ab</code></dd>"));
+    }
+
+    #[test]
+    fn the_command_is_that_of_the_first_trial_that_has_one() {
+        let mut own = SmallStudy::with("", "");
+        assert!(section(&own.input(None)).contains("No trial has recorded the machine"));
+        own.trials = vec![
+            trial(1, 1, TrialState::Planned, None),
+            trial(2, 2, TrialState::Finished, Some(1.0)),
+        ];
+        own.trials[1].command = ["run", "a b"].map(ToOwned::to_owned).to_vec();
+        let machines = vec![machine(None, None); MOST_MACHINES + 1];
+        let input = ReportInput { machines: &machines, ..own.input(None) };
+        let page = section(&input);
+        assert!(page.contains("As trial 2 ran it."), "{page}");
+        assert!(page.contains("<pre class=\"command\">run &#39;a b&#39;</pre>"), "{page}");
+        assert_eq!(page.matches("<h3>&lt;host&gt;</h3>").count(), MOST_MACHINES);
+        assert!(page.contains("The first 20 of 21 machines."), "{page}");
+    }
+}

@@ -95,3 +95,38 @@ fn not_drawn<'a>(series: impl Iterator<Item = &'a Series>) -> String {
     let names: Vec<String> = names.into_iter().map(ToOwned::to_owned).collect();
     note(&format!("Measured and kept, but not drawn: {}.", list(&names)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_thinned_is_said_to_be() {
+        assert_eq!(cut_in_words("curves", [10, 40].into_iter(), 40), "");
+        assert_eq!(cut_in_words("curves", std::iter::empty(), 40), "");
+        let text = cut_in_words("curves", [10, 41, 900].into_iter(), 40);
+        assert!(
+            text.contains(
+                "2 of 3 curves are thinned to at most 40 points each (the longest has 900);"
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn telemetry_without_a_chart_is_named_once_and_metrics_are_not() {
+        let series = |name: &str| Series {
+            name: name.to_owned(),
+            axis: "s".to_owned(),
+            unit: String::new(),
+            at: vec![],
+            values: vec![],
+        };
+        let all = ["threads", "metric.loss", "<gpu>", "threads"].map(series);
+        assert_eq!(
+            not_drawn(all.iter()),
+            "<p class=\"note\">Measured and kept, but not drawn: &lt;gpu&gt; and threads.</p>\n"
+        );
+        assert_eq!(not_drawn(all[1..2].iter()), "");
+    }
+}

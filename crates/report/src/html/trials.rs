@@ -66,7 +66,8 @@ fn columns<'a>(input: &'a ReportInput<'_>, same: &mut Vec<String>) -> Vec<Column
     if repeats.len() > 1 {
         columns.push(column("replicate", |trial| Cell::count(trial.replicate as usize)));
     }
-    columns.push(column("state", state));
+    let explained: BTreeSet<u32> = explained(input).map(|trial| trial.number).collect();
+    columns.push(column("state", move |trial| state(trial, explained.contains(&trial.number))));
     for factor in &input.study.factors {
         let levels: BTreeSet<Option<String>> = input
             .trials
@@ -110,10 +111,10 @@ fn column<'a>(name: &str, cell: impl Fn(&ReportTrial) -> Cell + 'a) -> Column<'a
     Column { name: name.to_owned(), cell: Box::new(cell) }
 }
 
-fn state(trial: &ReportTrial) -> Cell {
+fn state(trial: &ReportTrial, is_explained: bool) -> Cell {
     let state = trial.state;
     let word = format!("<span class=\"state state-{state}\">{state}</span>");
-    if explained(trial) {
+    if is_explained {
         Cell::markup(format!("<a href=\"#trial-{}\">{word}</a>", trial.number))
     } else {
         Cell::markup(word)
@@ -148,18 +149,25 @@ fn started(trial: &ReportTrial) -> Cell {
     Cell::shown(time.strftime("%Y-%m-%d %H:%M:%S").to_string(), ms as f64)
 }
 
-/// Whether a trial's end is explained below the table.
-fn explained(trial: &ReportTrial) -> bool {
-    matches!(trial.state, TrialState::Failed | TrialState::Diverged)
+/// The trials that ended badly.
+fn ended_badly<'a>(input: &'a ReportInput<'_>) -> impl Iterator<Item = &'a ReportTrial> {
+    let badly =
+        |trial: &&ReportTrial| matches!(trial.state, TrialState::Failed | TrialState::Diverged);
+    input.trials.iter().filter(badly)
+}
+
+/// Those whose end is explained below the table.
+fn explained<'a>(input: &'a ReportInput<'_>) -> impl Iterator<Item = &'a ReportTrial> {
+    ended_badly(input).take(MOST_OUTPUTS)
 }
 
 fn unfinished(input: &ReportInput<'_>) -> String {
-    let all: Vec<_> = input.trials.iter().filter(|trial| explained(trial)).collect();
-    if all.is_empty() {
+    let all = ended_badly(input).count();
+    if all == 0 {
         return String::new();
     }
     let mut out = String::from("<h3>Trials that did not finish</h3>\n");
-    for trial in all.iter().take(MOST_OUTPUTS) {
+    for trial in explained(input) {
         let reason = trial.reason.as_deref().unwrap_or("no reason was recorded");
         let first = reason.lines().next().unwrap_or_default();
         let _ = write!(
@@ -186,8 +194,8 @@ fn unfinished(input: &ReportInput<'_>) -> String {
         }
         out += "</details>\n";
     }
-    if all.len() > MOST_OUTPUTS {
-        let all = count(all.len(), "trial");
+    if all > MOST_OUTPUTS {
+        let all = count(all, "trial");
         out += &note(&format!(
             "The first {MOST_OUTPUTS} of {all} that did not finish; `trainwright logs` shows the \
              others."
@@ -205,4 +213,72 @@ fn output(text: &str) -> String {
         "The last lines of its output:".to_owned()
     };
     format!("<p class=\"quiet\">{heading}</p><pre>{}</pre>", escape(&end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{SmallStudy, trial};
+
+    fn page_of(trials: Vec<ReportTrial>) -> String {
+        let mut own = SmallStudy::with("", "");
+        own.trials = trials;
+        section(&own.input(None))
+    }
+
+    #[test]
+    fn a_level_that_never_changes_is_told_once_and_takes_no_column() {
+        let finished = |number, row| trial(number, row, TrialState::Finished, Some(1.5));
+        let page = page_of(vec![finished(1, 1), finished(2, 2)]);
+        assert!(page.contains("The same in all trials: b = 10, attempts = 1."), "{page}");
+        assert!(page.contains(">a</th>") && !page.contains(">b</th>"), "{page}");
+        assert!(!page.contains(">replicate</th>") && !page.contains(">started (UTC)</th>"));
+        let mut again = finished(2, 1);
+        (again.replicate, again.attempts, again.started_ms) = (2, 3, Some(86_400_000));
+        let page = page_of(vec![finished(1, 1), again]);
+        assert!(page.contains(">replicate</th>") && page.contains(">attempts</th>"), "{page}");
+        assert!(page.contains(">1970-01-02 00:00:00</td>"), "{page}");
+    }
+
+    #[test]
+    fn a_value_out_of_its_range_is_marked_and_a_missing_one_is_a_dash() {
+        let mut strange = trial(1, 1, TrialState::Finished, Some(7.0));
+        strange.measurements[0].in_range = false;
+        let page = page_of(vec![strange, trial(2, 2, TrialState::Planned, None)]);
+        assert!(page.contains("title=\"7\">7 (out of range)</td>"), "{page}");
+        assert!(page.contains("title=\"not available\">\u{2013}</td>"), "{page}");
+        assert_eq!(page_of(vec![]), "<p class=\"note\">No trial is planned yet.</p>\n");
+    }
+
+    #[test]
+    fn a_trial_that_failed_is_explained_with_the_end_of_what_it_printed() {
+        let mut failed = trial(3, 1, TrialState::Failed, None);
+        failed.reason = Some("exit code 1\n<second line>".to_owned());
+        failed.output_end = Some(format!("{}<end>", "é".repeat(MOST_OUTPUT)));
+        let page = page_of(vec![failed]);
+        assert!(
+            page.contains("<a href=\"#trial-3\">") && page.contains("<details id=\"trial-3\">")
+        );
+        assert!(page.contains("exit code 1</summary>"), "{page}");
+        assert!(page.contains("<pre>exit code 1\n&lt;second line&gt;</pre>"), "{page}");
+        assert!(page.contains("The last 4000 of 4005 characters kept of its output:"), "{page}");
+        let shown = page.rsplit_once("<pre>").unwrap().1.split_once("</pre>").unwrap().0;
+        assert_eq!(shown.matches('é').count(), MOST_OUTPUT - 5);
+        assert!(shown.ends_with("&lt;end&gt;"));
+        let mut silent = trial(4, 1, TrialState::Diverged, None);
+        silent.output_end = Some(" \n".to_owned());
+        let page = page_of(vec![silent]);
+        assert!(page.contains("no reason was recorded") && page.contains("It printed nothing."));
+    }
+
+    #[test]
+    fn every_link_to_an_explanation_leads_somewhere() {
+        let trials = (1..=60).map(|number| trial(number, 1, TrialState::Failed, None)).collect();
+        let page = page_of(trials);
+        assert!(page.contains("The first 50 of 60 trials that did not finish"), "{page}");
+        for link in page.split("href=\"#").skip(1) {
+            let id = link.split_once('"').unwrap().0;
+            assert!(page.contains(&format!("id=\"{id}\"")), "nothing is called {id}");
+        }
+    }
 }

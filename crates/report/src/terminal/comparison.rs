@@ -29,3 +29,40 @@ fn capital(text: &str) -> String {
         first.to_uppercase().collect::<String>() + letters.as_str()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_analysis::LevelSummary;
+    use trainwright_study::Level;
+
+    use super::*;
+
+    #[test]
+    fn a_single_value_has_no_known_spread() {
+        let baseline = LevelSummary { level: Level::Integer(1), n: 1, mean: 12.5, sd: None };
+        let found = Comparison {
+            response: "time".to_owned(),
+            by: "cores".to_owned(),
+            paired: None,
+            alpha: 0.05,
+            method: "ratio of means",
+            adjustment: "holm",
+            baseline,
+            levels: vec![],
+            findings: vec![],
+        };
+        let text = comparison_text(&found, Colour::Never);
+        assert_eq!(
+            text,
+            "time by cores\n cores  n  mean   sd\n 1      1  12.50  unknown\n\n\n  Ratio of means; \
+             p-values adjusted by Holm's method.\n"
+        );
+    }
+
+    #[test]
+    fn a_capital_is_one_letter_even_where_it_takes_two() {
+        assert_eq!(capital("welch"), "Welch");
+        assert_eq!(capital("ß"), "SS");
+        assert_eq!(capital(""), "");
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use trainwright_analysis::wording::count;
 use trainwright_design::{Confounding, Design, EffectPair, TwoLevelFraction};
 
 /// Pairs of effects that are printed; JSON has all.
@@ -91,7 +92,8 @@ fn pairs(confounding: &Confounding) -> String {
     }
     let more = (same.len() + partial.len()).saturating_sub(MOST_PAIRS);
     if more > 0 {
-        put(format!("and {more} further pairs, none more than these (--json lists all)"));
+        let more = count(more, "further pair");
+        put(format!("and {more}, none more than these (--json lists all)"));
     }
     text
 }
@@ -109,4 +111,49 @@ fn blocks(design: &Design) -> String {
 
 fn named(design: &Design, effect: &str) -> String {
     design.name_effect(effect).unwrap_or_else(|| effect.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(at: usize, correlation: f64) -> EffectPair {
+        EffectPair { first: format!("a{at}"), second: format!("b{at}"), correlation }
+    }
+
+    fn of(same: Vec<EffectPair>, partial: Vec<EffectPair>) -> Confounding {
+        Confounding { coefficients: 20, estimable: 15, constant: vec![], same, partial }
+    }
+
+    #[test]
+    fn traces_of_correlation_are_not_told_as_confounding() {
+        let trace = of(vec![], vec![pair(1, -0.049)]);
+        assert!(pairs(&trace).starts_with("\nno confounding: "), "{}", pairs(&trace));
+        let mixed = of(vec![], vec![pair(1, -0.05), pair(2, 0.01)]);
+        assert_eq!(
+            pairs(&mixed),
+            "\n15 of the 20 coefficients of main effects, two-factor interactions and squares can be \
+             fixed\n  a1 and b1 are mixed: correlation -0.05"
+        );
+    }
+
+    #[test]
+    fn a_factor_that_never_varied_is_named_first() {
+        let own = Confounding { constant: vec!["lr".into(), "lr:n".into()], ..of(vec![], vec![]) };
+        assert!(pairs(&own).ends_with("can be fixed\n  never varied: lr, lr:n"), "{}", pairs(&own));
+    }
+
+    #[test]
+    fn pairs_beyond_the_limit_are_counted_with_the_inseparable_ones_first() {
+        let same = |number: usize| (0..number).map(|at| pair(at, 1.0)).collect::<Vec<_>>();
+        let partial = |number: usize| (0..number).map(|at| pair(at, 0.5)).collect::<Vec<_>>();
+        let text = pairs(&of(same(10), partial(3)));
+        assert_eq!(text.matches(" = ").count(), 10);
+        assert_eq!(text.matches("are mixed").count(), MOST_PAIRS - 10);
+        assert!(text.ends_with("\n  and 1 further pair, none more than these (--json lists all)"));
+        let text = pairs(&of(same(15), partial(3)));
+        assert_eq!((text.matches(" = ").count(), text.matches("are mixed").count()), (12, 0));
+        assert!(text.contains("and 6 further pairs, "), "{text}");
+        assert!(!pairs(&of(same(12), vec![])).contains("further"));
+    }
 }

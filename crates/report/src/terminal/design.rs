@@ -105,5 +105,36 @@ pub fn space_filling_text(measured: &SpaceFilling) -> String {
 
 /// Four decimals, or three digits where decimals would show nothing; many factors need that.
 fn short(value: f64) -> String {
-    if value.abs() < 0.001 { format!("{value:.2e}") } else { format!("{value:.4}") }
+    if value != 0.0 && value.abs() < 0.001 { format!("{value:.2e}") } else { format!("{value:.4}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn measures_that_are_zero_are_written_as_zero() {
+        assert_eq!(short(0.0), "0.0000");
+        assert_eq!(short(0.000_99), "9.90e-4");
+        assert_eq!(short(0.001), "0.0010");
+        assert_eq!(short(-0.25), "-0.2500");
+    }
+
+    #[test]
+    fn coordinates_have_four_decimals_under_their_factors() {
+        let names = ["x", "y"].map(ToOwned::to_owned);
+        let text = decimal_rows_text(&names, &[vec![0.5, 1.0 / 3.0], vec![0.0, 1.0]]);
+        assert_eq!(text, " row  x       y\n 1    0.5000  0.3333\n 2    0.0000  1.0000\n");
+    }
+
+    #[test]
+    fn what_was_not_measured_has_no_line() {
+        let measured = SpaceFilling::of(&[vec![0.25], vec![0.75]]).unwrap();
+        let text = space_filling_text(&measured);
+        assert!(!text.contains("largest correlation"), "one column has none: {text}");
+        assert!(
+            text.contains("closest points apart    0.5000") && text.starts_with('\n'),
+            "{text}"
+        );
+    }
 }

@@ -205,3 +205,85 @@ fn put_failures(text: &mut String, input: &ReportInput<'_>, colour: Colour) {
         put(text, &format!("  and {} more", failed.len() - MOST_FAILURES));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_analysis::Check;
+
+    use super::*;
+    use crate::tests::{SmallStudy, analysis, effect, trial};
+
+    fn under<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
+        let lines = text.lines().skip_while(|line| *line != heading).skip(1);
+        lines.take_while(|line| !line.is_empty()).collect()
+    }
+
+    #[test]
+    fn findings_are_told_gravest_first_and_in_their_order_among_equals() {
+        let finding = |severity, text: &str| Finding::new("outlier", severity, text.to_owned());
+        let text = findings_text(
+            &[
+                finding(Severity::Info, "first"),
+                finding(Severity::Serious, "second"),
+                finding(Severity::Warning, "third"),
+                finding(Severity::Serious, "fourth"),
+            ],
+            Colour::Never,
+        );
+        assert_eq!(
+            under(&text, "Findings"),
+            ["  serious  second", "  serious  fourth", "  warning  third", "  note     first"]
+        );
+        assert_eq!(findings_text(&[], Colour::Never), "");
+    }
+
+    #[test]
+    fn effects_that_cannot_be_judged_stand_with_their_reason() {
+        let own = SmallStudy::with("", "");
+        let found = analysis(vec![
+            effect("a", 0.1, Some(0.9), 1.0),
+            effect("b", 0.1, Some(0.9), 2.0),
+            effect("c", 0.1, Some(0.9), 3.0),
+            effect("a:b", 4.0, Some(0.000_2), 94.0),
+        ]);
+        let text = verdict(&own.input(Some(&found)), Colour::Never);
+        assert_eq!(
+            under(&text, "What matters, by share of the variation"),
+            [
+                "  a:b   94.0 %  a changes y by -3.900 at b = 10, by +4.100 at b = 20 (p = 2e-4)",
+                "  acts through a:b: b, a",
+                "  could be noise: c",
+            ]
+        );
+    }
+
+    #[test]
+    fn checks_are_answered_by_yes_no_or_a_question_mark() {
+        let check =
+            |name, holds| Check { name, statistic: None, p: None, holds, verdict: "v".into() };
+        let mut found = analysis(vec![]);
+        found.checks = vec![
+            check("equal-variance", Some(true)),
+            check("normality", Some(false)),
+            check("lack-of-fit", None),
+        ];
+        let text = analysis_text(&found, Colour::Never);
+        assert_eq!(
+            under(&text, "Can the figures be trusted?"),
+            ["  yes  equal variance: v", "  no   normality: v", "  ?    lack of fit: v"]
+        );
+    }
+
+    #[test]
+    fn three_failed_trials_are_told_and_the_rest_counted() {
+        let mut own = SmallStudy::with("", "");
+        own.trials = (1..=5).map(|number| trial(number, 1, TrialState::Failed, None)).collect();
+        own.trials[0].reason = Some("first\n\x1b[31msecond".to_owned());
+        let text = verdict(&own.input(None), Colour::Never);
+        assert!(text.starts_with("\nsmall: 5 trials, 5 failed\n"), "{text}");
+        let lines = under(&text, "Failed trials");
+        assert_eq!(lines[..3], ["  trial 1 (a=1 b=10):", "    first", "    \\e[31msecond"]);
+        assert_eq!(lines[4], "    no reason kept");
+        assert_eq!(lines.last(), Some(&"  and 2 more"));
+    }
+}

@@ -104,3 +104,46 @@ pub(crate) fn spread(
     let sigma = fitted.fit.sigma?;
     Some(Spread::Common { sigma, df: fitted.fit.df_residual as f64 })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::checks::unchecked;
+    use crate::tests::{fitted, two_by_two};
+
+    #[test]
+    fn repeats_belong_to_their_configuration_in_the_order_of_the_first() {
+        let (problem, fit) = fitted(&two_by_two(), "y ~ a + b");
+        let found = configurations(&problem, &fit);
+        let means: Vec<f64> = found.iter().map(|own| own.mean).collect();
+        assert_eq!(means, [10.0, 16.0, 12.0, 22.0]);
+        assert_eq!(found[2].rows, [4, 5]);
+    }
+
+    #[test]
+    fn what_the_equation_misses_is_no_noise() {
+        let (mut problem, fit) = fitted(&two_by_two(), "y ~ a + b");
+        let measured = configurations(&problem, &fit);
+        let check = |name, holds, p| Check { holds, p, ..unchecked(name, "") };
+        // The equation leaves 10 over 5 degrees of freedom, of which repeats make up 2 over 4.
+        let Some(Spread::Common { sigma, df }) = spread(&problem, &fit, &[], &measured) else {
+            panic!("all vary alike");
+        };
+        assert!((sigma - 2f64.sqrt()).abs() < 1e-9 && df == 5.0);
+        let failed = [check("lack-of-fit", Some(false), Some(0.001))];
+        let Some(Spread::Common { sigma, df }) = spread(&problem, &fit, &failed, &measured) else {
+            panic!("repeats vary alike");
+        };
+        assert!((sigma - 0.5f64.sqrt()).abs() < 1e-9 && df == 4.0);
+        // A doubt about equal spread is enough to use that of each configuration.
+        let doubtful = [check("equal-variance", Some(true), Some(0.04))];
+        assert_eq!(spread(&problem, &fit, &doubtful, &measured), Some(Spread::Own));
+        let sure = [check("equal-variance", Some(true), Some(0.06))];
+        assert!(matches!(spread(&problem, &fit, &sure, &measured), Some(Spread::Common { .. })));
+        problem.alpha = 0.01;
+        assert!(matches!(
+            spread(&problem, &fit, &doubtful, &measured),
+            Some(Spread::Common { .. })
+        ));
+    }
+}

@@ -86,3 +86,76 @@ fn quadratic(problem: &Problem, centre: &[bool]) -> Option<(f64, f64)> {
     let gap = *decomposition.solve(&effects).last()?;
     Some((gap, effects[decomposition.rank() - 1].powi(2)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{problem, table};
+
+    /// The yields of Montgomery's example 6.7: four corners, then five runs at the centre.
+    const YIELDS: [[f64; 3]; 9] = [
+        [-1.0, -1.0, 39.3],
+        [1.0, -1.0, 40.9],
+        [-1.0, 1.0, 40.0],
+        [1.0, 1.0, 41.5],
+        [0.0, 0.0, 40.3],
+        [0.0, 0.0, 40.5],
+        [0.0, 0.0, 40.7],
+        [0.0, 0.0, 40.2],
+        [0.0, 0.0, 40.6],
+    ];
+
+    /// The same with so much more at the centre.
+    fn with_centre_raised(by: f64, formula: &str) -> Problem {
+        let raised =
+            |row: &[f64; 3]| [row[0], row[1], row[2] + if row[0] == 0.0 { by } else { 0.0 }];
+        let rows: Vec<[f64; 3]> = YIELDS.iter().map(raised).collect();
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 3]>::as_slice).collect();
+        problem(&table("a,b,y", &rows), formula)
+    }
+
+    fn centre() -> Vec<bool> {
+        YIELDS.iter().map(|row| row[0] == 0.0).collect()
+    }
+
+    #[test]
+    fn the_published_example_is_straight() {
+        let own = with_centre_raised(0.0, "y ~ a * b");
+        // Sum of squares 4 * 5 * (40.425 - 40.46)^2 / 9 = 0.00272 against 0.172 / 4.
+        let (gap, sum_sq) = quadratic(&own, &centre()).unwrap();
+        assert!(
+            (gap - 0.035).abs() < 1e-9 && (sum_sq - 20.0 * 0.035f64.powi(2) / 9.0).abs() < 1e-12
+        );
+        let (squares, df) = pure_error(&own);
+        assert!((squares - 0.172).abs() < 1e-9 && df == 4);
+        let check = curvature(&own, &centre()).unwrap();
+        assert!((check.statistic.unwrap() - 0.063_307_49).abs() < 1e-6, "{check:?}");
+        assert_eq!(check.holds, Some(true));
+        assert!(check.verdict.contains("gives no evidence of curvature"), "{}", check.verdict);
+    }
+
+    #[test]
+    fn a_centre_off_the_equation_is_told_with_its_side() {
+        for (by, side) in [(5.004, "5.04 above"), (-5.004, "4.97 below")] {
+            let check = curvature(&with_centre_raised(by, "y ~ a * b"), &centre()).unwrap();
+            assert_eq!(check.holds, Some(false));
+            let words = format!("the centre points lie {side} where the equation");
+            assert!(check.verdict.contains(&words), "{}", check.verdict);
+        }
+    }
+
+    #[test]
+    fn curvature_cannot_be_checked_without_repeats_or_with_terms_that_bend() {
+        let bent = with_centre_raised(0.0, "y ~ a * b + I(a^2)");
+        let check = curvature(&bent, &centre()).unwrap();
+        assert_eq!(check.holds, None);
+        assert!(check.verdict.contains("terms that bend"), "{}", check.verdict);
+        let rows: Vec<&[f64]> = YIELDS[..5].iter().map(<[f64; 3]>::as_slice).collect();
+        let once = problem(&table("a,b,y", &rows), "y ~ a + b");
+        let check = curvature(&once, &centre()[..5]).unwrap();
+        assert!(check.verdict.contains("no repeated runs that differ"), "{}", check.verdict);
+        let own = with_centre_raised(0.0, "y ~ a * b");
+        assert!(curvature(&own, &[false; 9]).is_none(), "there are no centre points");
+        assert!(curvature(&own, &[true; 9]).is_none(), "there is nothing else");
+    }
+}

@@ -175,3 +175,78 @@ fn p_of(fit: &Fit, table: f64, statistic: impl Fn(&[f64]) -> Option<f64>) -> Opt
         Some(table)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{fitted, table, two_by_two};
+
+    /// Two groups of runs about 0, the second `times` as wide as the first.
+    fn groups(runs: usize, times: f64) -> Check {
+        let mut rows = Vec::new();
+        for run in 0..runs {
+            let off = (run as f64 - (runs - 1) as f64 / 2.0) / runs as f64;
+            rows.push([0.0, off]);
+            rows.push([1.0, times * off]);
+        }
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+        let (problem, fit) = fitted(&table("x,y", &rows), "y ~ x");
+        equal_variance(&problem, &fit)
+    }
+
+    #[test]
+    fn cells_of_many_runs_are_compared_by_brown_and_forsythes_test() {
+        let same = groups(12, 1.0);
+        assert_eq!(same.holds, Some(true));
+        assert!(same.statistic.unwrap().abs() < 1e-9, "{same:?}");
+        assert!(same.verdict.contains("of unequal spread over the 2 repeated cells"), "{same:?}");
+        let wide = groups(12, 10.0);
+        assert_eq!(wide.holds, Some(false));
+        assert!(wide.verdict.contains("one residual standard deviation does not fit everywhere"));
+    }
+
+    #[test]
+    fn pairs_of_runs_are_compared_by_their_distances() {
+        let (problem, fit) = fitted(&two_by_two(), "y ~ a * b");
+        let check = equal_variance(&problem, &fit);
+        // Every pair is 1 apart, so no F exists.
+        assert_eq!(check.verdict, "not checked: two runs a cell cannot show it");
+        let apart = table(
+            "a,b,y",
+            &[
+                &[1.0, 1.0, 0.0],
+                &[1.0, 1.0, 1.0],
+                &[1.0, 2.0, 0.0],
+                &[1.0, 2.0, 1.5],
+                &[2.0, 1.0, 0.0],
+                &[2.0, 1.0, 3.0],
+                &[2.0, 2.0, 0.0],
+                &[2.0, 2.0, 4.0],
+            ],
+        );
+        let (problem, fit) = fitted(&apart, "y ~ a * b");
+        let check = equal_variance(&problem, &fit);
+        // Distances 1 and 1.5 at a = 1, 3 and 4 at a = 2: F = 5.0625 / (0.625 / 2) = 16.2.
+        assert!((check.statistic.unwrap() - 16.2).abs() < 1e-9, "{check:?}");
+        assert!(check.verdict.contains("by the distances of 4 pairs of runs"), "{check:?}");
+    }
+
+    #[test]
+    fn f_between_groups_is_that_of_the_one_way_layout() {
+        // Means 2 and 6 of two each: 16 between, 2 + 2 within over 2 degrees of freedom.
+        assert_eq!(f_between(&[0, 0, 3, 3], &[1.0, 3.0, 5.0, 7.0]), Some(8.0));
+        assert_eq!(f_between(&[0, 0], &[1.0, 3.0]), None, "one group has nothing between");
+    }
+
+    #[test]
+    fn readings_without_repeats_are_judged_along_the_equation() {
+        let rows: Vec<[f64; 2]> = (1..=60)
+            .map(|at| [f64::from(at), f64::from(at) * if at % 2 == 0 { 1.0 } else { -1.0 }])
+            .collect();
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+        let (problem, fit) = fitted(&table("x,y", &rows), "y ~ x");
+        let check = equal_variance(&problem, &fit);
+        assert_eq!(check.holds, Some(false));
+        assert!(check.verdict.contains("differs along the equation (Breusch-Pagan)"), "{check:?}");
+    }
+}

@@ -62,3 +62,54 @@ fn named(missing: &[MissingTerm]) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{fitted, two_by_two};
+
+    #[test]
+    fn missing_terms_are_told_with_what_they_would_take_up() {
+        let own = |term: &str, percent| MissingTerm { term: term.to_owned(), percent };
+        assert_eq!(named(&[]), "");
+        assert_eq!(named(&[own("a:b", 98.76)]), "; a:b would take up 98.8 % of that");
+        assert_eq!(
+            named(&[own("a:b", 60.0), own("I(a^2)", 30.0)]),
+            "; of that would take up a:b 60.0 % and I(a^2) 30.0 %"
+        );
+    }
+
+    #[test]
+    fn repeats_show_the_product_that_an_equation_lacks() {
+        // The interaction has the sum of squares 8 against 2 / 4 of the repeats: F = 16.
+        let (mut problem, fit) = fitted(&two_by_two(), "y ~ a + b");
+        let check = lack_of_fit(&problem, &fit);
+        assert!((check.statistic.unwrap() - 16.0).abs() < 1e-9);
+        // F(1, 4) beyond 16 has the chance of t(4) beyond 4 on either side, 0.016130.
+        assert!((check.p.unwrap() - 0.016_130_09).abs() < 1e-6, "{check:?}");
+        assert_eq!(check.holds, Some(true), "one of five checks is held to a fifth of alpha");
+        assert_eq!(
+            check.verdict,
+            "p = 0.016, above the 0.01 to which each of several checks is held, gives no evidence \
+             that the equation misses terms"
+        );
+        problem.alpha = 0.25;
+        let check = lack_of_fit(&problem, &Fitted::new(&problem).unwrap());
+        assert_eq!(check.holds, Some(false));
+        assert!(
+            check.verdict.ends_with("; a:b would take up 100.0 % of that"),
+            "{}",
+            check.verdict
+        );
+    }
+
+    #[test]
+    fn without_freedom_between_terms_and_cells_there_is_nothing_to_compare() {
+        let (problem, fit) = fitted(&two_by_two(), "y ~ a * b");
+        let check = lack_of_fit(&problem, &fit);
+        assert_eq!(
+            check.verdict,
+            "not checked: no repeated cells beyond the equation's terms to compare with"
+        );
+    }
+}

@@ -144,3 +144,58 @@ impl Extended {
         Some(Candidate { name, new: Some(new), term: vec![other, self.variables.len()] })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{fitted, problem, table};
+
+    /// Three levels of two factors, twice each with values 0.2 apart.
+    fn found(height: impl Fn(f64, f64) -> f64, formula: &str) -> Vec<MissingTerm> {
+        let mut rows = Vec::new();
+        for run in 0..18 {
+            let (x, z) = (f64::from(run % 3), f64::from(run / 3 % 3));
+            rows.push([x, z, height(x, z) + if run < 9 { 0.1 } else { -0.1 }]);
+        }
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 3]>::as_slice).collect();
+        fitted(&table("x,z,y", &rows), formula).1.of_residuals.missing_terms
+    }
+
+    #[test]
+    fn the_square_or_the_product_that_is_missing_is_found_first() {
+        let square = found(|x, z| 3.0 * x * x + z, "y ~ x + z");
+        assert_eq!(square.len(), 1);
+        assert_eq!(square[0].term, "I(x^2)");
+        assert!((square[0].percent - 100.0).abs() < 1e-6);
+        let both = found(|x, z| 3.0 * x * z + z * z, "y ~ x + z");
+        let names: Vec<&str> = both.iter().map(|own| own.term.as_str()).collect();
+        // Of 3 x z is left 3 (x - 1)(z - 1), whose squares are 9 at eight runs; of z^2 is left 2 / 3
+        // over three levels, six times.
+        assert_eq!(names, ["x:z", "I(z^2)"]);
+        assert!((both[0].percent - 100.0 * 72.0 / 76.0).abs() < 1e-6, "{both:?}");
+        assert!((both[1].percent - 100.0 * 4.0 / 76.0).abs() < 1e-6, "{both:?}");
+        assert!(found(|x, z| x + z, "y ~ x + z").is_empty(), "nothing is missing");
+    }
+
+    #[test]
+    fn a_power_is_a_candidate_only_where_the_levels_can_tell_it() {
+        let of = |levels: u32, formula: &str| {
+            let rows: Vec<[f64; 2]> =
+                (0..20).map(|at| [f64::from(at % levels), f64::from(at)]).collect();
+            let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+            let own = problem(&table("x,y", &rows), formula);
+            let equation = Extended { variables: own.variables, terms: own.terms };
+            equation.candidates().into_iter().map(|own| own.name).collect::<Vec<_>>()
+        };
+        assert!(of(2, "y ~ x").is_empty(), "two levels have no square");
+        assert_eq!(of(3, "y ~ x"), ["I(x^2)"]);
+        let mut extended = {
+            let own = problem(&table("x,y", &[&[0.0, 1.0], &[1.0, 2.0], &[2.0, 1.0]]), "y ~ x");
+            Extended { variables: own.variables, terms: own.terms }
+        };
+        let square = extended.next_power(0).unwrap();
+        extended.add(square);
+        assert!(extended.next_power(0).is_none(), "three levels have no cube");
+        assert!(extended.product(0, 1).is_none(), "x times its own square is no product of two");
+    }
+}

@@ -91,3 +91,64 @@ fn kernel(problem: &Problem) -> Option<Vec<Vec<f64>>> {
     let value = |a: usize, b: usize| (-0.5 * (distance(a, b) / length).powi(2)).exp();
     Some((0..n).map(|a| (0..n).map(|b| value(a, b)).collect()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{fitted, problem, table};
+
+    fn points(values: &[[f64; 2]]) -> crate::Table {
+        let rows: Vec<&[f64]> = values.iter().map(<[f64; 2]>::as_slice).collect();
+        table("x,y", &rows)
+    }
+
+    #[test]
+    fn likeness_is_one_for_a_kernel_that_knows_no_neighbours() {
+        let identity = [vec![1.0, 0.0], vec![0.0, 1.0]];
+        assert!((likeness(&identity, &[3.0, -4.0]) - 1.0).abs() < 1e-12);
+        let alike = [vec![1.0, 1.0], vec![1.0, 1.0]];
+        // (sum of residuals)^2 over the sum of squares.
+        assert!((likeness(&alike, &[3.0, 4.0]) - 49.0 / 25.0).abs() < 1e-12);
+        assert!((likeness(&alike, &[3.0, -3.0])).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_kernel_falls_with_coded_distance_by_half_the_median() {
+        // Coded -1, 0 and 1: distances 1, 1 and 2, median 1, length 0.5.
+        let kernel =
+            kernel(&problem(&points(&[[0.0, 1.0], [5.0, 2.0], [10.0, 4.0]]), "y ~ x")).unwrap();
+        assert_eq!(kernel[1][1], 1.0);
+        assert!((kernel[0][1] - (-2.0f64).exp()).abs() < 1e-12);
+        assert!((kernel[2][0] - (-8.0f64).exp()).abs() < 1e-12);
+        let alike = problem(
+            &points(&[[0.0, 1.0], [0.0, 2.0], [0.0, 4.0], [0.0, 3.0], [1.0, 2.0]]),
+            "y ~ x",
+        );
+        assert!(super::kernel(&alike).is_none(), "most pairs lie at one place");
+    }
+
+    #[test]
+    fn a_wave_is_left_by_a_straight_line_and_noise_is_not() {
+        let of = |height: fn(usize) -> f64| {
+            let values: Vec<[f64; 2]> = (0..30).map(|at| [at as f64, height(at)]).collect();
+            let (mut problem, _) = fitted(&points(&values), "y ~ x");
+            problem.points = Points::FillingSpace;
+            let fit = Fitted::new(&problem).unwrap();
+            smooth_left(&problem, &fit).unwrap().p
+        };
+        assert!(of(|at| (at as f64 / 4.0).sin()) < 0.001 + 1.0 / 2000.0);
+        assert!(
+            of(|at| (at * 7919 % 31) as f64) > 0.05,
+            "scattered values have no neighbours alike"
+        );
+    }
+
+    #[test]
+    fn points_on_levels_and_crowded_equations_are_not_judged_by_neighbours() {
+        let values: Vec<[f64; 2]> = (0..6).map(|at| [at as f64, (at * 3 % 5) as f64]).collect();
+        let (mut problem, fit) = fitted(&points(&values), "y ~ x");
+        assert!(smooth_left(&problem, &fit).is_none(), "the points lie on levels");
+        problem.points = Points::FillingSpace;
+        assert!(smooth_left(&problem, &fit).is_none(), "four degrees of freedom tell nothing");
+    }
+}

@@ -137,6 +137,66 @@ mod tests {
         }
     }
 
+    fn summary(level: i64, n: usize) -> LevelSummary {
+        LevelSummary { level: Level::Integer(level), n, mean: 1.0, sd: None }
+    }
+
+    fn compared(verdict: Verdict, p: f64, adjusted: f64, n: usize) -> LevelComparison {
+        LevelComparison {
+            own: summary(2, n),
+            difference: -0.5,
+            difference_low: None,
+            difference_high: None,
+            ratio: None,
+            ci_low: None,
+            ci_high: None,
+            p: Some(p),
+            p_adjusted: Some(adjusted),
+            geometric: None,
+            verdict,
+            text: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_verdict_says_how_many_comparisons_it_allows_for() {
+        let told = |verdict, p, adjusted, tested| {
+            conclusion(&compared(verdict, p, adjusted, 3), &summary(1, 3), 0.05, tested)
+        };
+        assert_eq!(told(Verdict::Higher, 0.01, 0.01, 1), ": higher (p = 0.01)");
+        assert_eq!(
+            told(Verdict::Lower, 0.01, 0.03, 3),
+            ": lower (p = 0.03, adjusted for 3 comparisons)"
+        );
+        assert_eq!(told(Verdict::NoEvidence, 0.5, 0.5, 1), ": no evidence of a difference");
+        assert_eq!(
+            told(Verdict::NoEvidence, 0.04, 0.12, 3),
+            ": no evidence of a difference, given how many levels are compared (p = 0.12, adjusted \
+             for 3 comparisons)"
+        );
+    }
+
+    #[test]
+    fn nothing_follows_from_single_values_or_from_repeats_without_spread() {
+        let told = |own: usize, base: usize| {
+            let own = compared(Verdict::NothingFollows, 0.0, 0.0, own);
+            conclusion(&own, &summary(1, base), 0.05, 1)
+        };
+        assert!(told(1, 1).starts_with(", from one value each:"));
+        assert!(told(1, 3).starts_with(", from a single value on one side:"));
+        assert!(told(3, 1).starts_with(", from a single value on one side:"));
+        assert!(told(3, 3).starts_with(", but repeats never differ:"));
+    }
+
+    #[test]
+    fn a_difference_has_its_sign_and_its_interval_where_there_is_one() {
+        let mut own = compared(Verdict::Lower, 0.01, 0.01, 3);
+        assert_eq!(difference(&own, "1 core", 0.05), "-0.5 against 1 core");
+        own.difference = 2.5;
+        (own.difference_low, own.difference_high) = (Some(-1.0), Some(6.0));
+        assert_eq!(difference(&own, "1 core", 0.1), "+2.5 against 1 core, 90 % interval -1 to +6");
+    }
+
     #[test]
     fn decimals_follow_the_interval() {
         assert_eq!((places(97.0, 124.0), places(99.1, 103.9), places(99.9, 100.1)), (0, 1, 3));

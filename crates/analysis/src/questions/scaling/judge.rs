@@ -200,3 +200,103 @@ fn extrapolation(points: &[Point], fits: &[LawFit]) -> Option<Finding> {
     );
     Some(warning("extrapolation", text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> ScalingOptions {
+        ScalingOptions {
+            column: "time".to_owned(),
+            workers: "cores".to_owned(),
+            size: None,
+            predict: vec![],
+            predict_size: None,
+            alpha: 0.05,
+        }
+    }
+
+    /// A row whose interval reaches a tenth to either side.
+    fn row(workers: f64, speed_up: f64) -> ScalingRow {
+        let efficiency = speed_up / workers;
+        ScalingRow {
+            workers,
+            size: None,
+            n: 3,
+            mean: 10.0 / speed_up,
+            speed_up,
+            speed_up_low: Some(0.9 * speed_up),
+            speed_up_high: Some(1.1 * speed_up),
+            efficiency,
+            efficiency_low: Some(0.9 * efficiency),
+            efficiency_high: Some(1.1 * efficiency),
+        }
+    }
+
+    #[test]
+    fn a_speed_up_within_its_interval_is_none() {
+        let told =
+            no_speed_up(&[row(1.0, 1.0), row(2.0, 1.05), row(4.0, 1.1)], &options()).unwrap();
+        assert!(
+            told.text.starts_with(
+                "more cores bring nothing that can be told from noise: the best speed-up over 1 is \
+                 1.1 (at 4)"
+            ),
+            "{}",
+            told.text
+        );
+        assert!(no_speed_up(&[row(1.0, 1.0), row(2.0, 1.2)], &options()).is_none());
+        let mut once = row(2.0, 1.01);
+        once.speed_up_low = None;
+        assert!(
+            no_speed_up(&[row(1.0, 1.0), once], &options()).is_none(),
+            "a value alone is believed"
+        );
+    }
+
+    #[test]
+    fn low_efficiency_is_told_only_where_it_is_sure_and_there_is_a_gain() {
+        let of = |speed_up: f64| low_efficiency(&[row(1.0, 1.0), row(8.0, speed_up)], &options());
+        assert_eq!(
+            of(2.0).unwrap().text,
+            "at 8 cores the efficiency is 25.0 %: most of what is paid for waits"
+        );
+        assert!(of(3.8).is_none(), "its interval reaches beyond a half");
+        assert!(of(1.05).is_none(), "without a gain that is another finding");
+    }
+
+    #[test]
+    fn more_than_the_workers_can_explain_is_told_at_each() {
+        let rows = [row(1.0, 1.0), row(2.0, 2.4), row(4.0, 4.1), row(8.0, 10.0)];
+        let told = superlinear(&rows, &options()).unwrap();
+        assert!(
+            told.text
+                .starts_with("the efficiency is above 100 % at 2 (120.0 %) and 8 (125.0 %) cores:"),
+            "{}",
+            told.text
+        );
+        assert!(superlinear(&rows[..1], &options()).is_none());
+    }
+
+    #[test]
+    fn measurements_made_once_have_no_spread() {
+        let once = |own: ScalingRow| ScalingRow { n: 1, ..own };
+        assert!(no_replication(&[once(row(1.0, 1.0)), once(row(2.0, 1.5))], &options()).is_some());
+        assert!(no_replication(&[once(row(1.0, 1.0)), row(2.0, 1.5)], &options()).is_none());
+    }
+
+    #[test]
+    fn a_rise_is_told_with_its_evidence() {
+        let slow = Slowdown { fastest: 8.0, most: 32.0, times: 1.5, p: Some(0.003) };
+        let told = slowdown(&slow, &[], &options());
+        assert!(
+            told.text.starts_with(
+                "beyond 8 cores time rises again: at 32 it is 1.5 times as long (p = 0.003); workers"
+            ),
+            "{}",
+            told.text
+        );
+        let once = slowdown(&Slowdown { p: None, ..slow }, &[], &options());
+        assert!(once.text.contains("times as long, measured once each;"), "{}", once.text);
+    }
+}

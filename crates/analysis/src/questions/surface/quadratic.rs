@@ -171,3 +171,42 @@ impl SurfaceFactor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn factor(scale: Scale, low: f64, high: f64) -> SurfaceFactor {
+        SurfaceFactor { name: "p".to_owned(), scale, low, high }
+    }
+
+    #[test]
+    fn the_middle_of_a_factor_is_that_of_its_scale() {
+        assert!((factor(Scale::Linear, 2.0, 8.0).decode(0.0) - 5.0).abs() < 1e-12);
+        assert!((factor(Scale::Log, 2.0, 8.0).decode(0.0) - 4.0).abs() < 1e-12);
+        assert!((factor(Scale::Log2, 2.0, 8.0).decode(0.5) - 4.0 * 2f64.sqrt()).abs() < 1e-12);
+        assert!((factor(Scale::Log2, 2.0, 8.0).code(8.0) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn terms_stand_in_one_order() {
+        assert_eq!(row(&[2.0, 3.0]), [1.0, 2.0, 3.0, 6.0, 4.0, 9.0]);
+        assert_eq!(pairs(3).collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 2)]);
+        assert_eq!(cells(&[vec![0.0, 1.0], vec![2.0, 1.0], vec![-0.0, 1.0]]), [0, 1, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn coding_is_undone_on_every_scale(
+            low in 0.01f64..10.0, ratio in 1.1f64..100.0, share in 0.0f64..1.0, kind in 0usize..3,
+        ) {
+            let own = factor([Scale::Linear, Scale::Log, Scale::Log2][kind], low, low * ratio);
+            let value = low + share * (own.high - own.low);
+            let coded = own.code(value);
+            prop_assert!((-1.0 - 1e-9..=1.0 + 1e-9).contains(&coded));
+            prop_assert!((own.decode(coded) - value).abs() <= 1e-9 * value);
+        }
+    }
+}

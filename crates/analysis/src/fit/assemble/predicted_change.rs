@@ -156,3 +156,73 @@ impl<'a> Family<'a> {
         inner.into_iter().step_by(step).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{fitted, table, two_by_two};
+
+    /// Five levels of `x`, two runs each 0.2 apart, of a height that depends on `x`.
+    fn curve(height: impl Fn(f64) -> f64) -> (Problem, Fitted) {
+        let mut rows = Vec::new();
+        for level in 0..5 {
+            let x = f64::from(level);
+            rows.push([x, height(x) - 0.1]);
+            rows.push([x, height(x) + 0.1]);
+        }
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+        fitted(&table("x,y", &rows), "y ~ x + I(x^2)")
+    }
+
+    #[test]
+    fn a_parabola_is_told_from_end_to_end_and_at_its_turn() {
+        // (x - 1)^2 is 1 at 0, 9 at 4 and lowest, 0, at 1: 1 below the nearer end.
+        let (problem, fit) = curve(|x| (x - 1.0).powi(2));
+        let found = predicted_change(&problem, &fit, 0).unwrap();
+        assert!((found.size - 8.0).abs() < 1e-9, "{}", found.size);
+        let [low, high] = found.interval.unwrap();
+        assert!(low < 8.0 && 8.0 < high && (low + high - 16.0).abs() < 1e-9);
+        let turn = found.turn.unwrap();
+        assert_eq!((turn.kind, turn.level), (TurnKind::Lowest, Level::of(1.0)));
+        assert!(turn.mean.abs() < 1e-9 && (turn.beyond_both_ends - 1.0).abs() < 1e-9);
+        assert!(predicted_change(&problem, &fit, 1).is_none(), "the square is told with its root");
+    }
+
+    #[test]
+    fn a_peak_is_highest_and_a_bend_without_one_does_not_turn() {
+        let (problem, fit) = curve(|x| -(x - 2.0).powi(2));
+        let found = predicted_change(&problem, &fit, 0).unwrap();
+        assert!(found.size.abs() < 1e-9, "both ends are alike");
+        let turn = found.turn.unwrap();
+        assert_eq!((turn.kind, turn.level), (TurnKind::Highest, Level::of(2.0)));
+        assert!((turn.beyond_both_ends - 4.0).abs() < 1e-9);
+        let (problem, fit) = curve(|x| x * x);
+        assert!(predicted_change(&problem, &fit, 0).unwrap().turn.is_none());
+    }
+
+    #[test]
+    fn a_turn_within_the_noise_is_none() {
+        let (problem, fit) = curve(|x| 0.01 * (x - 1.0).powi(2));
+        assert!(predicted_change(&problem, &fit, 0).unwrap().turn.is_none());
+    }
+
+    #[test]
+    fn straight_lines_and_products_are_left_to_their_coefficients() {
+        let (problem, fit) = fitted(&two_by_two(), "y ~ a * b");
+        assert!((0..3).all(|term| predicted_change(&problem, &fit, term).is_none()));
+    }
+
+    #[test]
+    fn of_very_many_levels_some_are_looked_at() {
+        let rows: Vec<[f64; 2]> = (0..200).map(|at| [f64::from(at), f64::from(at % 7)]).collect();
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+        let (problem, fit) = fitted(&table("x,y", &rows), "y ~ x + I(x^2)");
+        let family = Family::new(&problem, &fit, &problem.variables[0]);
+        assert_eq!(family.ends(), Some((0, 199)));
+        let inner = family.inner_levels(0, 199);
+        assert!(inner.len() <= MOST_LEVELS && inner.len() > MOST_LEVELS / 2, "{}", inner.len());
+        assert_eq!(inner[0], 1);
+        assert_eq!(family.inner_levels(5, 6), Vec::<usize>::new());
+        assert_eq!(family.inner_levels(8, 5), [6, 7], "whichever end comes first");
+    }
+}

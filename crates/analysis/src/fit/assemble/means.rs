@@ -94,3 +94,54 @@ fn mean_and_interval(
     let ends = ends.map(|(m, h)| problem.in_range([m - h, m + h]));
     (mean, ends.map(|e| e[0]), ends.map(|e| e[1]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{fitted, problem, table, two_by_two};
+
+    #[test]
+    fn a_mean_has_the_interval_of_its_own_number_of_runs() {
+        let (problem, fit) = fitted(&two_by_two(), "y ~ a * b");
+        let found = main_effects(&problem, &fit);
+        let names: Vec<&str> = found.iter().map(|own| own.factor.as_str()).collect();
+        assert_eq!(names, ["a", "b"]);
+        let high = &found[0].levels[1];
+        assert_eq!((high.mean, high.n), (Some(19.0), 4));
+        // sigma = sqrt(0.5) with 4 degrees of freedom, over sqrt(4) runs.
+        let half = 2.776_445_105 * 0.5f64.sqrt() / 2.0;
+        assert!((high.ci_high.unwrap() - 19.0 - half).abs() < 1e-8);
+    }
+
+    #[test]
+    fn an_interval_ends_where_the_response_ends() {
+        let (mut problem, fit) = fitted(&two_by_two(), "y ~ a * b");
+        problem.range = Some((0.0, 19.25));
+        let high = main_effects(&problem, &fit)[0].levels[1].clone();
+        assert_eq!(high.ci_high, Some(19.25));
+        assert!(high.ci_low.unwrap() < 19.0);
+    }
+
+    #[test]
+    fn pairs_that_never_ran_have_no_mean() {
+        let own = problem(
+            &table(
+                "a,b,y",
+                &[&[1.0, 1.0, 4.0], &[1.0, 1.0, 6.0], &[2.0, 1.0, 8.0], &[1.0, 2.0, 9.0]],
+            ),
+            "y ~ a * b",
+        );
+        let cells = &interactions(&own)[0].cells;
+        let told: Vec<(Option<f64>, usize)> = cells.iter().map(|own| (own.mean, own.n)).collect();
+        assert_eq!(told, [(Some(5.0), 2), (Some(9.0), 1), (Some(8.0), 1), (None, 0)]);
+        assert!(interactions(&problem(&two_by_two(), "y ~ a + b")).is_empty());
+    }
+
+    #[test]
+    fn a_configuration_names_what_was_set_and_no_computed_power() {
+        let own = problem(&two_by_two(), "y ~ a + b");
+        assert_eq!(configuration_of(&own, 3).to_string(), "a=2 b=10");
+        let grouped = problem(&two_by_two(), "y ~ a + Error(b)");
+        assert_eq!(configuration_of(&grouped, 7).to_string(), "a=2", "groups are not set");
+    }
+}
