@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use crate::error::CommError;
+use crate::rendezvous::Seat;
+use crate::tcp::TcpTransport;
 use crate::threads::ThreadTransport;
 use crate::transport::{Outgoing, Place, Tag, Traffic, Transport};
 
@@ -34,12 +36,19 @@ pub struct Group {
     pub(crate) transport: Box<dyn Transport>,
     /// Collectives begun so far.
     operations: u64,
+    /// Where survivors meet again, for ranks that are processes.
+    seat: Option<Seat>,
 }
 
 impl Group {
     /// A group over a transport.
     pub fn new(transport: Box<dyn Transport>) -> Self {
-        Self { transport, operations: 0 }
+        Self { transport, operations: 0, seat: None }
+    }
+
+    /// A rank that has joined.
+    pub(crate) fn seated(transport: TcpTransport, seat: Seat) -> Self {
+        Self { seat: Some(seat), ..Self::new(Box::new(transport)) }
     }
 
     /// The ranks of a group of threads in this process, to be moved to one thread each.
@@ -103,6 +112,25 @@ impl Group {
     pub fn ready(&mut self, among: &[usize], limit: Duration) -> Result<Option<usize>, CommError> {
         among.iter().try_for_each(|rank| self.other(*rank))?;
         self.transport.ready(among, limit)
+    }
+
+    /// Forms a new group with the survivors, after a rank was lost.
+    ///
+    /// All survivors call it. They meet at rank 0, which waits for them at most twice the patience;
+    /// ranks keep their order, and close the gaps. Ranks without a way to rank 0 get an error, so
+    /// that there are never two groups.
+    ///
+    /// # Errors
+    /// Where rank 0 was lost, this rank was given up by the others, or nothing was lost.
+    pub fn regroup(self) -> Result<Self, CommError> {
+        let Self { transport, seat, .. } = self;
+        let mut seat = seat.ok_or(CommError::CannotRegroup("its ranks are threads"))?;
+        let Err(loss) = transport.check() else {
+            return Err(CommError::CannotRegroup("no rank is lost"));
+        };
+        drop(transport);
+        let transport = seat.meet_again(loss)?;
+        Ok(Self::seated(transport, seat))
     }
 
     /// The tag of the next collective: all ranks count alike.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use trainwright_comm::{Algorithm, Group, LeafTree, Order, Pieces, TreeSum};
 use trainwright_random::Random;
 
-use crate::lab::{bits, on_each};
+use crate::lab::{bits, on_each, options, sockets};
 
 const ALGORITHMS: [Algorithm; 4] =
     [Algorithm::Naive, Algorithm::Ring, Algorithm::Tree, Algorithm::Sharded];
@@ -87,6 +87,17 @@ proptest! {
         align in 1_usize..1500, seed in any::<u64>(),
     ) {
         check(Group::threads(ranks), &leaves(count, length, seed), align);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn sockets_give_the_bits_of_the_definition(
+        count in 1_usize..12, ranks in 2_usize..6, length in 0_usize..60_000,
+        align in 1_usize..1500, seed in any::<u64>(),
+    ) {
+        check(sockets(ranks, &options()), &leaves(count, length, seed), align);
     }
 }
 
