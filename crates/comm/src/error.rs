@@ -73,10 +73,12 @@ pub enum Loss {
     TimedOut,
     #[error("it could not be reached while the group formed")]
     Unreachable,
+    #[error("it no longer hears rank 0, which lives")]
+    CutOff,
 }
 
 impl Loss {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Closed,
         Self::Silent,
         Self::Left,
@@ -85,6 +87,7 @@ impl Loss {
         Self::OutOfStep,
         Self::TimedOut,
         Self::Unreachable,
+        Self::CutOff,
     ];
 
     /// The number of this loss in an abort frame.

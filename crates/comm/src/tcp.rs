@@ -79,10 +79,10 @@ impl TcpTransport {
             }
             data.push(link.data.try_clone()?);
             peers.push(Some(link.data));
-            controls.push(Control::new(link.control, rank, other, size, group));
+            controls.push(Control::new(link.control, other, size, group));
         }
         let pulse = Pulse { heartbeat: timing.heartbeat, patience: timing.patience };
-        let watch = Watch::start(controls, data, pulse)?;
+        let watch = Watch::start(rank, controls, data, pulse)?;
         let traffic = Traffic::default();
         Ok(Self { rank, group, peers, watch, limit: timing.limit, traffic, buffers: Vec::new() })
     }

@@ -8,21 +8,24 @@ use std::time::Instant;
 use crate::error::Loss;
 use crate::frame::{HEADER_BYTES, Header, Kind};
 
-/// Bytes after the header of an abort: the lost rank and how it was lost.
-const ABORT_BYTES: usize = 5;
+/// Bytes after the header of an abort: the lost rank, who noticed, and how it was lost.
+const ABORT_BYTES: usize = 9;
+
+/// That a rank is lost, how, and who noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Report {
+    pub(super) lost: usize,
+    pub(super) by: usize,
+    pub(super) why: Loss,
+}
 
 /// What the other rank has said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     Life,
     Goodbye,
-    /// A rank is lost.
-    Lost {
-        rank: usize,
-        why: Loss,
-    },
-    /// This rank is, for the other one.
-    GivenUp,
+    /// A rank is lost, as another one has noticed.
+    Lost(Report),
     Closed,
     Nonsense,
 }
@@ -32,7 +35,6 @@ pub(super) enum Sign {
 pub(super) struct Control {
     /// The other rank.
     pub(super) rank: usize,
-    own: usize,
     size: usize,
     group: u32,
     /// None once it has closed.
@@ -44,10 +46,10 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// A connection that does not block, between `own` and `rank` of a group.
-    pub(super) fn new(stream: TcpStream, own: usize, rank: usize, size: usize, group: u32) -> Self {
+    /// A connection that does not block, with `rank` of a group.
+    pub(super) fn new(stream: TcpStream, rank: usize, size: usize, group: u32) -> Self {
         let stream = Some(stream);
-        Self { rank, own, size, group, stream, heard: Instant::now(), come: Vec::new() }
+        Self { rank, size, group, stream, heard: Instant::now(), come: Vec::new() }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -67,10 +69,11 @@ impl Control {
         self.send(Kind::Goodbye, &[]);
     }
 
-    pub(super) fn abort(&mut self, lost: usize, why: Loss) {
+    pub(super) fn abort(&mut self, report: Report) {
         let mut body = [0; ABORT_BYTES];
-        body[..4].copy_from_slice(&(lost as u32).to_le_bytes());
-        body[4] = why.code();
+        body[..4].copy_from_slice(&(report.lost as u32).to_le_bytes());
+        body[4..8].copy_from_slice(&(report.by as u32).to_le_bytes());
+        body[8] = report.why.code();
         self.send(Kind::Abort, &body);
     }
 
@@ -78,7 +81,7 @@ impl Control {
     pub(super) fn next_sign(&mut self, now: Instant) -> Option<Sign> {
         let stream = self.stream.as_mut()?;
         loop {
-            let wanted = match parse(&self.come, self.own, self.size, self.group) {
+            let wanted = match parse(&self.come, self.size, self.group) {
                 Parsed::Sign(sign) => {
                     self.come.clear();
                     self.heard = now;
@@ -123,7 +126,7 @@ enum Parsed {
 }
 
 /// Reads the frame at the beginning of these bytes, which hold no more than one.
-fn parse(bytes: &[u8], own: usize, size: usize, group: u32) -> Parsed {
+fn parse(bytes: &[u8], size: usize, group: u32) -> Parsed {
     let Some(header) = bytes.first_chunk::<HEADER_BYTES>() else {
         return Parsed::Needs(HEADER_BYTES - bytes.len());
     };
@@ -139,11 +142,13 @@ fn parse(bytes: &[u8], own: usize, size: usize, group: u32) -> Parsed {
             let Some(body) = bytes[HEADER_BYTES..].first_chunk::<ABORT_BYTES>() else {
                 return Parsed::Needs(HEADER_BYTES + ABORT_BYTES - bytes.len());
             };
-            let [a, b, c, d, code] = *body;
+            let [a, b, c, d, e, f, g, h, code] = *body;
             let lost = u32::from_le_bytes([a, b, c, d]) as usize;
+            let by = u32::from_le_bytes([e, f, g, h]) as usize;
             match Loss::of_code(code) {
-                Some(_) if lost == own => Parsed::Sign(Sign::GivenUp),
-                Some(why) if lost < size => Parsed::Sign(Sign::Lost { rank: lost, why }),
+                Some(why) if lost < size && by < size => {
+                    Parsed::Sign(Sign::Lost(Report { lost, by, why }))
+                }
                 _ => nonsense,
             }
         }

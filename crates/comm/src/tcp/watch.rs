@@ -16,20 +16,20 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::control::{Control, Sign};
+use super::control::{Control, Report, Sign};
 use crate::error::{CommError, Loss};
 
 /// Why a group has come apart; the first reason stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    Lost { rank: usize, why: Loss },
+    Lost(Report),
     GivenUp { by: usize },
 }
 
 impl Verdict {
     pub(super) fn error(self) -> CommError {
         match self {
-            Self::Lost { rank, why } => CommError::PeerLost { rank, why },
+            Self::Lost(Report { lost, why, .. }) => CommError::PeerLost { rank: lost, why },
             Self::GivenUp { by } => CommError::GivenUp { by },
         }
     }
@@ -45,6 +45,7 @@ pub(super) struct Pulse {
 /// The watching thread, seen from the rank's own.
 #[derive(Debug)]
 pub(super) struct Watch {
+    rank: usize,
     shared: Arc<Shared>,
     patience: Duration,
     waker: UnixStream,
@@ -68,8 +69,9 @@ struct Status {
 }
 
 impl Watch {
-    /// Begins to watch the other ends of these connections.
+    /// Begins to watch the other ends of these connections, for a rank.
     pub(super) fn start(
+        rank: usize,
         controls: Vec<Control>,
         data: Vec<TcpStream>,
         pulse: Pulse,
@@ -79,11 +81,11 @@ impl Watch {
         wake.set_nonblocking(true)?;
         let status = Mutex::new(Status::default());
         let shared = Arc::new(Shared { status, changed: Condvar::new(), data });
-        let watcher = Watcher { shared: shared.clone(), wake, controls, pulse };
+        let watcher = Watcher { rank, shared: shared.clone(), wake, controls, pulse };
         let thread = std::thread::Builder::new()
             .name("comm watch".to_owned())
             .spawn(move || watcher.run())?;
-        Ok(Self { shared, patience: pulse.patience, waker, thread: Some(thread) })
+        Ok(Self { rank, shared, patience: pulse.patience, waker, thread: Some(thread) })
     }
 
     /// Why the group has come apart, where it has.
@@ -93,7 +95,8 @@ impl Watch {
 
     /// Ends the group for this reason unless there is one; tells all others; gives the reason.
     pub(super) fn blame(&self, rank: usize, why: Loss) -> Verdict {
-        let verdict = self.shared.judge(Verdict::Lost { rank, why });
+        let report = Report { lost: rank, by: self.rank, why };
+        let verdict = self.shared.judge(Verdict::Lost(report));
         self.wake();
         verdict
     }
@@ -140,6 +143,7 @@ impl Shared {
 }
 
 struct Watcher {
+    rank: usize,
     shared: Arc<Shared>,
     wake: UnixStream,
     controls: Vec<Control>,
@@ -195,29 +199,45 @@ impl Watcher {
     }
 
     fn listen(&mut self, now: Instant) {
-        for control in &mut self.controls {
-            let from = control.rank;
-            while let Some(sign) = control.next_sign(now) {
+        for at in 0..self.controls.len() {
+            let from = self.controls[at].rank;
+            while let Some(sign) = self.controls[at].next_sign(now) {
                 match sign {
                     Sign::Life => {}
                     Sign::Goodbye => {
                         self.shared.lock().left.push(from);
                         self.shared.changed.notify_all();
                     }
-                    Sign::GivenUp => {
-                        self.shared.judge(Verdict::GivenUp { by: from });
+                    Sign::Lost(report) => {
+                        self.shared.judge(self.believed(report, now));
                     }
-                    Sign::Lost { rank, why } => {
-                        self.shared.judge(Verdict::Lost { rank, why });
-                    }
-                    Sign::Closed | Sign::Nonsense => {
-                        let why = if sign == Sign::Closed { Loss::Closed } else { Loss::Nonsense };
-                        if !self.shared.lock().left.contains(&from) {
-                            self.shared.judge(Verdict::Lost { rank: from, why });
-                        }
-                    }
+                    Sign::Closed if self.shared.lock().left.contains(&from) => {}
+                    Sign::Closed => self.lost(from, Loss::Closed),
+                    Sign::Nonsense => self.lost(from, Loss::Nonsense),
                 }
             }
+        }
+    }
+
+    fn lost(&self, rank: usize, why: Loss) {
+        self.shared.judge(Verdict::Lost(Report { lost: rank, by: self.rank, why }));
+    }
+
+    /// What another rank's report means. Where a network falls apart, ranks report each other; the
+    /// side of rank 0 is the one that may go on, so that a rank which no longer hears a rank 0 that
+    /// is heard here is the one that is lost.
+    fn believed(&self, report: Report, now: Instant) -> Verdict {
+        let Report { lost, by, why } = report;
+        let cut_off = Verdict::Lost(Report { lost: by, by: self.rank, why: Loss::CutOff });
+        let recent = |control: &Control| {
+            control.is_open() && now.duration_since(control.heard) < self.pulse.patience / 2
+        };
+        let hears_first = self.controls.iter().any(|control| control.rank == 0 && recent(control));
+        match lost {
+            0 if self.rank == 0 => cut_off,
+            0 if why == Loss::Silent && hears_first => cut_off,
+            _ if lost == self.rank => Verdict::GivenUp { by },
+            _ => Verdict::Lost(report),
         }
     }
 
@@ -226,14 +246,14 @@ impl Watcher {
             control.is_open() && now.duration_since(control.heard) > self.pulse.patience
         };
         if let Some(control) = self.controls.iter().find(silent) {
-            self.shared.judge(Verdict::Lost { rank: control.rank, why: Loss::Silent });
+            self.lost(control.rank, Loss::Silent);
         }
     }
 
     /// Tells the others, then ends what the rank itself may be waiting for.
     fn tell(&mut self, verdict: Verdict) {
-        if let Verdict::Lost { rank, why } = verdict {
-            self.controls.iter_mut().for_each(|control| control.abort(rank, why));
+        if let Verdict::Lost(report) = verdict {
+            self.controls.iter_mut().for_each(|control| control.abort(report));
         }
         for data in &self.shared.data {
             let _ = data.shutdown(Shutdown::Both);
