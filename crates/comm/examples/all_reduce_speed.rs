@@ -14,7 +14,9 @@ use std::path::Path;
 use std::sync::Barrier;
 use std::time::Instant;
 
-use trainwright_comm::{Algorithm, CommError, Coordinator, Group, JoinOptions, Order, Secret, join};
+use trainwright_comm::{
+    Algorithm, CommError, Coordinator, Group, JoinOptions, Order, Secret, join,
+};
 
 /// Repetitions before those that count.
 const WARM_UP: usize = 2;

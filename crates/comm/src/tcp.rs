@@ -11,6 +11,8 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::SndBuf;
 
 use crate::error::{CommError, Loss};
 use crate::frame::{Header, Kind};
@@ -22,6 +24,11 @@ use watch::{Pulse, Watch};
 
 /// How long a rank sleeps at most before it looks whether the group is whole.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Bytes that may wait in a connection within a machine, of which the kernel makes twice as many.
+/// Larger buffers no longer fit the caches: on two cores 4 ranks then took 1.5 times as long for
+/// 100 MB. Below 64 kB the kernel waits for acknowledgements. Between machines it decides itself.
+const LOCAL_SEND_BUFFER: usize = 256 * 1024;
 
 /// The connections with one other rank.
 #[derive(Debug)]
@@ -76,6 +83,9 @@ impl TcpTransport {
             for stream in [&link.data, &link.control] {
                 stream.set_nonblocking(true)?;
                 stream.set_nodelay(true)?;
+            }
+            if is_within_machine(&link.data) {
+                setsockopt(&link.data, SndBuf, &LOCAL_SEND_BUFFER)?;
             }
             data.push(link.data.try_clone()?);
             peers.push(Some(link.data));
@@ -308,6 +318,11 @@ impl Transport for TcpTransport {
     fn traffic(&self) -> Traffic {
         self.traffic
     }
+}
+
+/// Whether both ends of a connection are on this machine.
+fn is_within_machine(stream: &TcpStream) -> bool {
+    matches!((stream.local_addr(), stream.peer_addr()), (Ok(own), Ok(other)) if own.ip() == other.ip())
 }
 
 /// Where an operation is that takes parts in step.

@@ -1,14 +1,19 @@
 //! Ranks as threads of one process: a sender lays its slices open and receivers read them there.
 
+mod pool;
 mod slot;
+mod watched;
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{CommError, Loss};
 use crate::transport::{Outgoing, Place, Source, Tag, Take, Traffic, Transport};
-use slot::{Patience, Slot, Waited, while_published};
+use pool::{Apart, Pool};
+use slot::{Slot, while_published};
+use watched::{Patience, Waited};
 
 /// Turns of spinning before a thread sleeps, where every rank can have a core: some 20 us.
 const SPINS: u32 = 4_000;
@@ -31,6 +36,7 @@ struct Hub {
     size: usize,
     /// The slot of a pair is at `from * size + to`.
     slots: Vec<Slot>,
+    pool: Pool,
     loss: Mutex<Option<(usize, Loss)>>,
     /// Whether each rank is gone; it may go in peace once it is needed no more.
     gone: Vec<AtomicBool>,
@@ -42,6 +48,7 @@ impl ThreadTransport {
         let hub = Arc::new(Hub {
             size,
             slots: (0..size * size).map(|_| Slot::default()).collect(),
+            pool: Pool::new(size),
             loss: Mutex::new(None),
             gone: (0..size).map(|_| AtomicBool::new(false)).collect(),
         });
@@ -134,6 +141,48 @@ impl Transport for ThreadTransport {
         Ok(())
     }
 
+    fn put_together(
+        &mut self,
+        tag: Tag,
+        values: &mut [f32],
+        piece: Range<usize>,
+        work: &mut dyn FnMut(&mut [&mut [f32]]),
+    ) -> Option<Result<(), CommError>> {
+        if let Err(loss) = self.check() {
+            return Some(Err(loss));
+        }
+        let patience = Patience { limit: self.limit, spins: self.spins };
+        let (whole, own) = (size_of_val(values), size_of_val(&values[piece.clone()]));
+        let (start, mut worked) = (Instant::now(), Duration::ZERO);
+        let mut timed = |pieces: &mut [&mut [f32]]| {
+            let start = Instant::now();
+            work(pieces);
+            worked = start.elapsed();
+        };
+        let done = self.hub.pool.put_together(self.rank, tag, values, piece, patience, &mut timed);
+        if let Err(apart) = done {
+            let bytes = |numbers: usize| numbers * size_of::<f32>();
+            let fault = match apart {
+                Apart::Waited { on, waited } => Fault::Waited { on, waited },
+                Apart::Unlike { rank, tags: [expected, found], .. } if expected != found => {
+                    Fault::Tag { from: rank, expected, found }
+                }
+                Apart::Unlike { rank, lengths: [expected, found], .. } => {
+                    let (expected, found) = (bytes(expected), bytes(found));
+                    Fault::Length { from: rank, expected, found }
+                }
+            };
+            return Some(Err(fault.told(&self.hub, &[])));
+        }
+        self.traffic.waited += start.elapsed().saturating_sub(worked);
+        // As if every piece had gone to its owner and come back.
+        let others = self.hub.size - 1;
+        self.traffic.messages += 2 * others as u64;
+        self.traffic.sent += (whole - own + own * others) as u64;
+        self.traffic.received += (whole - own + own * others) as u64;
+        Some(Ok(()))
+    }
+
     fn ready(&mut self, among: &[usize], limit: Duration) -> Result<Option<usize>, CommError> {
         let start = Instant::now();
         loop {
@@ -175,6 +224,7 @@ impl Drop for ThreadTransport {
             self.hub.slot(self.rank, other).close();
             self.hub.slot(other, self.rank).close();
         }
+        self.hub.pool.close();
     }
 }
 
@@ -192,6 +242,7 @@ impl Hub {
         let (rank, why) =
             *self.loss.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((rank, why));
         self.slots.iter().for_each(Slot::close);
+        self.pool.close();
         CommError::PeerLost { rank, why }
     }
 }

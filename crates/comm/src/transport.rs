@@ -3,6 +3,7 @@
 //! A message is known before it comes: who sends it, its tag and its length. So nothing is
 //! allocated at a sender's word, and a rank that calls another operation is noticed.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::error::CommError;
@@ -102,6 +103,19 @@ pub trait Transport: Send {
         bytes: usize,
         take: &mut Take<'_>,
     ) -> Result<(), CommError>;
+
+    /// Where ranks share memory: lets `work` change this rank's `piece` of the vectors of all ranks
+    /// at once, in the order of ranks. Pieces of different ranks must not overlap. None where ranks
+    /// share none, and nothing is done.
+    fn put_together(
+        &mut self,
+        _tag: Tag,
+        _values: &mut [f32],
+        _piece: Range<usize>,
+        _work: &mut dyn FnMut(&mut [&mut [f32]]),
+    ) -> Option<Result<(), CommError>> {
+        None
+    }
 
     /// A rank among these that has sent a message which was not received yet; none where none has
     /// within the limit.

@@ -3,7 +3,7 @@
 use super::expect_length;
 use crate::error::CommError;
 use crate::group::Group;
-use crate::leaves::LeafTree;
+use crate::leaves::{Completion, LeafTree};
 use crate::pieces::Pieces;
 
 /// How an all-reduce goes about. K numbers, N ranks.
@@ -58,11 +58,24 @@ impl Group {
                 let tree = LeafTree::new(self.size());
                 self.all_reduce_nodes(tree, &[&own], values, algorithm)
             }
-            (Algorithm::Sharded, _) => {
-                self.reduce_scatter(values, &pieces)?;
-                self.all_gather(values, &pieces)
-            }
+            (Algorithm::Sharded, _) => self.sharded(values, &pieces),
         }
+    }
+
+    /// Both halves: in one go where ranks share memory, for then each number is read and written
+    /// once where it is.
+    fn sharded(&mut self, values: &mut [f32], pieces: &Pieces) -> Result<(), CommError> {
+        let (rank, size, tag) = (self.rank(), self.size(), self.next_tag());
+        let leaves: Vec<_> = (0..size).map(|leaf| leaf..leaf + 1).collect();
+        let completion = Completion::new(LeafTree::new(size), &leaves);
+        let mut add_up = |all: &mut [&mut [f32]]| completion.sum_everywhere(all);
+        if let Some(done) =
+            self.transport.put_together(tag, values, pieces.range(rank), &mut add_up)
+        {
+            return done;
+        }
+        self.reduce_scatter(values, pieces)?;
+        self.all_gather(values, pieces)
     }
 
     /// Gives every rank the sum of all leaves, in the fixed order.

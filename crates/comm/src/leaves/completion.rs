@@ -40,7 +40,23 @@ impl Completion {
         }
     }
 
-    /// The same where `into` holds the node of number `own`, and `others` all but that one.
+    /// Replaces every given node by the sum of all.
+    pub(crate) fn sum_everywhere(&self, nodes: &mut [&mut [f32]]) {
+        let mut spare = vec![0.0; self.depth.saturating_sub(1) * STRETCH];
+        let mut sum = [0.0; STRETCH];
+        let length = nodes.first().map_or(0, |node| node.len());
+        for start in (0..length).step_by(STRETCH) {
+            let range = start..(start + STRETCH).min(length);
+            let sum = &mut sum[..range.len()];
+            let stretch: Vec<&[f32]> = nodes.iter().map(|node| &node[range.clone()]).collect();
+            self.root.evaluate(&stretch, sum, &mut spare);
+            for node in &mut *nodes {
+                node[range.clone()].copy_from_slice(sum);
+            }
+        }
+    }
+
+    /// Writes the sum where `into` holds the node of number `own`, and `others` all but that one.
     pub(crate) fn sum_in_place(&self, others: &[&[f32]], own: usize, into: &mut [f32]) {
         let mut spare = vec![0.0; self.depth.saturating_sub(1) * STRETCH];
         let mut here = [0.0; STRETCH];

@@ -1,4 +1,4 @@
-//! Where one thread lays a message open for another: the only unsafe code of the crate.
+//! Where one thread lays a message open for another.
 //!
 //! A message is a list of slices that the publisher has borrowed for the whole time of
 //! [`while_published`]. Its address goes through the slot, so the compiler no longer sees the
@@ -14,22 +14,12 @@
 //! So every slice that is read is one that its owner lends out, unchanged, at that moment. A
 //! reader that never returns keeps the publisher waiting; it can not read freed memory.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
+use super::watched::{Patience, Waited, Watched};
 use crate::transport::Tag;
 
 /// A message from one thread to another, or room for one.
 #[derive(Debug, Default)]
-pub(super) struct Slot {
-    state: Mutex<State>,
-    changed: Condvar,
-    /// Grows with each change of the state, for those that spin before they sleep.
-    changes: AtomicU32,
-    /// Set for good when one of the two threads is gone or the group has come apart.
-    closed: AtomicBool,
-}
+pub(super) struct Slot(Watched<State>);
 
 #[derive(Debug, Default)]
 enum State {
@@ -49,20 +39,10 @@ struct Message {
 // rules above keep them alive for as long as the message can be reached.
 unsafe impl Send for Message {}
 
-/// How a wait ended without what was waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waited {
-    /// The slot was closed.
-    ForNothing,
-    /// The limit passed.
-    TooLong,
-}
-
-/// How to wait: until when, and how long by spinning.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
-    pub(super) limit: Duration,
-    pub(super) spins: u32,
+impl State {
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Empty)
+    }
 }
 
 /// Lays messages open in slots, runs `work`, and returns when each was read or, where `work` or a
@@ -78,16 +58,15 @@ pub(super) fn while_published<R, E: From<(usize, Waited)>>(
     let mut published = Published { slots: Vec::with_capacity(messages.len()) };
     for (number, (slot, tag, parts)) in messages.iter().enumerate() {
         let parts = *parts as *const [&[u8]] as *const [&'static [u8]];
-        let mut state = slot
-            .wait(patience, |state| matches!(state, State::Empty))
-            .map_err(|waited| (number, waited))?;
+        let empty = slot.0.wait(patience, State::is_empty);
+        let mut state = empty.map_err(|waited| (number, waited))?;
         *state = State::Published(Message { tag: *tag, parts });
-        slot.tell(state);
+        slot.0.tell(state);
         published.slots.push(slot);
     }
     let given = work()?;
     for (number, slot) in published.slots.iter().enumerate() {
-        let read = slot.wait(patience, |state| matches!(state, State::Empty));
+        let read = slot.0.wait(patience, State::is_empty);
         drop(read.map_err(|waited| (number, waited))?);
     }
     Ok(given)
@@ -101,12 +80,9 @@ struct Published<'a> {
 impl Drop for Published<'_> {
     fn drop(&mut self) {
         for slot in &self.slots {
-            let mut state = slot.lock();
-            while matches!(*state, State::Reading) {
-                state = slot.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-            }
+            let mut state = slot.0.wait_regardless(0, |state| !matches!(state, State::Reading));
             *state = State::Empty;
-            slot.tell(state);
+            slot.0.tell(state);
         }
     }
 }
@@ -118,7 +94,7 @@ impl Slot {
         patience: Patience,
         look: impl FnOnce(Tag, &[&[u8]]) -> R,
     ) -> Result<R, Waited> {
-        let mut state = self.wait(patience, |state| matches!(state, State::Published(_)))?;
+        let mut state = self.0.wait(patience, |state| matches!(state, State::Published(_)))?;
         let State::Published(message) = *state else { unreachable!("the wait was for a message") };
         *state = State::Reading;
         drop(state);
@@ -131,64 +107,12 @@ impl Slot {
 
     /// Whether a message waits to be read.
     pub(super) fn has_message(&self) -> bool {
-        matches!(*self.lock(), State::Published(_))
+        matches!(*self.0.lock(), State::Published(_))
     }
 
     /// Ends every wait here; a message that is published can still be read.
     pub(super) fn close(&self) {
-        let state = self.lock();
-        self.closed.store(true, Ordering::Release);
-        self.tell(state);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // No code of others runs under the lock, so a state is never half changed.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tell(&self, state: MutexGuard<'_, State>) {
-        self.changes.fetch_add(1, Ordering::Release);
-        drop(state);
-        self.changed.notify_all();
-    }
-
-    fn wait(
-        &self,
-        patience: Patience,
-        reached: impl Fn(&State) -> bool,
-    ) -> Result<MutexGuard<'_, State>, Waited> {
-        let mut state = self.lock();
-        for _ in 0..2 {
-            if reached(&state) {
-                return Ok(state);
-            }
-            let seen = self.changes.load(Ordering::Acquire);
-            drop(state);
-            self.spin(patience.spins, seen);
-            state = self.lock();
-        }
-        let end = Instant::now() + patience.limit;
-        while !reached(&state) {
-            if self.closed.load(Ordering::Acquire) {
-                return Err(Waited::ForNothing);
-            }
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(Waited::TooLong);
-            }
-            let waited = self.changed.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        Ok(state)
-    }
-
-    fn spin(&self, spins: u32, seen: u32) {
-        for _ in 0..spins {
-            if self.changes.load(Ordering::Acquire) != seen {
-                return;
-            }
-            std::hint::spin_loop();
-        }
+        self.0.close();
     }
 }
 
@@ -197,8 +121,8 @@ struct Reading<'a>(&'a Slot);
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let mut state = self.0.0.lock();
         *state = State::Empty;
-        self.0.tell(state);
+        self.0.0.tell(state);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use trainwright_comm::{Coordinator, Group, JoinOptions, Secret, join};
 
 /// Options of a test: quick, and with a secret of its own.
-pub fn options() -> JoinOptions {
+pub(crate) fn options() -> JoinOptions {
     JoinOptions {
         gathering: Duration::from_secs(10),
         ..JoinOptions::new(Secret::new(*b"a secret of tests").unwrap())
@@ -14,7 +14,7 @@ pub fn options() -> JoinOptions {
 }
 
 /// Ranks in this process with real sockets between them.
-pub fn sockets(size: usize, options: &JoinOptions) -> Vec<Group> {
+pub(crate) fn sockets(size: usize, options: &JoinOptions) -> Vec<Group> {
     let coordinator = Coordinator::listen("127.0.0.1:0", options.clone()).unwrap();
     let address = coordinator.address().to_string();
     thread::scope(|scope| {
@@ -27,7 +27,10 @@ pub fn sockets(size: usize, options: &JoinOptions) -> Vec<Group> {
 }
 
 /// Runs `work` on every rank at once, and gives the results in the order of ranks.
-pub fn on_each<R: Send>(groups: Vec<Group>, work: impl Fn(&mut Group) -> R + Sync) -> Vec<R> {
+pub(crate) fn on_each<R: Send>(
+    groups: Vec<Group>,
+    work: impl Fn(&mut Group) -> R + Sync,
+) -> Vec<R> {
     thread::scope(|scope| {
         let work = &work;
         let start = |mut group: Group| scope.spawn(move || work(&mut group));
@@ -37,6 +40,6 @@ pub fn on_each<R: Send>(groups: Vec<Group>, work: impl Fn(&mut Group) -> R + Syn
 }
 
 /// The bits of numbers, for comparisons in which -0.0 is not 0.0.
-pub fn bits(values: &[f32]) -> Vec<u32> {
+pub(crate) fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
