@@ -163,7 +163,11 @@ impl Transport for ThreadTransport {
         if let Err(apart) = done {
             let bytes = |numbers: usize| numbers * size_of::<f32>();
             let fault = match apart {
-                Apart::Waited { on, waited } => Fault::Waited { on, waited },
+                // Others may only be late: one that is gone is the reason, where there is one.
+                Apart::Waited { on, waited } => {
+                    let gone = (0..self.hub.size).find(|rank| self.hub.is_gone(*rank));
+                    Fault::Waited { on: gone.unwrap_or(on), waited }
+                }
                 Apart::Unlike { rank, tags: [expected, found], .. } if expected != found => {
                     Fault::Tag { from: rank, expected, found }
                 }
