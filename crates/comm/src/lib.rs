@@ -13,6 +13,9 @@
 //! [`Group::all_gather`] gives the pieces to all. Threads that share their parameters need no
 //! all-gather, only a [`Group::barrier`]. [`Group::all_reduce`] does both halves.
 //!
+//! [`Buckets`] and [`Group::overlapped`] let sums run beside a backward pass;
+//! [`Group::all_reduce_rounded`] and [`TopK`] send fewer bytes.
+//!
 //! # Between threads
 //!
 //! A sender lays its slices open and blocks until they were read; receivers add straight from them.
@@ -50,21 +53,30 @@
 #[cfg(target_endian = "big")]
 compile_error!("numbers are sent as they lie in memory, which must be little-endian");
 
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+
+mod buckets;
 mod collectives;
+mod compression;
 mod error;
 mod frame;
 mod group;
 mod leaves;
+mod overlap;
 mod pieces;
 mod rendezvous;
 mod tcp;
 mod threads;
 mod transport;
 
+pub use buckets::Buckets;
 pub use collectives::{Algorithm, Order};
+pub use compression::{Rounding, TopK};
 pub use error::{CommError, Loss, Refusal};
 pub use group::Group;
 pub use leaves::{LeafTree, TreeSum};
+pub use overlap::{OverlapTimes, Unfinished};
 pub use pieces::Pieces;
 pub use rendezvous::{Coordinator, JoinOptions, Secret, join};
 pub use transport::{Outgoing, Place, Source, Tag, Take, Traffic, Transport};
