@@ -30,6 +30,8 @@ pub use coordinator::Coordinator;
 use link::Roll;
 pub use member::join;
 use messages::JOB_BYTES;
+#[cfg(feature = "fuzzing")]
+pub(crate) use messages::{Join, LinkWords, Welcome};
 pub use secret::Secret;
 
 /// The least time that is given to the system for a connection.

@@ -18,6 +18,8 @@ use crate::error::{CommError, Loss};
 use crate::frame::{Header, Kind};
 use crate::transport::{Outgoing, Place, ROW_BYTES, Source, Tag, Take, Traffic, Transport};
 use control::Control;
+#[cfg(feature = "fuzzing")]
+pub(crate) use control::is_sign;
 use receiving::{Receiving, Wrong, row_buffer};
 use sending::Sending;
 use watch::{Pulse, Watch};
@@ -358,3 +360,6 @@ impl Rows<'_, '_> {
         self.start < self.bytes
     }
 }
+
+#[cfg(test)]
+mod tests;

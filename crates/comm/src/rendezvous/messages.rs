@@ -218,7 +218,40 @@ impl Fields<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn changed_or_random_bytes_are_read_or_refused_but_never_panic(
+            random in proptest::collection::vec(any::<u8>(), 0..200),
+            place in 0_usize..64, byte: u8,
+        ) {
+            let addresses = vec!["127.0.0.1:80".parse().unwrap(); 3];
+            let welcome = Welcome { rank: 1, group: 1, job: [0; JOB_BYTES], addresses };
+            let join = Join { wanted: None, member_of: 0, port: 1, fingerprint: "ab".to_owned() };
+            let refusal = Refusal::Fingerprint { group: "a".to_owned(), joiner: "b".to_owned() };
+            for mut bytes in [random, welcome.encode(), join.encode(), refusal.encode()] {
+                if let Some(changed) = bytes.get_mut(place) {
+                    *changed = byte;
+                }
+                if let Some(join) = Join::parse(&bytes) {
+                    prop_assert_eq!(join.encode(), &bytes[..]);
+                }
+                let _ = (Welcome::parse(&bytes), LinkWords::parse(&bytes), Refusal::parse(&bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn a_welcome_that_claims_many_ranks_asks_for_no_memory() {
+        let welcome = Welcome { rank: 0, group: 1, job: [0; JOB_BYTES], addresses: Vec::new() };
+        let mut bytes = welcome.encode();
+        let end = bytes.len();
+        bytes[end - 4..].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(Welcome::parse(&bytes), None);
+    }
 
     #[track_caller]
     fn check<T: PartialEq + std::fmt::Debug>(

@@ -119,6 +119,12 @@ impl Control {
     }
 }
 
+/// Whether bytes are one whole frame of this connection, in a group of 4.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn is_sign(bytes: &[u8]) -> bool {
+    matches!(parse(bytes, 4, 1), Parsed::Sign(sign) if sign != Sign::Nonsense)
+}
+
 enum Parsed {
     Sign(Sign),
     /// So many further bytes.
