@@ -36,8 +36,7 @@ impl Group {
         let rank = self.rank();
         let mut lengths = vec![0_u64; self.size()];
         lengths[rank] = own.len() as u64;
-        let mut places: Vec<&mut [u8]> =
-            lengths.chunks_mut(1).map(|length| must_cast_slice_mut(length)).collect();
+        let mut places: Vec<&mut [u8]> = lengths.chunks_mut(1).map(must_cast_slice_mut).collect();
         let own_length = std::mem::take(&mut places[rank]);
         self.gather_into(own_length, places)?;
         if let Some((rank, bytes)) =

@@ -92,8 +92,7 @@ impl Group {
         expected: &[Range<usize>],
         coming: &mut PartialSum,
     ) -> Result<(), CommError> {
-        let parts: Vec<&[u8]> =
-            going.values().into_iter().map(|node| must_cast_slice(node)).collect();
+        let parts: Vec<&[u8]> = going.values().into_iter().map(must_cast_slice).collect();
         let filled = parts.first().is_some_and(|part| !part.is_empty());
         let sends = [Outgoing { to: ring.next, parts: &parts }];
         let sends = if filled { &sends[..] } else { &[] };

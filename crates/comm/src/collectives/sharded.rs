@@ -37,7 +37,7 @@ impl Group {
         let parts: Vec<Vec<&[u8]>> = (0..size).map(cut).collect();
         let here: Vec<&[f32]> = nodes.iter().map(|node| &node[pieces.range(rank)]).collect();
         expect_length("numbers in the own piece", pieces.range(rank).len(), own.len())?;
-        self.to_owners(tree, &parts, OwnNodes::Apart(&here), own)
+        self.add_up_for_owners(tree, &parts, OwnNodes::Apart(&here), own)
     }
 
     /// Adds up vectors, one a rank, and leaves to each rank the sum of its own piece, within its
@@ -52,11 +52,11 @@ impl Group {
         let mut cut = pieces.split_mut(values);
         let own = std::mem::take(&mut cut[self.rank()]);
         let parts: Vec<Vec<&[u8]>> = cut.iter().map(|piece| vec![must_cast_slice(piece)]).collect();
-        self.to_owners(tree, &parts, OwnNodes::InPlace, own)
+        self.add_up_for_owners(tree, &parts, OwnNodes::InPlace, own)
     }
 
     /// `parts` holds, for each rank, the parts of its piece in this rank's nodes.
-    fn to_owners(
+    fn add_up_for_owners(
         &mut self,
         tree: LeafTree,
         parts: &[Vec<&[u8]>],

@@ -25,8 +25,7 @@ impl Group {
         while distance < size {
             let tag = self.next_tag();
             if rank % (2 * distance) == distance {
-                let parts: Vec<&[u8]> =
-                    partial.values().into_iter().map(|node| must_cast_slice(node)).collect();
+                let parts: Vec<&[u8]> = partial.values().into_iter().map(must_cast_slice).collect();
                 if !parts.is_empty() {
                     let sends = [Outgoing { to: rank - distance, parts: &parts }];
                     self.transport.exchange(tag, &sends, &mut [])?;

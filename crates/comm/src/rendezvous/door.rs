@@ -29,33 +29,38 @@ pub(super) struct Guest {
     pub(super) words: Vec<u8>,
 }
 
+/// A caller that has proved itself, or why it was turned away.
+type Answered = Result<Guest, CommError>;
+
 /// Answers those that call a listener, for as long as it lives.
 pub(super) struct Door<'a> {
     listener: &'a TcpListener,
     secret: Secret,
     busy: Arc<AtomicUsize>,
-    answered: (Sender<Result<Guest, CommError>>, Receiver<Result<Guest, CommError>>),
+    answers: Sender<Answered>,
+    answered: Receiver<Answered>,
 }
 
 impl<'a> Door<'a> {
     /// Answers those that call; the listener does not block.
     pub(super) fn new(listener: &'a TcpListener, secret: &Secret) -> Self {
         let busy = Arc::new(AtomicUsize::new(0));
-        Self { listener, secret: secret.clone(), busy, answered: channel() }
+        let (answers, answered) = channel();
+        Self { listener, secret: secret.clone(), busy, answers, answered }
     }
 
     /// The next caller that has proved itself or was turned away, where there is one soon.
-    pub(super) fn next(&self) -> Option<Result<Guest, CommError>> {
+    pub(super) fn next(&self) -> Option<Answered> {
         while self.busy.load(Ordering::Acquire) < AT_ONCE {
             // A caller that is gone again, or a system short of sockets: others may come.
             let Ok((stream, from)) = self.listener.accept() else { break };
             self.answer(stream, from);
         }
-        self.answered.1.recv_timeout(LOOK_EVERY).ok()
+        self.answered.recv_timeout(LOOK_EVERY).ok()
     }
 
     fn answer(&self, stream: TcpStream, from: SocketAddr) {
-        let (secret, sender) = (self.secret.clone(), self.answered.0.clone());
+        let (secret, sender) = (self.secret.clone(), self.answers.clone());
         let busy = Busy::new(&self.busy);
         // Where no thread can be had, the connection closes and its caller hears of it.
         let _ = std::thread::Builder::new().name("comm door".to_owned()).spawn(move || {
@@ -66,7 +71,7 @@ impl<'a> Door<'a> {
     }
 }
 
-fn greet(stream: TcpStream, from: SocketAddr, secret: &Secret) -> Result<Guest, CommError> {
+fn greet(stream: TcpStream, from: SocketAddr, secret: &Secret) -> Answered {
     let mut wire = Wire::new(stream, from.to_string(), Instant::now() + MANNERS);
     wire.answer(secret)?;
     let (wants, words) = wire.hear_any()?;

@@ -66,13 +66,8 @@ fn nonsense_on_the_connection_for_signs_of_life_is_told() {
     let (own, far) = beside();
     (&far.control).write_all(&[7; 64]).unwrap();
     let verdict = own.watch.why_closed(1);
-    assert_eq!(verdict.error().to_string(), Loss::Nonsense.told_of(1));
-}
-
-impl Loss {
-    fn told_of(self, rank: usize) -> String {
-        CommError::PeerLost { rank, why: self }.to_string()
-    }
+    let told = CommError::PeerLost { rank: 1, why: Loss::Nonsense };
+    assert_eq!(verdict.error().to_string(), told.to_string());
 }
 
 proptest! {

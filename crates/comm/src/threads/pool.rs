@@ -84,7 +84,7 @@ impl Pool {
         drop(state);
         // SAFETY: the phase is `Working`: it was reached by rules 1 and 2, and does not end before
         // `_lent` says so, which is after `work`.
-        work(&mut unsafe { self.pieces(rank) });
+        unsafe { self.work_on_pieces(rank, work) };
         Ok(())
     }
 
@@ -126,22 +126,20 @@ impl Pool {
         Apart::Waited { on, waited }
     }
 
-    /// This thread's piece of every vector.
+    /// Lets `work` change this thread's piece of every vector.
     ///
     /// # Safety
-    /// The phase must be `Working` for as long as the slices live, and no other slices of this
-    /// thread's piece may live.
-    unsafe fn pieces(&self, rank: usize) -> Vec<&mut [f32]> {
-        let state = self.0.lock();
-        let lent = || state.loans.iter().map(|loan| loan.as_ref().expect("all have lent"));
-        let piece = &lent().nth(rank).expect("a thread of the pool").piece;
-        lent()
-            .map(|loan| {
-                // SAFETY: the piece lies within the vector, which `fit` has checked and its owner
-                // lends out; no other thread touches this piece.
-                unsafe { std::slice::from_raw_parts_mut(loan.values.add(piece.start), piece.len()) }
-            })
-            .collect()
+    /// The phase must be `Working` for as long as `work` runs.
+    unsafe fn work_on_pieces(&self, rank: usize, work: &mut dyn FnMut(&mut [&mut [f32]])) {
+        let loans: Vec<Loan> = self.0.lock().loans.iter().flatten().cloned().collect();
+        let piece = loans[rank].piece.clone();
+        let cut = |loan: &Loan| {
+            // SAFETY: the piece lies within the vector, which `fit` has checked and its owner
+            // lends out; no other thread touches this piece, and this one once.
+            unsafe { std::slice::from_raw_parts_mut(loan.values.add(piece.start), piece.len()) }
+        };
+        let mut pieces: Vec<&mut [f32]> = loans.iter().map(cut).collect();
+        work(&mut pieces);
     }
 }
 

@@ -57,6 +57,7 @@ pub(super) fn while_published<R, E: From<(usize, Waited)>>(
 ) -> Result<R, E> {
     let mut published = Published { slots: Vec::with_capacity(messages.len()) };
     for (number, (slot, tag, parts)) in messages.iter().enumerate() {
+        #[expect(clippy::unnecessary_cast, reason = "the second cast lengthens the lifetime")]
         let parts = *parts as *const [&[u8]] as *const [&'static [u8]];
         let empty = slot.0.wait(patience, State::is_empty);
         let mut state = empty.map_err(|waited| (number, waited))?;
