@@ -40,7 +40,7 @@ pub enum CommError {
     Stranger { address: String, fault: String },
     #[error("refused by {address}: {refusal}")]
     Refused { address: String, refusal: Refusal },
-    #[error("no answer from {address} within {} s; is rank 0 running there?", waited.as_secs_f64())]
+    #[error("no answer from {address} within {} s; is rank 0 running there, and still waiting for ranks?", waited.as_secs_f64())]
     NoAnswer { address: String, waited: Duration },
     #[error("{} of {size} ranks did not join within {} s: {}{}", ranks.len(), waited.as_secs_f64(), list(ranks), told(refused))]
     Missing { ranks: Vec<usize>, size: usize, waited: Duration, refused: Vec<String> },

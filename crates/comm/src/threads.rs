@@ -339,3 +339,6 @@ impl Fault {
         hub.break_up(on, why)
     }
 }
+
+#[cfg(test)]
+mod tests;

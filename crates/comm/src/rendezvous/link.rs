@@ -7,7 +7,7 @@ use super::door::{Door, Guest};
 use super::messages::{Channel, JOB_BYTES, LinkWords};
 use super::secret::Secret;
 use super::wire::Wire;
-use crate::error::{CommError, Loss};
+use crate::error::{CommError, Loss, Refusal};
 use crate::frame::Kind;
 use crate::tcp::{Link, Mesh};
 
@@ -67,7 +67,11 @@ fn call(
     plain(wire.stream)
 }
 
-fn admit(roll: &Roll, guest: Guest, halves: &mut [Halves]) {
+fn admit(roll: &Roll, mut guest: Guest, halves: &mut [Halves]) {
+    if guest.wants == Kind::Join {
+        guest.wire.refuse(Refusal::Full { size: halves.len() });
+        return;
+    }
     let Some(words) = LinkWords::parse(&guest.words).filter(|_| guest.wants == Kind::Link) else {
         return;
     };

@@ -150,3 +150,14 @@ fn strangers_and_slow_callers_hold_nobody_up() {
     assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
     drop(strangers);
 }
+
+#[test]
+fn hundreds_of_silent_callers_delay_a_rank_by_their_time_for_manners_only() {
+    let (first, address) = gathering(2, options());
+    let silent: Vec<TcpStream> = (0..300).map(|_| TcpStream::connect(&address).unwrap()).collect();
+    let start = Instant::now();
+    joined(&address, &[Some(1)]);
+    assert!(first.join().unwrap().is_ok());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    drop(silent);
+}

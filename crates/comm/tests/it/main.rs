@@ -10,3 +10,4 @@ mod lab;
 mod overlap;
 mod partition;
 mod processes;
+mod regrouping;
