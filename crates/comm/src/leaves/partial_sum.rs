@@ -1,0 +1,72 @@
+//! A part of the tree's sum: the largest nodes that the leaves so far make up.
+
+use std::ops::Range;
+
+use super::tree::LeafTree;
+
+/// Nodes with their values, in order; two parts of a node never stand beside each other.
+#[derive(Debug)]
+pub(crate) struct PartialSum {
+    tree: LeafTree,
+    length: usize,
+    nodes: Vec<(Range<usize>, Vec<f32>)>,
+    spare: Vec<Vec<f32>>,
+}
+
+impl PartialSum {
+    /// No leaf yet, of vectors of this length.
+    pub(crate) fn new(tree: LeafTree, length: usize) -> Self {
+        Self { tree, length, nodes: Vec::new(), spare: Vec::new() }
+    }
+
+    /// A buffer to be filled and given to [`Self::add`]; what it holds is left from earlier.
+    pub(crate) fn buffer(&mut self) -> Vec<f32> {
+        self.spare.pop().unwrap_or_else(|| vec![0.0; self.length])
+    }
+
+    /// Adds a node that lies beside none of the present leaves twice.
+    pub(crate) fn add(&mut self, leaves: Range<usize>, values: Vec<f32>) {
+        let mut at = self.nodes.partition_point(|(node, _)| node.start < leaves.start);
+        self.nodes.insert(at, (leaves, values));
+        loop {
+            if at > 0 && self.join(at - 1) {
+                at -= 1;
+            } else if !self.join(at) {
+                break;
+            }
+        }
+    }
+
+    /// Adds a copy of a node.
+    pub(crate) fn add_copy(&mut self, leaves: Range<usize>, values: &[f32]) {
+        let mut buffer = self.buffer();
+        buffer.copy_from_slice(values);
+        self.add(leaves, buffer);
+    }
+
+    /// The value of each node.
+    pub(crate) fn values(&self) -> Vec<&[f32]> {
+        self.nodes.iter().map(|(_, values)| values.as_slice()).collect()
+    }
+
+    /// Forgets all leaves and keeps the buffers.
+    pub(crate) fn clear(&mut self) {
+        self.spare.extend(self.nodes.drain(..).map(|(_, values)| values));
+    }
+
+    /// Joins the nodes at `at` and after it where they are the parts of a node.
+    fn join(&mut self, at: usize) -> bool {
+        let Some([(left, _), (right, _)]) = self.nodes.get(at..at + 2) else { return false };
+        if !self.tree.are_siblings(left, right) {
+            return false;
+        }
+        let (right, addend) = self.nodes.remove(at + 1);
+        let (left, sum) = &mut self.nodes[at];
+        left.end = right.end;
+        for (sum, addend) in sum.iter_mut().zip(&addend) {
+            *sum += addend;
+        }
+        self.spare.push(addend);
+        true
+    }
+}
