@@ -23,7 +23,7 @@ pub(crate) use tables::{
     CompareArguments, CorrelateArguments, FindingsArguments, ObjectiveArgument, OverheadArguments,
     ScalingArguments, SurfaceArguments,
 };
-pub(crate) use train::{JobArguments, PredictArguments, TrainArguments};
+pub(crate) use train::{JobArguments, PredictArguments, TrainArguments, WorkerArguments};
 
 /// Find the fastest, cheapest way to train a model by running real experiments, and hear what
 /// matters and how sure that is.
@@ -162,10 +162,19 @@ pub(crate) enum Verb {
         --data fashion-mnist-sample --epochs 3 --lr 0.001\n  \
         trainwright train --epochs 9 --optimizer momentum --lr 0.02 --schedule grow-batch:4@3,6\n  \
         trainwright train --network logistic --data a9a --optimizer adagrad --lr 0.1\n  \
-        trainwright train --epochs 50 --checkpoint kept --resume")]
+        trainwright train --epochs 50 --checkpoint kept --resume\n  \
+        trainwright train --strategy mirrored --replicas 2 --batch 64\n  \
+        trainwright train --strategy multi-worker --workers 2 --batch 64 --micro-batch 16")]
     // So that -1 reaches the check that explains what is wrong with it.
     #[command(allow_negative_numbers = true)]
     Train(Box<TrainArguments>),
+    /// Work for a job that another process trains with `--strategy multi-worker --listen`.
+    #[command(after_help = "Example:\n  \
+        head -c 32 /dev/urandom | base64 > secret\n  \
+        trainwright train --strategy multi-worker --workers 2 --listen 127.0.0.1:7700 \
+        --secret-file secret &\n  \
+        trainwright worker --join 127.0.0.1:7700 --secret-file secret")]
+    Worker(WorkerArguments),
     /// Apply a trained network to a test part: confusion matrix, accuracy of each class.
     #[command(after_help = "Examples:\n  trainwright train --epochs 3 --checkpoint kept\n  \
         trainwright predict kept\n  trainwright predict kept --data mnist -o predictions.csv\n  \

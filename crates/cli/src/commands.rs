@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Network(arguments) => training::network(&arguments),
         Verb::Train(arguments) => training::train(&arguments),
         Verb::Predict(arguments) => training::predict(&arguments),
+        Verb::Worker(arguments) => training::worker(&arguments),
         Verb::Job(arguments) => training::job(&arguments),
         Verb::Metrics(MetricsVerb::Test(arguments)) => training::metrics_test(&arguments),
         Verb::Schema => schema(),

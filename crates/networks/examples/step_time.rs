@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
-use trainwright_networks::{Adam, Batch, Network, NetworkDescription, Optimizer, StepOptions};
+use trainwright_networks::{
+    Adam, Batch, Learned, Network, NetworkDescription, Optimizer, StepOptions,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (0..batch).map(|_| random.next_u32() % network.classes() as u32).collect();
     let (mut parameters, mut state) = (network.initial_parameters(1), network.initial_state());
     let mut gradients = vec![0.0; parameters.len()];
+    let mut statistics = state.clone();
     let mut workspace = network.workspace(batch, threads)?;
     let mut adam = Adam::new(parameters.len());
     let mut times = Vec::with_capacity(steps);
@@ -39,12 +42,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let batch = Batch { inputs: &inputs, labels: &labels };
         let score = network.gradients(
             &parameters,
-            &mut state,
+            &state,
             batch,
             options,
-            &mut gradients,
+            Learned { gradients: &mut gradients, statistics: &mut statistics },
             &mut workspace,
         );
+        network.fold_statistics(&mut state, &statistics);
         adam.step(&mut parameters, &gradients, 1e-3, workspace.team());
         if step >= 2 {
             times.push(start.elapsed().as_secs_f64() * 1e3);

@@ -16,7 +16,7 @@ mod lstm;
 mod many_zeros;
 mod max_pool;
 mod norm_kernels;
-mod normalised;
+pub(crate) mod normalised;
 mod places;
 mod rectifier;
 mod window;

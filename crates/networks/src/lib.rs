@@ -30,6 +30,7 @@ mod threads;
 
 pub use arithmetic::bytes::{scale_bytes, scale_rows};
 pub use arithmetic::numbers::Numbers;
+pub use arithmetic::simd::processor_kind;
 pub use error::NetworksError;
 pub use files::pretrained::LoadedWeights;
 pub use files::safetensors::{NamedTensor, SafeTensors, write_safetensors};
@@ -41,10 +42,10 @@ pub use network::description::{
 pub use network::operator::Operator;
 pub use network::tensors::{TensorInfo, TensorKind};
 pub use network::workspace::Workspace;
-pub use network::{Batch, Network, StepOptions};
+pub use network::{Batch, Learned, Network, StepOptions};
 pub use optimizers::adagrad::AdaGrad;
 pub use optimizers::adam::Adam;
-pub use optimizers::clipping::{clip_by_global_norm, squared_norm};
+pub use optimizers::clipping::{NORM_BLOCK, clip_to_norm, squared_norm, squares_of_blocks};
 pub use optimizers::noise_scale::{GradientNorms, NoiseScale};
 pub use optimizers::optimizer::{Optimizer, OptimizerMemory, Trained};
 pub use optimizers::sgd::Sgd;

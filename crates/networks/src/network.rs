@@ -19,6 +19,7 @@ use rand_pcg::rand_core::SeedableRng;
 use crate::arithmetic::numbers::Numbers;
 use crate::error::NetworksError;
 use crate::layers::layer::{Layer, Rooms};
+use crate::layers::normalised::fold;
 use crate::losses::loss::{BatchScore, Loss};
 use crate::network::description::{LayerDescription, NetworkDescription};
 use crate::network::operator::Operator;
@@ -30,18 +31,19 @@ use crate::threads::team::Team;
 /// The shape of a network; its parameters and state live in flat vectors outside.
 ///
 /// ```
-/// use trainwright_networks::{Batch, Network, NetworkDescription, StepOptions};
+/// use trainwright_networks::{Batch, Learned, Network, NetworkDescription, StepOptions};
 ///
 /// let network = Network::new(&"mlp:2-8-3".parse::<NetworkDescription>()?)?;
 /// let (parameters, mut state) = (network.initial_parameters(7), network.initial_state());
 /// let mut gradients = vec![0.0; network.parameter_count()];
+/// let mut statistics = state.clone();
 /// let mut workspace = network.workspace(2, 1)?;
 /// let batch = Batch { inputs: &[0.0, 1.0, 1.0, 0.0], labels: &[0, 2] };
 /// let options = StepOptions::default();
-/// let score = network.gradients(
-///     &parameters, &mut state, batch, options, &mut gradients, &mut workspace,
-/// );
+/// let learned = Learned { gradients: &mut gradients, statistics: &mut statistics };
+/// let score = network.gradients(&parameters, &state, batch, options, learned, &mut workspace);
 /// assert_eq!(score.examples, 2);
+/// network.fold_statistics(&mut state, &statistics);
 /// # Ok::<(), trainwright_networks::NetworksError>(())
 /// ```
 #[derive(Debug)]
@@ -87,12 +89,18 @@ pub struct StepOptions {
     pub label_smoothing: f32,
     /// Decides which neurons a dropout layer leaves out; must differ from step to step.
     pub dropout_seed: u64,
+    /// Examples of the batch whose mean loss is learned from; `None` where it has no others than
+    /// those given.
+    pub of_examples: Option<usize>,
 }
 
 /// What a training step computes besides the score.
-pub(crate) struct Learning<'a> {
-    pub(crate) gradients: &'a mut [f32],
-    pub(crate) options: StepOptions,
+#[derive(Debug)]
+pub struct Learned<'a> {
+    /// Gradients of the loss, one a parameter.
+    pub gradients: &'a mut [f32],
+    /// What the examples say of each number of the state.
+    pub statistics: &'a mut [f32],
 }
 
 impl Network {
@@ -311,20 +319,28 @@ impl Network {
         workspace.probabilities(self, parameters, state, inputs)
     }
 
-    /// Scores a batch, writes the gradients of its mean loss and updates the state.
+    /// Scores a batch, or some examples of one, and writes what they teach; the state stays as it
+    /// is until [`Self::fold_statistics`].
+    ///
+    /// The gradients of the parts of a batch add up to those of its mean loss.
     ///
     /// # Panics
     /// When the slices do not fit the shape, the workspace is too small or a label is no class.
     pub fn gradients(
         &self,
         parameters: &[f32],
-        state: &mut [f32],
+        state: &[f32],
         batch: Batch<'_>,
         options: StepOptions,
-        gradients: &mut [f32],
+        learned: Learned<'_>,
         workspace: &mut Workspace,
     ) -> BatchScore {
-        workspace.learn(self, parameters, state, batch, Learning { gradients, options })
+        workspace.learn(self, parameters, state, batch, options, learned)
+    }
+
+    /// Takes the statistics of some examples into the state.
+    pub fn fold_statistics(&self, state: &mut [f32], statistics: &[f32]) {
+        fold(state, statistics);
     }
 }
 

@@ -38,6 +38,10 @@ pub struct JobSpec {
     /// Examples a step.
     #[serde(default = "default_batch")]
     pub batch: u32,
+    /// Examples whose gradients are computed at once, the unit of a step's arithmetic: the number
+    /// of replicas does not change it. Without it the share of a replica in the batch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub micro_batch: Option<u32>,
     /// Passes over the training data.
     #[serde(default = "one")]
     pub epochs: u32,
@@ -102,10 +106,10 @@ pub struct JobSpec {
     /// How training is spread over devices.
     #[serde(default)]
     pub strategy: Strategy,
-    /// Replicas of the network.
+    /// Replicas of the network, each on threads of its own, for the strategy `mirrored`.
     #[serde(default = "one")]
     pub replicas: u32,
-    /// Worker processes.
+    /// Worker processes, for the strategy `multi-worker`.
     #[serde(default = "one")]
     pub workers: u32,
     /// Threads that one replica computes with.
@@ -156,6 +160,21 @@ pub enum Strategy {
     /// One device does everything.
     #[default]
     OneDevice,
+    /// Replicas on threads of one process share each batch and stay equal.
+    Mirrored,
+    /// The same with processes, here or on several machines.
+    MultiWorker,
+}
+
+impl Strategy {
+    /// As studies and commands write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::OneDevice => "one-device",
+            Self::Mirrored => "mirrored",
+            Self::MultiWorker => "multi-worker",
+        }
+    }
 }
 
 fn one() -> u32 {
@@ -175,13 +194,14 @@ fn default_momentum() -> f64 {
 }
 
 /// Keys that `[job]` and factors of a job may have.
-pub const JOB_KEYS: [&str; 30] = [
+pub const JOB_KEYS: [&str; 31] = [
     "network",
     "data",
     "hidden_layers",
     "neurons",
     "lr",
     "batch",
+    "micro_batch",
     "epochs",
     "optimizer",
     "schedule",
@@ -259,6 +279,7 @@ impl JobSpec {
         let counts = [
             ("neurons", self.neurons),
             ("batch", self.batch),
+            ("micro_batch", self.micro_batch.unwrap_or(1)),
             ("epochs", self.epochs),
             ("threads", self.threads),
             ("reference_batch", self.reference_batch.unwrap_or(1)),
@@ -272,15 +293,12 @@ impl JobSpec {
         }
         self.check_numbers()?;
         self.check_combinations()?;
-        for (key, value) in [("replicas", self.replicas), ("workers", self.workers)] {
-            if value != 1 {
-                let message = format!(
-                    "strategy `one-device` trains on 1, not {value}; other strategies are not built in yet"
-                );
-                return fault(key, message);
-            }
-        }
-        Ok(())
+        self.check_strategy()
+    }
+
+    /// Replicas of the network that train together, on threads or as processes.
+    pub fn ranks(&self) -> u32 {
+        self.replicas * self.workers
     }
 }
 
@@ -352,8 +370,8 @@ mod tests {
         check_refused(r#"{"batch":0}"#, "batch", "at least 1");
         check_refused(r#"{"batch":1.5}"#, "batch", "invalid type");
         check_refused(r#"{"optimizer":"rmsprop"}"#, "optimizer", "no such value: `rmsprop`");
-        check_refused(r#"{"strategy":"mirrored"}"#, "strategy", "no such value: `mirrored`");
-        check_refused(r#"{"replicas":2}"#, "replicas", "not built in yet");
+        check_refused(r#"{"strategy":"mirror"}"#, "strategy", "no such value: `mirror`");
+        check_refused(r#"{"replicas":2}"#, "replicas", "`mirrored` has replicas");
         check_refused(r#"{"schedule":"linear"}"#, "schedule", "is no schedule");
         check_refused(r#"{"warmup":-1.0}"#, "warmup", "at least 0, this is -1");
         check_refused(r#"{"momentum":1.0}"#, "momentum", "below 1, this is 1");

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use trainwright_comm::CommError;
 use trainwright_networks::NetworksError;
 use trainwright_records::RecordsError;
 use trainwright_study::JobError;
@@ -22,6 +23,26 @@ pub enum TrainError {
     Pictures(RecordsError),
     #[error(transparent)]
     Network(#[from] NetworksError),
+    #[error("training together failed: {0}")]
+    Together(Box<CommError>),
+    #[error(
+        "{error}; {}",
+        checkpoint.as_ref().map_or_else(
+            || "nothing was kept: train with --checkpoint to go on after a loss".to_owned(),
+            |path| format!("go on from {} with --resume", path.display())
+        )
+    )]
+    Lost { error: Box<CommError>, checkpoint: Option<PathBuf> },
+    #[error("no program was named that starts workers; use the command `train`")]
+    NoWorkers,
+    #[error("cannot start the worker {}: {source}", program.display())]
+    StartWorker { program: PathBuf, source: std::io::Error },
+    #[error("a worker ended before it joined ({status}); what it wrote stands above")]
+    WorkerEnded { status: String },
+    #[error("rank 0 gave an order that this version does not know; use one version everywhere")]
+    UnknownOrder,
+    #[error("replica {rank}: {error}")]
+    Replica { rank: usize, error: Box<TrainError> },
     #[error("cannot read network {}: {source}", path.display())]
     Description { path: PathBuf, source: std::io::Error },
 
@@ -81,4 +102,10 @@ pub enum TrainError {
         found.map_or("no".to_owned(), |count| count.to_string())
     )]
     Tensor { name: String, expected: usize, found: Option<usize> },
+}
+
+impl From<CommError> for TrainError {
+    fn from(error: CommError) -> Self {
+        Self::Together(Box::new(error))
+    }
 }

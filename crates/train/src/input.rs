@@ -192,20 +192,21 @@ enum FeedSource<'a> {
 }
 
 impl Feed<'_> {
-    /// Tells which pictures will be asked for: those of `now`, then those of `next`. What is
-    /// being made already goes on where that is what was foretold.
+    /// Tells which pictures will be asked for: those of `now`, then so many `later` as `next`
+    /// lists. What is being made already goes on where that is what was foretold.
     ///
     /// # Errors
     /// When a stream cannot be started.
     pub(crate) fn foretell(
         &mut self,
         now: &[u32],
-        next: &[u32],
+        later: usize,
+        next: &dyn Fn() -> Vec<u32>,
         wanted: PictureUse,
     ) -> Result<(), TrainError> {
         match &mut self.source {
             FeedSource::Memory(_) => Ok(()),
-            FeedSource::Streamed(stream) => stream.foretell(now, next, wanted),
+            FeedSource::Streamed(stream) => stream.foretell(now, (later, next), wanted),
         }
     }
 

@@ -5,15 +5,13 @@
 //! | room | holds |
 //! |---|---|
 //! | `train` | the loop, and what it watches: pace, divergence, patience, progress |
+//! | `strategies` | who runs the loop and who follows: one device, replicas on threads, processes |
 //! | `learners` | what the loop drives: the trait `Learner`, a network on pictures, a sparse table |
 //! | `input` | pictures on their way to a learner, from memory or streamed |
 //! | `checkpoints` | a job kept on disk, and taken up again |
 //! | `outputs` | exports, TensorBoard's files, the fingerprint of the parameters |
 //! | `predict` | a trained network applied to other examples |
 //! | `events` | what a job tells while it runs and at its end |
-//!
-//! Strategies that spread a job over devices will sit between the gradients of a step and its
-//! update, in `learners/dense.rs`.
 
 mod checkpoints;
 mod error;
@@ -22,6 +20,7 @@ mod input;
 mod learners;
 mod outputs;
 mod predict;
+mod strategies;
 mod train;
 
 /// Prefixes of names in a checkpoint.
@@ -35,5 +34,6 @@ pub use events::{
 };
 pub use learners::memory_limit::MemoryLimit;
 pub use predict::{ClassScore, PredictRequest, Predicted, Predictions, predict};
+pub use strategies::multi_worker::{WorkRequest, Workers, work};
 pub use train::divergence::DivergedBy;
 pub use train::{TrainOptions, train, train_with};

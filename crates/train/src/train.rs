@@ -7,25 +7,23 @@ pub(crate) mod progress;
 mod stopwatch;
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use trainwright_networks::{BatchScore, StepSize};
 use trainwright_records::pictures::PixelLimit;
-use trainwright_study::{JobSpec, NetworkName, Schedule, Seed, Strategy};
+use trainwright_study::{JobSpec, Seed, Strategy};
 
-use crate::checkpoints::keeper::{Keeper, goes_on};
+use crate::checkpoints::keeper::Keeper;
 use crate::checkpoints::{CheckpointOptions, DamagedCheckpoint};
 use crate::error::TrainError;
 use crate::events::{
     Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome,
 };
-use crate::input::{Pictures, SetPart};
-use crate::learners::dense::DenseLearner;
 use crate::learners::learner::{Chosen, Learner, Part};
-use crate::learners::sparse::{SparseLearner, SparseSplits};
 use crate::outputs::export::{check_export, export};
 use crate::outputs::fingerprint::parameters_hash;
 use crate::outputs::tensorboard::Board;
+use crate::strategies::multi_worker::Workers;
+use crate::strategies::{mirrored, multi_worker, one_device};
 use crate::train::divergence::DivergedBy;
 use crate::train::early_stopping::Patience;
 use crate::train::pace::Pace;
@@ -45,9 +43,11 @@ pub struct TrainOptions {
     pub export: Vec<PathBuf>,
     /// Most pixels that a picture file may have; what the environment says where `None`.
     pub max_pixels: Option<PixelLimit>,
+    /// How the workers of the strategy `multi-worker` come to the job.
+    pub workers: Option<Workers>,
 }
 
-type Listener<'a> = &'a mut dyn FnMut(&TrainEvent) -> Flow;
+pub(crate) type Listener<'a> = &'a mut dyn FnMut(&TrainEvent) -> Flow;
 
 /// Trains a job and tells each step, epoch and end to `on_event`.
 ///
@@ -71,32 +71,18 @@ pub fn train_with(
     on_event: Listener<'_>,
 ) -> Result<TrainOutcome, TrainError> {
     job.check()?;
-    let start = Instant::now();
-    match job.network {
-        NetworkName::Mlp | NetworkName::Described(_) => {
-            let pictures = Pictures::open(job, options.max_pixels)?;
-            let load_s = start.elapsed().as_secs_f64();
-            let examples = pictures.len(SetPart::Train);
-            let grows = matches!(job.schedule, Schedule::GrowBatch { .. } | Schedule::NoiseScale);
-            let largest = (job.batch as usize).max(if grows { examples / 10 } else { 1 });
-            let mut begins = job.clone();
-            if goes_on(options.checkpoint.as_ref()) {
-                // The checkpoint has all that pretrained weights would be changed into.
-                begins.weights = None;
-            }
-            let mut learner = DenseLearner::new(&begins, &pictures, largest)?;
-            run(job, options, &mut learner, load_s, on_event)
-        }
-        NetworkName::Logistic => {
-            let splits = SparseSplits::load(job)?;
-            let load_s = start.elapsed().as_secs_f64();
-            let mut learner = SparseLearner::new(job, &splits)?;
-            run(job, options, &mut learner, load_s, on_event)
-        }
+    match job.strategy {
+        Strategy::OneDevice => one_device::train(job, options, on_event),
+        Strategy::Mirrored => mirrored::train(job, options, on_event),
+        Strategy::MultiWorker => multi_worker::train(job, options, on_event),
     }
 }
 
-fn run(
+/// Runs the loop of a job over a learner.
+///
+/// # Errors
+/// As for [`train_with`].
+pub(crate) fn run(
     job: &JobSpec,
     options: &TrainOptions,
     learner: &mut dyn Learner,
@@ -203,28 +189,28 @@ impl<'a> Course<'a> {
                 return Ok(self.stopped());
             }
         }
-        Ok(TrainOutcome::Done(self.done()))
+        let bytes_sent = self.learner.bytes_sent()?;
+        Ok(TrainOutcome::Done(self.done(bytes_sent)))
     }
 
     /// Makes the steps that are left of this epoch.
     fn run_steps(&mut self, on_event: Listener<'_>) -> Result<StepsEnd, TrainError> {
         let epoch = self.progress.epoch;
-        let seed = Seed::new(self.job.seed).derive(SHUFFLE).derive(epoch.into());
-        let Self { learner, progress, pool, .. } = self;
-        let order = timed(&mut progress.training_s, || learner.order(epoch, seed, pool));
+        let Self { job, learner, progress, pool, .. } = self;
+        let order = timed(&mut progress.training_s, || order_of(job, &**learner, epoch, pool));
         while self.progress.consumed < order.len() {
             let size = self.pace.size(epoch, self.progress.consumed);
             let rest = &order[self.progress.consumed..];
             let (now, next) = rest.split_at(rest.len().min(self.learner.stride(size.batch)));
             let made = self.learner.updates(now.len());
-            let chosen = Chosen { epoch, step: self.progress.steps + made, now, next };
+            let (step, at) = (self.progress.steps + made, self.progress.consumed);
+            let chosen = Chosen { epoch, step, at, now, next };
             let score = match self.step(chosen, size)? {
                 Ok(score) => score,
                 Err(by) => return Ok(StepsEnd::Over(self.diverged(by)?)),
             };
             let loss = score.loss_sum / score.examples as f64;
-            let (step, lr, batch) = (chosen.step, size.rate, now.len());
-            let told = Step { epoch, step, loss, lr, batch };
+            let told = Step { epoch, step, loss, lr: size.rate, batch: now.len() };
             if let Some(board) = &mut self.board {
                 board.step(&told)?;
             }
@@ -326,7 +312,7 @@ impl<'a> Course<'a> {
         saved
     }
 
-    fn done(&self) -> Done {
+    fn done(&self, bytes_sent: u64) -> Done {
         let Progress { steps, examples, training_s, evaluation_s, checkpoint_s, .. } =
             self.progress;
         let input_wait_s = self.progress.input_wait_s;
@@ -340,10 +326,8 @@ impl<'a> Course<'a> {
             examples_per_s: examples as f64 / training_s,
             steps,
             strategy: self.job.strategy,
-            replicas: self.job.replicas,
-            bytes_sent: match self.job.strategy {
-                Strategy::OneDevice => 0,
-            },
+            replicas: self.job.ranks(),
+            bytes_sent,
             parameters_hash: parameters_hash(&self.learner.parameters()),
             input_wait_s,
             input_wait_share: input_wait_s.map(|waited| waited / training_s),
@@ -396,8 +380,14 @@ impl<'a> Course<'a> {
     }
 }
 
+/// The order of an epoch's examples, the same on every rank.
+pub(crate) fn order_of(job: &JobSpec, learner: &dyn Learner, epoch: u32, pool: &[u32]) -> Vec<u32> {
+    let seed = Seed::new(job.seed).derive(SHUFFLE).derive(epoch.into());
+    learner.order(epoch, seed, pool)
+}
+
 /// Examples to learn from and, where the job stops early, a tenth that is held out.
-fn held_out(job: &JobSpec, examples: usize) -> (Vec<u32>, Vec<u32>) {
+pub(crate) fn held_out(job: &JobSpec, examples: usize) -> (Vec<u32>, Vec<u32>) {
     let mut pool: Vec<u32> = (0..).take(examples).collect();
     if job.early_stopping.is_none() || examples < 2 {
         return (pool, Vec::new());

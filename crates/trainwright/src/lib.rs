@@ -66,7 +66,8 @@ pub use studies::status::{
     LogName, LogsReply, StatusReply, TrialCounts, TrialStatus, budget_spent, logs, status,
 };
 pub use trainings::job::{JobChannels, job};
+pub use trainings::launched_rank::launched_rank;
 pub use trainings::network::{NetworkRequest, NetworkSummary, describe_network};
 pub use trainings::predictions::{predict, predictions_csv, predictions_page};
-pub use trainings::train::train;
+pub use trainings::train::{train, worker};
 pub use trainwright_engine::MissingMetric;

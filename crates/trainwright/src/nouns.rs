@@ -31,7 +31,7 @@ pub mod records {
 pub mod training {
     pub use trainwright_train::{
         CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint, Flow,
-        PredictRequest, Predictions, TrainEvent, TrainOptions, TrainOutcome,
+        PredictRequest, Predictions, TrainEvent, TrainOptions, TrainOutcome, WorkRequest, Workers,
     };
 }
 

@@ -32,18 +32,23 @@ pub(crate) struct TrainArguments {
     /// Neurons in each hidden layer.
     #[arg(long, default_value_t = 128)]
     pub neurons: i64,
-    /// How training is spread over devices.
+    /// How training is spread over devices: one-device, mirrored (replicas on threads) or
+    /// multi-worker (processes).
     #[arg(long, default_value = "one-device")]
     pub strategy: String,
-    /// Replicas of the network.
+    /// Replicas of the network, for mirrored.
     #[arg(long, default_value_t = 1)]
     pub replicas: i64,
-    /// Worker processes.
+    /// Worker processes, for multi-worker; they are started and watched.
     #[arg(long, default_value_t = 1)]
     pub workers: i64,
-    /// Examples a step.
+    /// Examples a step, over all replicas.
     #[arg(long, default_value_t = 32)]
     pub batch: i64,
+    /// Examples whose gradients are computed at once; where it is given, the number of replicas
+    /// changes no bit of the result [default: a replica's share of the batch].
+    #[arg(long, value_name = "EXAMPLES")]
+    pub micro_batch: Option<i64>,
     /// Passes over the training data.
     #[arg(long, default_value_t = 1)]
     pub epochs: i64,
@@ -60,10 +65,12 @@ pub(crate) struct TrainArguments {
     pub sparse: SparseArguments,
     #[command(flatten)]
     pub keeping: KeepingArguments,
+    #[command(flatten)]
+    pub meeting: MeetingArguments,
     /// Seed of initial weights and shuffling.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Threads to compute with.
+    /// Threads that each replica computes with.
     #[arg(long, default_value_t = 1)]
     pub threads: i64,
     /// Print JSON lines.
@@ -153,6 +160,36 @@ pub(crate) struct KeepingArguments {
     /// parameters, pictures.
     #[arg(long, value_name = "FOLDER")]
     pub tensorboard: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Workers elsewhere (--strategy multi-worker)")]
+pub(crate) struct MeetingArguments {
+    /// Wait here for workers that join with `trainwright worker` instead of starting them. Where
+    /// torchrun, mpirun or srun has started this command several times, rank 0 waits and the
+    /// others join.
+    #[arg(long, value_name = "HOST:PORT", requires = "secret_file")]
+    pub listen: Option<String>,
+    /// File with the secret that all workers share, of 16 bytes or more.
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub secret_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArguments {
+    /// Where the training process listens.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub join: String,
+    /// File with the secret that all workers share.
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: PathBuf,
+    /// The rank to be; the next free one without it.
+    #[arg(long)]
+    pub rank: Option<usize>,
+    /// Most pixels that a picture file may have [default: TRAINWRIGHT_MAX_PIXELS, or else
+    /// 100000000].
+    #[arg(long, value_name = "PIXELS")]
+    pub max_pixels: Option<PixelLimit>,
 }
 
 #[derive(Debug, Args)]

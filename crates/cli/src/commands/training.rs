@@ -9,4 +9,4 @@ mod train;
 pub(super) use metrics::test as metrics_test;
 pub(super) use network::network;
 pub(super) use predict::predict;
-pub(super) use train::{job, train};
+pub(super) use train::{job, train, worker};

@@ -6,3 +6,4 @@ mod jobs;
 mod learning;
 mod networks;
 mod predictions;
+mod workers;

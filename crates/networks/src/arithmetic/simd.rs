@@ -101,6 +101,16 @@ pub(crate) fn nonzeros<const FMA: bool>(lanes: &Lanes) -> u8 {
     bits.fold(0, |mask, bit| mask | bit)
 }
 
+/// The kind of processor, as far as it decides how numbers are rounded: processors of one kind give
+/// the same bits.
+pub fn processor_kind() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+        return "x86-64 with AVX2 and FMA";
+    }
+    std::env::consts::ARCH
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use rand_pcg::Pcg64;
 
-use super::normalised::Norm;
+use super::normalised::{BatchMoments, Norm};
 use super::window::Window;
 use super::{norm_kernels, rectifier};
 use crate::arithmetic::matrix::Writing;
@@ -277,7 +277,7 @@ impl Layer for Convolution {
                 });
             }
             (Finish::Norm(norm), Mode::Score) => {
-                norm.recall(pass.parameters, pass.state.values(), pass.fixed);
+                norm.recall(pass.parameters, pass.state, pass.fixed);
                 let affine = norm.affine(pass.parameters, pass.fixed);
                 run(team, pass.output, None, &|rows, _| {
                     norm_kernels::normalise_in_place(rows, affine, norm.activation());
@@ -286,14 +286,15 @@ impl Layer for Convolution {
             (Finish::Norm(norm), Mode::Train { .. } | Mode::Frozen) => {
                 if pass.mode == Mode::Frozen {
                     run(team, pass.stash, None, &|_, _| {});
-                    norm.recall(pass.parameters, pass.state.values(), pass.fixed);
+                    norm.recall(pass.parameters, pass.state, pass.fixed);
                 } else {
-                    let (sums, state) = (&mut sums[..norm.sums_of(count)], pass.state.values());
+                    let (sums, state) = (&mut sums[..norm.sums_of(count)], pass.state);
                     run(team, pass.stash, Some(&mut *sums), &|rows, sums| {
                         norm.gather(rows, state, sums);
                     });
                     let rows = pass.examples * self.product.window().positions();
-                    norm.settle(sums, rows, pass.parameters, pass.state, pass.fixed);
+                    let batch = BatchMoments { sums, rows, pivots: state };
+                    norm.settle(batch, pass.parameters, pass.statistics, pass.fixed);
                 }
                 let affine = norm.affine(pass.parameters, pass.fixed);
                 normalise(team, (norm, affine), (pass.stash, pass.output), step * size_after);

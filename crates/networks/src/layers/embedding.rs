@@ -68,7 +68,7 @@ impl Layer for Embedding {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Batch, Network, NetworkDescription, StepOptions};
+    use crate::{Batch, Learned, Network, NetworkDescription, StepOptions};
 
     fn table_of_two() -> Network {
         let text = "name = \"t\"\ninput = [3]\n[[layer]]\nkind = \"embedding\"\nname = \"words\"\n\
@@ -84,10 +84,10 @@ mod tests {
         let batch = Batch { inputs, labels };
         network.gradients(
             &parameters,
-            &mut [],
+            &[],
             batch,
             StepOptions::default(),
-            &mut found,
+            Learned { gradients: &mut found, statistics: &mut [] },
             &mut workspace,
         );
         (network, found)

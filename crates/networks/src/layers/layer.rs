@@ -60,7 +60,10 @@ pub(crate) enum Mode {
 /// What a forward step works on.
 pub(crate) struct Forward<'a> {
     pub(crate) parameters: &'a [f32],
-    pub(crate) state: State<'a>,
+    /// The flat vector of state, as it was before the step.
+    pub(crate) state: &'a [f32],
+    /// What the batch says of each number of the state; only while learning.
+    pub(crate) statistics: Option<&'a mut [f32]>,
     pub(crate) input: &'a [f32],
     /// The second input of a layer that has two.
     pub(crate) other: Option<&'a [f32]>,
@@ -70,33 +73,6 @@ pub(crate) struct Forward<'a> {
     pub(crate) examples: usize,
     pub(crate) mode: Mode,
     pub(crate) rooms: &'a mut Rooms,
-}
-
-/// The flat vector of state, which only learning changes.
-#[derive(Debug)]
-pub(crate) enum State<'a> {
-    /// It stays.
-    Read(&'a [f32]),
-    /// It is brought up to date.
-    Write(&'a mut [f32]),
-}
-
-impl State<'_> {
-    /// The values as they are.
-    pub(crate) fn values(&self) -> &[f32] {
-        match self {
-            Self::Read(values) => values,
-            Self::Write(values) => values,
-        }
-    }
-
-    /// The same for a shorter time.
-    pub(crate) fn reborrow(&mut self) -> State<'_> {
-        match self {
-            Self::Read(values) => State::Read(values),
-            Self::Write(values) => State::Write(values),
-        }
-    }
 }
 
 /// What a backward step works on.
@@ -230,7 +206,8 @@ pub(crate) mod alone {
             let mut output = nothing(at_output.len());
             layer.forward(Forward {
                 parameters,
-                state: State::Read(&[]),
+                state: &[],
+                statistics: None,
                 input,
                 other,
                 output: &mut output,

@@ -7,9 +7,7 @@ use rand_pcg::Pcg64;
 
 use super::norm_kernels::{self, Affine, Descent};
 use crate::arithmetic::matrix::Writing;
-use crate::layers::layer::{
-    Backward, Forward, Layer, MOST_PARTS, Mode, Needs, State, examples_per_part,
-};
+use crate::layers::layer::{Backward, Forward, Layer, MOST_PARTS, Mode, Needs, examples_per_part};
 use crate::network::description::Activation;
 use crate::network::tensors::{Layout, TensorKind};
 use crate::threads::parts::{Cut, Parts};
@@ -34,6 +32,17 @@ pub(crate) struct Norm {
     mean: Range<usize>,
     variance: Range<usize>,
     activation: Activation,
+}
+
+/// Moments of a batch about pivots.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BatchMoments<'a> {
+    /// The sums that [`Norm::gather`] made, of all parts.
+    pub(crate) sums: &'a [f64],
+    /// Rows that were summed.
+    pub(crate) rows: usize,
+    /// The state with the running means that distances were taken from.
+    pub(crate) pivots: &'a [f32],
 }
 
 /// What of a layer's `fixed` memory means what: a channel's mean, the inverse of its standard
@@ -98,31 +107,28 @@ impl Norm {
         }
     }
 
-    /// Turns the sums of all parts over `rows` rows into the numbers that normalise, and brings
-    /// the running statistics up to date.
+    /// Turns the moments of a batch into the numbers that normalise, and tells its mean and
+    /// variance, which [`fold`] takes into the running ones.
     pub(crate) fn settle(
         &self,
-        sums: &[f64],
-        rows: usize,
+        batch: BatchMoments<'_>,
         parameters: &[f32],
-        state: State<'_>,
+        statistics: Option<&mut [f32]>,
         fixed: &mut [f32],
     ) {
-        let State::Write(state) = state else { unreachable!("only learning settles statistics") };
-        let (rows, gamma) = (rows as f64, &parameters[self.gamma.clone()]);
+        let statistics = statistics.expect("learning tells statistics");
+        let (rows, gamma) = (batch.rows as f64, &parameters[self.gamma.clone()]);
         for channel in 0..self.channels {
-            let [first, second] = self.total(sums, channel).map(|sum| sum / rows);
-            let mean = f64::from(state[self.mean.start + channel]) + first;
+            let [first, second] = self.total(batch.sums, channel).map(|sum| sum / rows);
+            let mean = f64::from(batch.pivots[self.mean.start + channel]) + first;
             let variance = (second - first * first).max(0.0);
             let inverse = 1.0 / (variance + EPSILON).sqrt();
             fixed[channel] = mean as f32;
             fixed[self.channels + channel] = inverse as f32;
             fixed[2 * self.channels + channel] = (f64::from(gamma[channel]) * inverse) as f32;
             let unbiased = variance * rows / (rows - 1.0).max(1.0);
-            let place = [self.mean.start + channel, self.variance.start + channel];
-            for (place, new) in place.into_iter().zip([mean, unbiased]) {
-                state[place] += MOMENTUM * (new as f32 - state[place]);
-            }
+            statistics[self.mean.start + channel] = mean as f32;
+            statistics[self.variance.start + channel] = unbiased as f32;
         }
     }
 
@@ -214,6 +220,13 @@ impl Norm {
     }
 }
 
+/// Takes the statistics of a batch into the running ones.
+pub(crate) fn fold(state: &mut [f32], statistics: &[f32]) {
+    for (running, new) in state.iter_mut().zip(statistics) {
+        *running += MOMENTUM * (new - *running);
+    }
+}
+
 /// Batch norm as a layer of its own.
 #[derive(Debug)]
 pub(crate) struct BatchNorm {
@@ -245,14 +258,13 @@ impl Layer for BatchNorm {
                 team.run(count, &|part| {
                     let sums = parts.take(part);
                     sums.fill(0.0);
-                    norm.gather(own(part), pass.state.values(), sums);
+                    norm.gather(own(part), pass.state, sums);
                 });
                 let rows = pass.examples * positions;
-                norm.settle(sums, rows, pass.parameters, pass.state, pass.fixed);
+                let batch = BatchMoments { sums, rows, pivots: pass.state };
+                norm.settle(batch, pass.parameters, pass.statistics, pass.fixed);
             }
-            Mode::Frozen | Mode::Score => {
-                norm.recall(pass.parameters, pass.state.values(), pass.fixed);
-            }
+            Mode::Frozen | Mode::Score => norm.recall(pass.parameters, pass.state, pass.fixed),
         }
         let affine = norm.affine(pass.parameters, pass.fixed);
         let output = Parts::new(pass.output, Cut::Every(stretch));
@@ -313,7 +325,10 @@ mod tests {
         let mut sums = vec![0.0; norm.sums_of(1)];
         norm.gather(rows, state, &mut sums);
         let mut fixed = vec![0.0; norm.needs().fixed];
-        norm.settle(&sums, rows.len() / 2, parameters, State::Write(state), &mut fixed);
+        let mut statistics = state.to_vec();
+        let batch = BatchMoments { sums: &sums, rows: rows.len() / 2, pivots: state };
+        norm.settle(batch, parameters, Some(&mut statistics), &mut fixed);
+        fold(state, &statistics);
         fixed
     }
 

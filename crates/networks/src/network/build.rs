@@ -264,7 +264,7 @@ fn operations(factors: &[usize]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::{Batch, StepOptions};
+    use crate::network::{Batch, Learned, StepOptions};
 
     #[track_caller]
     fn refuses(layers: &str, words: &str) {
@@ -318,7 +318,14 @@ mod tests {
             let inputs: Vec<f32> = (0..196).map(|it| (it % 13) as f32 * 0.1 - 0.6).collect();
             let batch = Batch { inputs: &inputs, labels: &[0, 2] };
             let (mut gradients, options) = (vec![0.0; parameters.len()], StepOptions::default());
-            network.gradients(&parameters, &mut [], batch, options, &mut gradients, &mut workspace);
+            network.gradients(
+                &parameters,
+                &[],
+                batch,
+                options,
+                Learned { gradients: &mut gradients, statistics: &mut [] },
+                &mut workspace,
+            );
             gradients
         };
         let apart = learn("activation = \"linear\"\n[[layer]]\nkind = \"relu\"\n");

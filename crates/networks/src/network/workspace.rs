@@ -2,9 +2,9 @@
 
 use crate::arithmetic::matrix::Writing;
 use crate::arithmetic::numbers::Numbers;
-use crate::layers::layer::{Backward, Forward, Gradients, Mode, Rooms, State};
+use crate::layers::layer::{Backward, Forward, Gradients, Mode, Rooms};
 use crate::losses::loss::BatchScore;
-use crate::network::{Batch, Learning, Network, Node};
+use crate::network::{Batch, Learned, Network, Node, StepOptions};
 use crate::threads::parts::{Cut, Parts};
 use crate::threads::team::Team;
 
@@ -56,7 +56,7 @@ impl Workspace {
     ) -> BatchScore {
         let examples = batch.labels.len();
         let step = Step { network, parameters, inputs: batch.inputs, examples, mode: Mode::Score };
-        self.forward(&step, State::Read(state));
+        self.forward(&step, state, None);
         self.losses(&step, batch.labels, None)
     }
 
@@ -69,7 +69,7 @@ impl Workspace {
     ) -> &[f32] {
         let examples = inputs.len() / network.sizes[0];
         let step = Step { network, parameters, inputs, examples, mode: Mode::Score };
-        self.forward(&step, State::Read(state));
+        self.forward(&step, state, None);
         let last = network.sizes.len() - 1;
         let slot = self.value_slots[last];
         let logits = &mut self.slots[slot][..examples * network.sizes[last]];
@@ -81,25 +81,28 @@ impl Workspace {
         &mut self,
         network: &Network,
         parameters: &[f32],
-        state: &mut [f32],
+        state: &[f32],
         batch: Batch<'_>,
-        learning: Learning<'_>,
+        options: StepOptions,
+        learned: Learned<'_>,
     ) -> BatchScore {
-        let Learning { gradients, options } = learning;
+        let Learned { gradients, statistics } = learned;
         assert_eq!(gradients.len(), network.parameter_count(), "one gradient a parameter");
         let examples = batch.labels.len();
         let mode = Mode::Train { seed: options.dropout_seed };
         let step = Step { network, parameters, inputs: batch.inputs, examples, mode };
-        self.forward(&step, State::Write(state));
-        let score = self.losses(&step, batch.labels, Some(options.label_smoothing));
+        // What no layer tells of, as those that are frozen, stays as it is.
+        statistics.copy_from_slice(state);
+        self.forward(&step, state, Some(statistics));
+        let score = self.losses(&step, batch.labels, Some(options));
         self.backward(&step, gradients);
         score
     }
 
-    fn forward(&mut self, step: &Step<'_>, mut state: State<'_>) {
+    fn forward(&mut self, step: &Step<'_>, state: &[f32], mut statistics: Option<&mut [f32]>) {
         let Step { network, parameters, inputs, examples, mode } = *step;
         assert_eq!(parameters.len(), network.parameter_count(), "the network's own parameters");
-        assert_eq!(state.values().len(), network.state_count(), "the network's own state");
+        assert_eq!(state.len(), network.state_count(), "the network's own state");
         let fits = examples > 0 && examples <= self.capacity;
         assert!(fits, "{examples} examples do not fit the workspace");
         assert_eq!(inputs.len(), examples * network.sizes[0], "one row of inputs an example");
@@ -119,7 +122,8 @@ impl Workspace {
                 fixed: &mut self.fixed[index],
                 examples,
                 mode: mode_of(node, mode),
-                state: state.reborrow(),
+                state,
+                statistics: statistics.as_deref_mut(),
                 rooms: &mut self.rooms,
             });
             self.slots[self.value_slots[node.output]] = output;
@@ -127,8 +131,13 @@ impl Workspace {
         }
     }
 
-    /// Scores the logits and, where a smoothing is given, writes their gradients.
-    fn losses(&mut self, step: &Step<'_>, labels: &[u32], learning: Option<f32>) -> BatchScore {
+    /// Scores the logits and, while learning, writes their gradients.
+    fn losses(
+        &mut self,
+        step: &Step<'_>,
+        labels: &[u32],
+        learning: Option<StepOptions>,
+    ) -> BatchScore {
         let Step { network, examples, .. } = *step;
         let last = network.sizes.len() - 1;
         let classes = network.sizes[last];
@@ -144,7 +153,10 @@ impl Workspace {
             let (labels, own) = (&labels[range.clone()], rows.take(part));
             own.copy_from_slice(&logits[range.start * classes..range.end * classes]);
             scores.take(part)[0] = match learning {
-                Some(smoothing) => network.loss.learn(own, labels, examples, smoothing),
+                Some(StepOptions { label_smoothing, of_examples, .. }) => {
+                    let of = of_examples.unwrap_or(examples);
+                    network.loss.learn(own, labels, of, label_smoothing)
+                }
                 None => network.loss.score(own, labels),
             };
         });

@@ -4,8 +4,8 @@
 /// empirical model of large-batch training", section 2.2): about the batch at which noise and
 /// signal of a gradient are equal. Much smaller batches waste steps, much larger ones examples.
 ///
-/// Each look compares the gradient of a batch with those of its two halves (appendix A.1); the
-/// two sums are averaged apart, because their ratio is biased.
+/// Each look compares the gradient of a batch with those of its parts (appendix A.1); the two
+/// sums are averaged apart, because their ratio is biased.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct NoiseScale {
     signal: f64,
@@ -19,10 +19,12 @@ const KEPT: f64 = 0.9;
 /// Squared norms of gradients of one batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GradientNorms {
-    /// Examples in each half.
-    pub half_batch: usize,
-    /// Mean of the squared norms of the two halves' gradients.
-    pub of_halves: f64,
+    /// Examples of a part: the harmonic mean, where parts differ in size.
+    pub part: f64,
+    /// Mean of the squared norms of the parts' gradients.
+    pub of_parts: f64,
+    /// Examples of the batch.
+    pub whole: f64,
     /// Squared norm of the whole batch's gradient.
     pub of_whole: f64,
 }
@@ -30,10 +32,9 @@ pub struct GradientNorms {
 impl NoiseScale {
     /// Takes in one look; norms that are not finite are left to the loss to tell of.
     pub fn look(&mut self, norms: GradientNorms) {
-        let GradientNorms { half_batch, of_halves, of_whole } = norms;
-        let (small, big) = (half_batch as f64, 2.0 * half_batch as f64);
-        let signal = (big * of_whole - small * of_halves) / (big - small);
-        let noise = (of_halves - of_whole) / (1.0 / small - 1.0 / big);
+        let GradientNorms { part, of_parts, whole, of_whole } = norms;
+        let signal = (whole * of_whole - part * of_parts) / (whole - part);
+        let noise = (of_parts - of_whole) / (1.0 / part - 1.0 / whole);
         if signal.is_finite() && noise.is_finite() {
             self.signal = KEPT * self.signal + (1.0 - KEPT) * signal;
             self.noise = KEPT * self.noise + (1.0 - KEPT) * noise;
@@ -90,8 +91,9 @@ mod tests {
             for _ in 0..30 {
                 let (one, two) = (mean(8), mean(8));
                 let whole = std::array::from_fn(|index| 0.5 * (one[index] + two[index]));
-                let of_halves = 0.5 * (square(one) + square(two));
-                scale.look(GradientNorms { half_batch: 8, of_halves, of_whole: square(whole) });
+                let of_parts = 0.5 * (square(one) + square(two));
+                let of_whole = square(whole);
+                scale.look(GradientNorms { part: 8.0, of_parts, whole: 16.0, of_whole });
             }
             found.push(scale.estimate().unwrap());
         }
@@ -103,7 +105,7 @@ mod tests {
     #[test]
     fn few_looks_or_no_signal_give_no_estimate() {
         let mut scale = NoiseScale::default();
-        let norms = GradientNorms { half_batch: 4, of_halves: 2.0, of_whole: 1.5 };
+        let norms = GradientNorms { part: 4.0, of_parts: 2.0, whole: 8.0, of_whole: 1.5 };
         (0..9).for_each(|_| scale.look(norms));
         assert_eq!(scale.estimate(), None);
         scale.look(norms);
@@ -112,7 +114,7 @@ mod tests {
         scale.look(GradientNorms { of_whole: f64::NAN, ..norms });
         assert_eq!(NoiseScale::from_parts(scale.parts()), scale);
         assert_eq!(scale.parts().2, 10);
-        (0..60).for_each(|_| scale.look(GradientNorms { of_halves: 4.0, ..norms }));
-        assert_eq!(scale.estimate(), None, "of_whole is below half of of_halves");
+        (0..60).for_each(|_| scale.look(GradientNorms { of_parts: 4.0, ..norms }));
+        assert_eq!(scale.estimate(), None, "of_whole is below half of of_parts");
     }
 }

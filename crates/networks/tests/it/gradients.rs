@@ -1,7 +1,11 @@
 use proptest::prelude::*;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
-use trainwright_networks::{Adam, Batch, Network, NetworkDescription, Optimizer, Sgd, StepOptions};
+use trainwright_networks::{
+    Adam, Batch, Learned, Network, NetworkDescription, Optimizer, Sgd, StepOptions,
+};
+
+use crate::step::learn;
 
 /// Random inputs in [-1, 1) and labels.
 pub(crate) fn random_batch(
@@ -33,7 +37,7 @@ proptest! {
             let batch = Batch { inputs: &values, labels: &labels };
             let mut workspace = mlp.workspace(capacity, 1).unwrap();
             let score =
-                mlp.gradients(&parameters, &mut [], batch, StepOptions::default(), &mut gradients, &mut workspace);
+                mlp.gradients(&parameters, &[], batch, StepOptions::default(), Learned { gradients: &mut gradients, statistics: &mut [] }, &mut workspace);
             (score, gradients)
         };
         prop_assert_eq!(run(rows), run(rows + 20));
@@ -50,10 +54,10 @@ fn scoring_and_gradients_see_the_same_score() {
         (mlp.workspace(7, 1).unwrap(), vec![0.0; mlp.parameter_count()]);
     let trained = mlp.gradients(
         &parameters,
-        &mut [],
+        &[],
         batch,
         StepOptions::default(),
-        &mut gradients,
+        Learned { gradients: &mut gradients, statistics: &mut [] },
         &mut workspace,
     );
     assert_eq!(mlp.score(&parameters, &[], batch, &mut workspace), trained);
@@ -73,10 +77,10 @@ fn thread_count_does_not_change_a_bit_of_training() {
             let batch = Batch { inputs: values, labels: &labels };
             mlp.gradients(
                 &parameters,
-                &mut [],
+                &[],
                 batch,
                 StepOptions::default(),
-                &mut gradients,
+                Learned { gradients: &mut gradients, statistics: &mut [] },
                 &mut workspace,
             );
             adam.step(&mut parameters, &gradients, 0.01, workspace.team());
@@ -109,10 +113,10 @@ fn a_fixed_batch_can_be_learned_by_heart() {
         for _ in 0..800 {
             mlp.gradients(
                 &parameters,
-                &mut [],
+                &[],
                 batch,
                 StepOptions::default(),
-                &mut gradients,
+                Learned { gradients: &mut gradients, statistics: &mut [] },
                 &mut workspace,
             );
             optimizer.step(&mut parameters, &gradients, rate, workspace.team());
@@ -137,10 +141,11 @@ fn thread_count_does_not_change_a_bit_of_any_network() {
             let mut sgd = Sgd::new(parameters.len());
             for step in 0..3 {
                 let batch = Batch { inputs: &values, labels: &labels };
-                let options = StepOptions { dropout_seed: step, label_smoothing: 0.1 };
-                network.gradients(
-                    &parameters,
-                    &mut state,
+                let options =
+                    StepOptions { dropout_seed: step, label_smoothing: 0.1, of_examples: None };
+                learn(
+                    &network,
+                    (&parameters, &mut state),
                     batch,
                     options,
                     &mut gradients,
@@ -171,10 +176,58 @@ fn frozen_layers_stay_and_the_others_learn() {
     let mut workspace = network.workspace(6, 1).unwrap();
     let batch = Batch { inputs: &values, labels: &labels };
     let options = StepOptions::default();
-    network.gradients(&parameters, &mut state, batch, options, &mut gradients, &mut workspace);
+    learn(&network, (&parameters, &mut state), batch, options, &mut gradients, &mut workspace);
     assert_eq!(state, before);
     for tensor in network.tensors() {
         let own = &gradients[tensor.range.clone()];
         assert_eq!(tensor.trainable, own.iter().any(|&it| it != 0.0), "{}", tensor.name);
+    }
+}
+
+#[test]
+fn the_parts_of_a_batch_teach_what_the_whole_does_and_leave_the_state_alone() {
+    let description = NetworkDescription::of("mlp:12-9-4", None, None).unwrap();
+    let network = Network::new(&description).unwrap();
+    let parameters = network.initial_parameters(4);
+    let (values, labels) = random_batch(10, 12, 4, 5);
+    let mut workspace = network.workspace(10, 1).unwrap();
+    let mut gradients = |range: std::ops::Range<usize>| {
+        let inputs = &values[12 * range.start..12 * range.end];
+        let batch = Batch { inputs, labels: &labels[range] };
+        let options = StepOptions { of_examples: Some(10), ..StepOptions::default() };
+        let mut found = vec![f32::NAN; parameters.len()];
+        let learned = Learned { gradients: &mut found, statistics: &mut [] };
+        network.gradients(&parameters, &[], batch, options, learned, &mut workspace);
+        found
+    };
+    let whole = gradients(0..10);
+    let parts = [gradients(0..3), gradients(3..4), gradients(4..10)];
+    for (place, whole) in whole.iter().enumerate() {
+        let sum: f32 = parts.iter().map(|part| part[place]).sum();
+        assert!((sum - whole).abs() < 1e-6, "{sum} {whole}");
+    }
+}
+
+#[test]
+fn statistics_are_taken_in_one_after_the_other_and_by_a_tenth() {
+    let description =
+        NetworkDescription::of("mobilenet-v2:0.35", Some(&[32, 32, 3]), Some(4)).unwrap();
+    let network = Network::new(&description).unwrap();
+    let parameters = network.initial_parameters(2);
+    let before = network.initial_state();
+    let (values, labels) = random_batch(4, 32 * 32 * 3, 4, 9);
+    let mut workspace = network.workspace(4, 1).unwrap();
+    let (mut gradients, mut statistics) = (vec![0.0; parameters.len()], before.clone());
+    let learned = Learned { gradients: &mut gradients, statistics: &mut statistics };
+    let batch = Batch { inputs: &values, labels: &labels };
+    let options = StepOptions::default();
+    network.gradients(&parameters, &before, batch, options, learned, &mut workspace);
+    assert_ne!(statistics, before);
+    let mut state = before.clone();
+    network.fold_statistics(&mut state, &statistics);
+    network.fold_statistics(&mut state, &before);
+    for ((&found, &before), &new) in state.iter().zip(&before).zip(&statistics) {
+        let once = before + 0.1 * (new - before);
+        assert_eq!(found, once + 0.1 * (before - once));
     }
 }

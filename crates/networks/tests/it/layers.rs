@@ -1,9 +1,10 @@
 //! Every layer's gradients against differences of the slow version.
 
-use trainwright_networks::{Batch, Network, NetworkDescription, StepOptions};
+use trainwright_networks::{Batch, Learned, Network, NetworkDescription, StepOptions};
 
 use crate::gradients::{random_batch, wide};
 use crate::reference::Reference;
+use crate::step::learn;
 
 const HEAD: &str = r#"
     [[layer]]
@@ -39,7 +40,7 @@ fn check(input: &str, layers: &str, examples: usize) {
     let batch = Batch { inputs: &values, labels: &labels };
     let options = StepOptions::default();
     let score =
-        network.gradients(&parameters, &mut state, batch, options, &mut found, &mut workspace);
+        learn(&network, (&parameters, &mut state), batch, options, &mut found, &mut workspace);
 
     let (parameters, values) = (wide(&parameters), wide(&values));
     let reference = Reference::new(&description, &network);
@@ -223,7 +224,14 @@ fn dropout_agrees_with_differences_of_its_own_loss() {
     let mut workspace = network.workspace(8, 1).unwrap();
     let mut loss = |parameters: &[f32], seed: u64, found: &mut [f32]| {
         let options = StepOptions { dropout_seed: seed, ..StepOptions::default() };
-        let score = network.gradients(parameters, &mut [], batch, options, found, &mut workspace);
+        let score = network.gradients(
+            parameters,
+            &[],
+            batch,
+            options,
+            Learned { gradients: found, statistics: &mut [] },
+            &mut workspace,
+        );
         score.loss_sum / 8.0
     };
     let mut found = vec![0.0; parameters.len()];
@@ -253,7 +261,14 @@ fn logistic_loss_agrees_with_softmax_of_two() {
     let batch = Batch { inputs: &values, labels: &labels };
     let (mut workspace, mut found) = (network.workspace(9, 1).unwrap(), vec![0.0; 5]);
     let options = StepOptions::default();
-    let one = network.gradients(&parameters, &mut [], batch, options, &mut found, &mut workspace);
+    let one = network.gradients(
+        &parameters,
+        &[],
+        batch,
+        options,
+        Learned { gradients: &mut found, statistics: &mut [] },
+        &mut workspace,
+    );
     let pair = Network::perceptron(4, &[], 2).unwrap();
     let mut both = vec![0.0; 10];
     for input in 0..4 {
@@ -261,7 +276,14 @@ fn logistic_loss_agrees_with_softmax_of_two() {
     }
     both[9] = parameters[4];
     let (mut workspace, mut expected) = (pair.workspace(9, 1).unwrap(), vec![0.0; 10]);
-    let two = pair.gradients(&both, &mut [], batch, options, &mut expected, &mut workspace);
+    let two = pair.gradients(
+        &both,
+        &[],
+        batch,
+        options,
+        Learned { gradients: &mut expected, statistics: &mut [] },
+        &mut workspace,
+    );
     assert!((one.loss_sum - two.loss_sum).abs() < 1e-5 && one.correct == two.correct);
     for input in 0..5 {
         assert!((found[input] - expected[2 * input + 1]).abs() < 1e-6);

@@ -6,4 +6,5 @@ mod gradients;
 mod layers;
 mod optimizers;
 mod reference;
+mod step;
 mod vectors;

@@ -3,6 +3,8 @@
 use serde_json::Value;
 use trainwright_networks::{Batch, Network, NetworkDescription, StepOptions, TensorInfo};
 
+use crate::step::learn;
+
 /// Made by `bench/training/make_vectors.py`; see `tests/data/README.md`.
 const VECTORS: &str = include_str!("../data/layers.json");
 
@@ -46,7 +48,7 @@ fn check(case: &Value) {
     let mut workspace = network.workspace(labels.len(), 2).unwrap();
     let batch = Batch { inputs: &inputs, labels: &labels };
     let score =
-        network.gradients(&parameters, &mut state, batch, options, &mut gradients, &mut workspace);
+        learn(&network, (&parameters, &mut state), batch, options, &mut gradients, &mut workspace);
     let loss = score.loss_sum / labels.len() as f64;
     assert!((loss - case["loss"].as_f64().unwrap()).abs() < 1e-5, "{name}: {loss}");
     for tensor in network.tensors() {

@@ -245,7 +245,7 @@ fn keys_of_another_design_are_refused() {
 }
 
 #[test]
-fn later_engines_and_strategies_are_refused_for_now() {
+fn later_engines_and_unknown_strategies_are_refused() {
     check_command(
         "[run]",
         "[engine]\nkind = \"spark\"\n[run]",
@@ -253,8 +253,10 @@ fn later_engines_and_strategies_are_refused_for_now() {
     );
     check_job(
         "network = \"mlp\"",
-        "network = \"mlp\"\nstrategy = \"mirrored\"",
-        &["14:12: no such value: `mirrored`, expected `one-device`"],
+        "network = \"mlp\"\nstrategy = \"mirror\"",
+        &[
+            "14:12: no such value: `mirror`, expected one of `one-device`, `mirrored`, `multi-worker`",
+        ],
     );
     check_job(
         "[\"sgd\", \"adam\"]",

@@ -30,6 +30,11 @@ pub(super) fn checkpoints(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+/// The last checkpoint of a folder, if it has any.
+pub(crate) fn last_checkpoint(folder: &Path) -> Option<PathBuf> {
+    checkpoints(folder).ok()?.into_iter().next()
+}
+
 /// Removes damaged checkpoints, and all others but the last; one that cannot be removed is only
 /// untidy.
 pub(super) fn forget_old(folder: &Path, damaged: &[PathBuf]) {

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 /// Keys of a job that may differ between an interrupted run and the one that goes on.
-const FREE_KEYS: [&str; 4] = ["threads", "time_limit_s", "data_dir", "tensorboard"];
+const FREE_KEYS: [&str; 7] =
+    ["threads", "time_limit_s", "data_dir", "tensorboard", "strategy", "replicas", "workers"];
 
 /// The first key in which two jobs differ, in words.
 pub(super) fn difference(kept: &str, asked: &str) -> Option<String> {

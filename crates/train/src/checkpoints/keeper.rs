@@ -83,7 +83,7 @@ impl<'a> Keeper<'a> {
         learner: &mut dyn Learner,
         progress: &Progress,
     ) -> Result<(), TrainError> {
-        let memory = learner.memory();
+        let memory = learner.memory()?;
         let tensors: Vec<NamedTensor<'_>> = memory.iter().map(|it| it.borrowed()).collect();
         let mut texts = self.texts(learner, progress);
         texts.insert(CHECKSUMS.to_owned(), checksums(&texts, &tensors));

@@ -52,17 +52,16 @@ impl<'a> Stream<'a> {
     pub(super) fn foretell(
         &mut self,
         now: &[u32],
-        next: &[u32],
+        (later, next): (usize, &dyn Fn() -> Vec<u32>),
         wanted: PictureUse,
     ) -> Result<(), TrainError> {
         let goes_on = self.running.as_ref().is_some_and(|running| {
-            running.wanted == wanted
-                && continues(&running.foretold[running.given..], now, next.len())
+            running.wanted == wanted && continues(&running.foretold[running.given..], now, later)
         });
         if !goes_on {
             // The old stream ends before another starts its threads.
             self.running = None;
-            let foretold = [now, next].concat();
+            let foretold = [now, &next()].concat();
             let epoch = self.pipeline.batches(&foretold, wanted)?;
             let (given, chunk, used) = (0, None, 0);
             self.running = Some(Running { epoch, wanted, foretold, given, chunk, used });

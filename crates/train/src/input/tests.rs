@@ -93,7 +93,7 @@ fn batches_of_any_sizes_are_the_pictures_that_were_asked_for() {
     let mut one_by_one = Vec::new();
     let mut feed = pictures.feed(SetPart::Train, 1, &network).unwrap();
     for &number in &all {
-        feed.foretell(&[number], &[], PictureUse::Judging).unwrap();
+        feed.foretell(&[number], 0, &Vec::new, PictureUse::Judging).unwrap();
         one_by_one.extend(told(feed.batch(&[number], View::Judged, &mut team).unwrap()));
     }
     for size in [1, 5, 6, 7, 20] {
@@ -101,7 +101,7 @@ fn batches_of_any_sizes_are_the_pictures_that_were_asked_for() {
         let mut given = Vec::new();
         for start in (0..all.len()).step_by(size) {
             let (now, next) = all[start..].split_at(size.min(all.len() - start));
-            feed.foretell(now, next, PictureUse::Judging).unwrap();
+            feed.foretell(now, next.len(), &|| next.to_vec(), PictureUse::Judging).unwrap();
             given.extend(told(feed.batch(now, View::Judged, &mut team).unwrap()));
         }
         assert_eq!(given, one_by_one, "batches of {size}");
@@ -117,7 +117,7 @@ fn a_change_of_mind_is_followed_at_the_next_step() {
     let network = network();
     let mut team = Team::new(1).unwrap();
     let mut take = |feed: &mut Feed<'_>, now: &[u32], next: &[u32]| {
-        feed.foretell(now, next, PictureUse::Judging).unwrap();
+        feed.foretell(now, next.len(), &|| next.to_vec(), PictureUse::Judging).unwrap();
         told(feed.batch(now, View::Judged, &mut team).unwrap())
     };
     let mut feed = pictures.feed(SetPart::Train, 4, &network).unwrap();
@@ -142,7 +142,7 @@ fn memory_and_stream_give_the_same_numbers() {
     let folder = shards();
     let pictures = open(&folder, json!({}));
     let mut feed = pictures.feed(SetPart::Test, 1, &network).unwrap();
-    feed.foretell(&[0], &[], PictureUse::Judging).unwrap();
+    feed.foretell(&[0], 0, &Vec::new, PictureUse::Judging).unwrap();
     let batch = feed.batch(&[0], View::Judged, &mut team).unwrap();
     // Three channels that rise by one, and every place alike.
     let rises = |pixel: &[f32]| ((pixel[2] - pixel[0]) * 255.0).round() == 2.0;

@@ -1,12 +1,20 @@
 //! Networks with flat parameters on pictures.
+//!
+//! A step has three parts: a replica turns examples into gradients (`replica.rs`), the gradients of
+//! all ranks are added up (`ranks.rs`), and an updater changes the parameters (`updater.rs`). One
+//! that trains alone is a group of one.
 
-use std::ops::Range;
+pub(crate) mod micro_batches;
+mod ranks;
+mod replica;
+mod updater;
+
 use std::path::Path;
 use std::time::Duration;
 
+use trainwright_comm::{Group, LeafTree};
 use trainwright_networks::{
-    Batch, BatchScore, GradientNorms, Network, Numbers, Optimizer, SafeTensors, StepOptions,
-    StepSize, TensorInfo, Trained, Workspace, clip_by_global_norm, squared_norm,
+    Batch, BatchScore, GradientNorms, Network, Numbers, SafeTensors, StepSize, TensorInfo,
 };
 use trainwright_records::pictures::Picture;
 use trainwright_records::pipeline::PictureUse;
@@ -14,16 +22,20 @@ use trainwright_study::{JobSpec, Seed};
 
 use crate::error::TrainError;
 use crate::input::batches::View;
-use crate::input::{Feed, Pictures, SetPart};
+use crate::input::{Pictures, SetPart};
 use crate::learners::described::{evaluation_batch, network_of};
 use crate::learners::learner::{
     Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted,
 };
 use crate::learners::memory_limit::check_memory;
-use crate::learners::optimizers::{optimizer, remembered};
+use crate::learners::optimizers::remembered;
 use crate::predict::Predicted;
 use crate::predict::trained::AboutNetwork;
 use crate::{PARAMETERS, STATE};
+use micro_batches::{MicroBatches, Place};
+use ranks::{Order, Ranks};
+use replica::{Model, Replica, ReplicaParts, Told};
+use updater::Updater;
 
 /// Parts of a job that draw random numbers, each from its own seed.
 const WEIGHTS: u64 = 1;
@@ -33,28 +45,32 @@ const CHANGES: u64 = 5;
 /// Pictures that are shown of those that are learned from.
 const SAMPLES: usize = 8;
 
-/// A network, its pictures and its optimiser.
+/// A network, its pictures and its optimiser: one of the ranks that train together.
 pub(crate) struct DenseLearner<'a> {
     pictures: &'a Pictures,
     network: Network,
     parameters: Numbers,
     state: Vec<f32>,
-    gradients: Numbers,
-    /// Gradients of half a batch, while the noise is looked at.
-    half_gradients: Vec<f32>,
-    optimizer: Box<dyn Optimizer>,
-    workspace: Workspace,
-    feed: Feed<'a>,
+    replica: Replica<'a>,
+    updater: Updater,
+    ranks: Ranks,
+    /// Whether the other ranks have what this one has.
+    handed_over: bool,
+    /// Summed gradients of the piece that this rank owns.
+    summed: Numbers,
     /// Pictures that are scored at once.
     evaluation_batch: usize,
-    clip_norm: Option<f64>,
-    label_smoothing: f32,
-    dropout: Seed,
     changes: Seed,
 }
 
+/// What the optimisers of all pieces remember.
+struct OptimizerVectors {
+    slots: Vec<(&'static str, Vec<f32>)>,
+    steps: Option<u64>,
+}
+
 impl<'a> DenseLearner<'a> {
-    /// The network of a job before its first step.
+    /// The network of a job before its first step, for one that trains alone.
     ///
     /// # Errors
     /// When the network cannot be built.
@@ -63,45 +79,53 @@ impl<'a> DenseLearner<'a> {
         pictures: &'a Pictures,
         largest_batch: usize,
     ) -> Result<Self, TrainError> {
-        let mut network = network_of(job, pictures)?;
-        for part in [SetPart::Train, SetPart::Test] {
-            if let Some(highest) = pictures.highest_pixel(part) {
-                network.check_inputs(&[highest.into()])?;
-            }
-        }
-        if let Some(prefix) = &job.freeze {
-            network.freeze(prefix)?;
-        }
+        Self::among(None, job, pictures, largest_batch)
+    }
+
+    /// The same for one of a group.
+    ///
+    /// # Errors
+    /// When the network cannot be built.
+    pub(crate) fn among(
+        group: Option<Group>,
+        job: &JobSpec,
+        pictures: &'a Pictures,
+        largest_batch: usize,
+    ) -> Result<Self, TrainError> {
+        let network = checked_network(job, pictures)?;
         let count = network.parameter_count();
-        let seed = Seed::new(job.seed);
+        let ranks = Ranks::new(group, count);
+        let (place, seed) = (ranks.place(), Seed::new(job.seed));
         let evaluation_batch = evaluation_batch(&network);
-        let examples = pictures.len(SetPart::Train);
-        let capacity = largest_batch.min(examples).max(evaluation_batch);
-        // Drawn and aligned parameters, gradients, and those of half a batch.
-        let vectors = 4 + remembered(job);
+        let micro_batch = job.micro_batch.map(|size| size as usize);
+        let largest = largest_batch.min(pictures.len(SetPart::Train));
+        let at_once = MicroBatches::new(largest, micro_batch, place.ranks, Look::No).range(0).len();
+        let capacity = at_once.max(evaluation_batch);
+        // Drawn and aligned parameters, gradients, those of a piece, and those of micro-batches.
+        let vectors = 5 + remembered(job);
         check_memory(&network, capacity, job.threads as usize, vectors)?;
-        let feed = pictures.feed(SetPart::Train, capacity.min(examples), &network)?;
-        let drawn = network.initial_parameters(seed.derive(WEIGHTS).value());
-        let mut parameters = Numbers::from(&drawn[..]);
-        let mut state = network.initial_state();
-        if let Some(path) = &job.weights {
-            let file = SafeTensors::open(Path::new(path))?;
-            network.load_weights(&file, &mut parameters, &mut state)?;
-        }
+        let replica = Replica::new(ReplicaParts {
+            place,
+            micro_batch,
+            feed: pictures.feed(SetPart::Train, at_once, &network)?,
+            workspace: network.workspace(capacity, job.threads as usize)?,
+            parameters: count,
+            label_smoothing: job.label_smoothing as f32,
+            dropout: seed.derive(DROPOUT),
+            changes: seed.derive(CHANGES),
+        });
+        let (parameters, state) = beginning(&network, job, seed.derive(WEIGHTS))?;
         Ok(Self {
             pictures,
             parameters,
             state,
-            gradients: Numbers::zeros(count),
-            half_gradients: Vec::new(),
-            optimizer: optimizer(job, Trained::ranges(count, &trained_ranges(network.tensors()))),
-            workspace: network.workspace(capacity, job.threads as usize)?,
-            feed,
+            replica,
+            updater: Updater::new(job, network.tensors(), ranks.own_piece()),
+            summed: Numbers::zeros(ranks.own_piece().len()),
+            ranks,
+            handed_over: false,
             network,
             evaluation_batch,
-            clip_norm: job.clip_norm,
-            label_smoothing: job.label_smoothing as f32,
-            dropout: seed.derive(DROPOUT),
             changes: seed.derive(CHANGES),
         })
     }
@@ -114,39 +138,140 @@ impl<'a> DenseLearner<'a> {
         ]
     }
 
-    /// Gradients of a batch, and their noise from its two halves.
-    fn look(&mut self, step: u64, chosen: &[u32]) -> Result<StepResult, TrainError> {
-        let half_batch = chosen.len() / 2;
-        let (first, second) = chosen.split_at(half_batch);
-        let dropout = self.dropout.derive(step);
-        let mut score = self.gradients(step, first, dropout)?;
-        let team = self.workspace.team();
-        let mut of_halves = 0.5 * squared_norm(&self.gradients, team);
-        self.half_gradients.clear();
-        self.half_gradients.extend_from_slice(&self.gradients);
-        score.add(self.gradients(step, second, dropout.derive(1))?);
-        let team = self.workspace.team();
-        of_halves += 0.5 * squared_norm(&self.gradients, team);
-        for (gradient, half) in self.gradients.iter_mut().zip(&self.half_gradients) {
-            *gradient = 0.5 * (*gradient + half);
+    /// Follows the orders of rank 0 until the end; `order` is the order of an epoch's examples.
+    ///
+    /// # Errors
+    /// When an example cannot be read, or another rank is lost.
+    pub(crate) fn follow(
+        &mut self,
+        order: impl Fn(&Self, u32) -> Vec<u32>,
+    ) -> Result<(), TrainError> {
+        let (mut of_epoch, mut examples) = (0, Vec::new());
+        loop {
+            match self.ranks.hear()? {
+                Order::TakeOver => self.take_over(None)?,
+                Order::Step { epoch, step, at, examples: count, rate, look } => {
+                    if of_epoch != epoch {
+                        (of_epoch, examples) = (epoch, order(self, epoch));
+                    }
+                    let at = at as usize;
+                    let (now, next) = examples[at..].split_at(count as usize);
+                    self.step_together(Chosen { epoch, step, at, now, next }, rate, look)?;
+                }
+                Order::HandIn => drop(self.optimizer_memory()?),
+                Order::Account => drop(self.ranks.sent()?),
+                Order::End => return Ok(()),
+            }
         }
-        let of_whole = squared_norm(&self.gradients, team);
-        Ok(StepResult { score, norms: Some(GradientNorms { half_batch, of_halves, of_whole }) })
     }
 
-    fn gradients(
+    /// Sends the other ranks home.
+    ///
+    /// # Errors
+    /// When one is lost.
+    pub(crate) fn dismiss(&mut self) -> Result<(), TrainError> {
+        self.ranks.tell(Order::End)
+    }
+
+    /// This rank's part of a step.
+    fn step_together(
         &mut self,
-        step: u64,
-        chosen: &[u32],
-        dropout: Seed,
-    ) -> Result<BatchScore, TrainError> {
-        let view = View::Learned(self.changes.derive(step));
-        let Self { network, parameters, state, gradients, feed, workspace, .. } = self;
-        let options =
-            StepOptions { label_smoothing: self.label_smoothing, dropout_seed: dropout.value() };
-        let batch = feed.batch(chosen, view, workspace.team())?;
-        network.check_inputs(batch.inputs)?;
-        Ok(network.gradients(parameters, state, batch, options, gradients, workspace))
+        chosen: Chosen<'_>,
+        rate: f64,
+        look: Look,
+    ) -> Result<StepResult, TrainError> {
+        let cut = self.replica.cut(chosen.now.len(), look);
+        let Self { network, parameters, state, replica, ranks, .. } = self;
+        let told = replica.learn(Model { network, parameters, state }, chosen, look)?;
+        let told = ranks.gather_told(told, state.len())?;
+        let mut score = BatchScore::default();
+        told.iter().for_each(|own| score.add(own.score));
+        let mut norms = None;
+        if score.loss_sum.is_finite() {
+            let squared = self.update(cut, rate, look)?;
+            told.iter()
+                .for_each(|own| self.network.fold_statistics(&mut self.state, &own.statistics));
+            norms = squared
+                .map(|of_whole| look_at(&told, cut, of_whole))
+                .filter(|_| look == Look::AtNoise);
+        }
+        Ok(StepResult { score, norms })
+    }
+
+    /// Adds up the gradients of all and changes the parameters; tells their squared norm, where it
+    /// was needed.
+    fn update(
+        &mut self,
+        cut: MicroBatches,
+        rate: f64,
+        look: Look,
+    ) -> Result<Option<f64>, TrainError> {
+        let Self { replica, ranks, updater, summed, parameters, .. } = self;
+        let place = ranks.place();
+        let whole = place == Place::ALONE && cut.count() == 1;
+        if !whole {
+            let nodes = replica.nodes(&cut.of(place));
+            ranks.sum(LeafTree::new(cut.count()), &nodes, summed)?;
+        }
+        let (gradients, team) = match whole {
+            true => replica.alone(),
+            false => (&mut summed[..], replica.workspace().team()),
+        };
+        let squared = match updater.clips() || look == Look::AtNoise {
+            true => Some(ranks.sum_squares(updater.squares(gradients, team))?),
+            false => None,
+        };
+        updater.update(parameters, gradients, (rate, squared.map(f64::sqrt)), team);
+        ranks.gather(parameters)?;
+        Ok(squared)
+    }
+
+    /// All that the optimiser remembers, of all ranks' pieces: vectors by name, and its steps.
+    fn optimizer_memory(&mut self) -> Result<OptimizerVectors, TrainError> {
+        let (count, piece) = (self.parameters.len(), self.updater.piece());
+        let memory = self.updater.optimizer().memory();
+        let steps = memory.steps.map(|steps| *steps);
+        let mut slots = Vec::new();
+        for (name, values) in memory.slots {
+            let mut whole = vec![0.0; count];
+            whole[piece.clone()].copy_from_slice(values);
+            self.ranks.gather(&mut whole)?;
+            slots.push((name, whole));
+        }
+        Ok(OptimizerVectors { slots, steps })
+    }
+
+    /// Gives the other ranks what rank 0 has, or takes it from there. `memory` is what rank 0's
+    /// optimiser remembers of all pieces; without it, nothing.
+    fn take_over(&mut self, memory: Option<(Vec<Vec<f32>>, u64)>) -> Result<(), TrainError> {
+        self.ranks.take_over(&mut self.parameters)?;
+        self.ranks.take_over(&mut self.state)?;
+        let (count, piece) = (self.parameters.len(), self.updater.piece());
+        let (vectors, steps) = memory.unwrap_or_default();
+        let mut vectors = vectors.into_iter();
+        let own = self.updater.optimizer().memory();
+        for (_, values) in own.slots {
+            let mut whole = vectors.next().unwrap_or_else(|| vec![0.0; count]);
+            self.ranks.take_over(&mut whole)?;
+            values.copy_from_slice(&whole[piece.clone()]);
+        }
+        // Sixteen bits a number, which `f32` holds exactly.
+        let mut words = steps_to_words(steps);
+        self.ranks.take_over(&mut words)?;
+        if let Some(steps) = own.steps {
+            *steps = words_to_steps(&words);
+        }
+        self.handed_over = true;
+        Ok(())
+    }
+
+    /// Hands over what this rank has, unless the others have it.
+    fn hand_over(&mut self) -> Result<(), TrainError> {
+        if self.handed_over {
+            return Ok(());
+        }
+        self.ranks.tell(Order::TakeOver)?;
+        self.take_over(None)
     }
 
     /// Hands over each batch of pictures to judge by, with the network and its parameters.
@@ -158,9 +283,9 @@ impl<'a> DenseLearner<'a> {
     ) -> Result<(), TrainError> {
         let size = self.evaluation_batch;
         let mut feed = self.pictures.feed(part, size.min(chosen.len()), &self.network)?;
-        feed.foretell(chosen, &[], PictureUse::Judging)?;
+        feed.foretell(chosen, 0, &Vec::new, PictureUse::Judging)?;
         for chosen in chosen.chunks(size) {
-            let batch = feed.batch(chosen, View::Judged, self.workspace.team())?;
+            let batch = feed.batch(chosen, View::Judged, self.replica.workspace().team())?;
             self.network.check_inputs(batch.inputs)?;
             judge(self, batch);
         }
@@ -188,24 +313,11 @@ impl Learner for DenseLearner<'_> {
         size: StepSize,
         look: Look,
     ) -> Result<StepResult, TrainError> {
-        let wanted = PictureUse::Learning { epoch: chosen.epoch.into() };
-        self.feed.foretell(chosen.now, chosen.next, wanted)?;
-        let result = match look {
-            Look::AtNoise => self.look(chosen.step, chosen.now)?,
-            Look::No => {
-                let dropout = self.dropout.derive(chosen.step);
-                let score = self.gradients(chosen.step, chosen.now, dropout)?;
-                StepResult { score, norms: None }
-            }
-        };
-        if result.score.loss_sum.is_finite() {
-            let team = self.workspace.team();
-            if let Some(limit) = self.clip_norm {
-                clip_by_global_norm(&mut self.gradients, limit, team);
-            }
-            self.optimizer.step(&mut self.parameters, &self.gradients, size.rate, team);
-        }
-        Ok(result)
+        self.hand_over()?;
+        let Chosen { epoch, step, at, now, .. } = chosen;
+        let (at, examples) = (at as u64, now.len() as u64);
+        self.ranks.tell(Order::Step { epoch, step, at, examples, rate: size.rate, look })?;
+        self.step_together(chosen, size.rate, look)
     }
 
     fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
@@ -216,8 +328,8 @@ impl Learner for DenseLearner<'_> {
         };
         let mut score = BatchScore::default();
         self.judge(part, chosen, |own, batch| {
-            let Self { network, parameters, state, workspace, .. } = own;
-            score.add(network.score(parameters, state, batch, workspace));
+            let Self { network, parameters, state, replica, .. } = own;
+            score.add(network.score(parameters, state, batch, replica.workspace()));
         })?;
         Ok(Evaluation { score, auc: None })
     }
@@ -226,7 +338,8 @@ impl Learner for DenseLearner<'_> {
         let all = self.all_of_test();
         let mut predictions = Vec::with_capacity(all.len());
         self.judge(SetPart::Test, &all, |own, batch| {
-            let Self { network, parameters, state, workspace, .. } = own;
+            let Self { network, parameters, state, replica, .. } = own;
+            let workspace = replica.workspace();
             let rows = network.probabilities(parameters, state, batch.inputs, workspace);
             let rows = rows.chunks_exact(rows.len() / batch.labels.len());
             predictions.extend(
@@ -238,14 +351,14 @@ impl Learner for DenseLearner<'_> {
     }
 
     fn waited(&self) -> Option<Duration> {
-        Some(self.feed.waited())
+        Some(self.replica.waited())
     }
 
     fn parameters(&self) -> Vec<f32> {
         self.parameters.to_vec()
     }
 
-    fn memory(&mut self) -> Vec<OwnedTensor> {
+    fn memory(&mut self) -> Result<Vec<OwnedTensor>, TrainError> {
         let mut tensors: Vec<OwnedTensor> = Vec::new();
         for (kind, infos, values) in self.vectors() {
             tensors.extend(infos.iter().map(|info| OwnedTensor {
@@ -254,16 +367,15 @@ impl Learner for DenseLearner<'_> {
                 values: values[info.range.clone()].to_vec(),
             }));
         }
-        let memory = self.optimizer.memory();
-        for (name, values) in memory.slots {
-            tensors.push(OwnedTensor::vector(format!("optimizer.{name}"), values.to_vec()));
+        self.ranks.tell(Order::HandIn)?;
+        let OptimizerVectors { slots, steps } = self.optimizer_memory()?;
+        let named = |(name, values)| OwnedTensor::vector(format!("optimizer.{name}"), values);
+        tensors.extend(slots.into_iter().map(named));
+        if let Some(steps) = steps {
+            let words = steps_to_words(steps).to_vec();
+            tensors.push(OwnedTensor::vector("optimizer.steps", words));
         }
-        if let Some(steps) = memory.steps {
-            // Sixteen bits a number, which `f32` holds exactly.
-            let words = [0, 16, 32, 48].map(|shift| (*steps >> shift & 0xffff) as f32);
-            tensors.push(OwnedTensor::vector("optimizer.steps", words.to_vec()));
-        }
-        tensors
+        Ok(tensors)
     }
 
     fn restore(&mut self, file: &SafeTensors) -> Result<(), TrainError> {
@@ -278,15 +390,21 @@ impl Learner for DenseLearner<'_> {
         };
         kept(PARAMETERS, self.network.tensors(), &mut self.parameters)?;
         kept(STATE, self.network.state_tensors(), &mut self.state)?;
-        let memory = self.optimizer.memory();
-        for (name, values) in memory.slots {
-            values.copy_from_slice(&wanted(file, &format!("optimizer.{name}"), count)?);
-        }
-        if let Some(steps) = memory.steps {
-            let words = wanted(file, "optimizer.steps", 4)?;
-            *steps = words.iter().rev().fold(0, |sum, &word| sum << 16 | word as u64);
-        }
-        Ok(())
+        let memory = self.updater.optimizer().memory();
+        let slots = memory.slots.iter();
+        let vectors = slots.map(|(name, _)| wanted(file, &format!("optimizer.{name}"), count));
+        let vectors = vectors.collect::<Result<_, _>>()?;
+        let steps = match memory.steps {
+            Some(_) => words_to_steps(&wanted(file, "optimizer.steps", 4)?),
+            None => 0,
+        };
+        self.ranks.tell(Order::TakeOver)?;
+        self.take_over(Some((vectors, steps)))
+    }
+
+    fn bytes_sent(&mut self) -> Result<u64, TrainError> {
+        self.ranks.tell(Order::Account)?;
+        self.ranks.sent()
     }
 
     fn export(&self) -> Vec<OwnedTensor> {
@@ -314,8 +432,8 @@ impl Learner for DenseLearner<'_> {
         let chosen: Vec<u32> = (0..).take(self.examples().min(SAMPLES)).collect();
         let view = View::Learned(self.changes.derive(1));
         let mut feed = self.pictures.feed(SetPart::Train, chosen.len(), &self.network)?;
-        feed.foretell(&chosen, &[], PictureUse::Learning { epoch: 1 })?;
-        let batch = feed.batch(&chosen, view, self.workspace.team())?;
+        feed.foretell(&chosen, 0, &Vec::new, PictureUse::Learning { epoch: 1 })?;
+        let batch = feed.batch(&chosen, view, self.replica.workspace().team())?;
         let pictures = batch.inputs.chunks_exact(rows * columns * channels);
         let picture = |inputs: &[f32]| {
             let pixels = inputs.iter().map(|&input| (input * 255.0).round() as u8).collect();
@@ -325,16 +443,49 @@ impl Learner for DenseLearner<'_> {
     }
 }
 
-/// Where the parameters lie that training changes.
-fn trained_ranges(tensors: &[TensorInfo]) -> Vec<Range<usize>> {
-    let mut ranges: Vec<Range<usize>> = Vec::new();
-    for tensor in tensors.iter().filter(|tensor| tensor.trainable) {
-        match ranges.last_mut() {
-            Some(last) if last.end == tensor.range.start => last.end = tensor.range.end,
-            _ => ranges.push(tensor.range.clone()),
+/// The network of a job, whose pictures are such as it takes.
+fn checked_network(job: &JobSpec, pictures: &Pictures) -> Result<Network, TrainError> {
+    let mut network = network_of(job, pictures)?;
+    for part in [SetPart::Train, SetPart::Test] {
+        if let Some(highest) = pictures.highest_pixel(part) {
+            network.check_inputs(&[highest.into()])?;
         }
     }
-    ranges
+    if let Some(prefix) = &job.freeze {
+        network.freeze(prefix)?;
+    }
+    Ok(network)
+}
+
+/// Parameters and state before the first step.
+fn beginning(
+    network: &Network,
+    job: &JobSpec,
+    seed: Seed,
+) -> Result<(Numbers, Vec<f32>), TrainError> {
+    let drawn = network.initial_parameters(seed.value());
+    let (mut parameters, mut state) = (Numbers::from(&drawn[..]), network.initial_state());
+    if let Some(path) = &job.weights {
+        let file = SafeTensors::open(Path::new(path))?;
+        network.load_weights(&file, &mut parameters, &mut state)?;
+    }
+    Ok((parameters, state))
+}
+
+/// What a look at the noise found.
+fn look_at(told: &[Told], cut: MicroBatches, of_whole: f64) -> GradientNorms {
+    let of_parts = told.iter().map(|own| own.squared).sum::<f64>() / told.len() as f64;
+    let whole: usize = told.iter().map(|own| own.score.examples).sum();
+    GradientNorms { part: cut.mean_size(), of_parts, whole: whole as f64, of_whole }
+}
+
+/// A count as numbers of sixteen bits, which `f32` holds exactly.
+fn steps_to_words(steps: u64) -> [f32; 4] {
+    [0, 16, 32, 48].map(|shift| (steps >> shift & 0xffff) as f32)
+}
+
+fn words_to_steps(words: &[f32]) -> u64 {
+    words.iter().rev().fold(0, |sum, &word| sum << 16 | word as u64)
 }
 
 #[cfg(test)]

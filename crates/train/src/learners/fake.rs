@@ -81,13 +81,14 @@ impl Learner for Fake {
             self.sums[place] = 0.9 * self.sums[place] + size.rate as f32 * (example as f32 + 1.0);
         }
         self.steps.push((chosen.step, chosen.now.to_vec(), size.rate));
-        let half_batch = chosen.now.len() / 2;
+        let whole = chosen.now.len() as f64;
         // |G_B|^2 = |G|^2 + tr(S) / B, here with |G|^2 = 1.
-        let norm = |batch: usize| 1.0 + self.noise / batch as f64;
+        let norm = |batch: f64| 1.0 + self.noise / batch;
         let norms = (look == Look::AtNoise).then(|| GradientNorms {
-            half_batch,
-            of_halves: norm(half_batch),
-            of_whole: norm(2 * half_batch),
+            part: 0.5 * whole,
+            of_parts: norm(0.5 * whole),
+            whole,
+            of_whole: norm(whole),
         });
         Ok(StepResult { score: score((self.loss)(chosen.step), chosen.now.len()), norms })
     }
@@ -116,8 +117,8 @@ impl Learner for Fake {
         self.sums.clone()
     }
 
-    fn memory(&mut self) -> Vec<OwnedTensor> {
-        vec![OwnedTensor::vector("parameters.sums", self.sums.clone())]
+    fn memory(&mut self) -> Result<Vec<OwnedTensor>, TrainError> {
+        Ok(vec![OwnedTensor::vector("parameters.sums", self.sums.clone())])
     }
 
     fn restore(&mut self, file: &SafeTensors) -> Result<(), TrainError> {

@@ -54,7 +54,10 @@ pub(crate) trait Learner {
     fn parameters(&self) -> Vec<f32>;
 
     /// Everything that a checkpoint keeps: parameters, state and the optimiser's memory.
-    fn memory(&mut self) -> Vec<OwnedTensor>;
+    ///
+    /// # Errors
+    /// When a rank that has a part of it is lost.
+    fn memory(&mut self) -> Result<Vec<OwnedTensor>, TrainError>;
 
     /// Puts back what [`Self::memory`] told.
     ///
@@ -84,6 +87,14 @@ pub(crate) trait Learner {
         Ok(Vec::new())
     }
 
+    /// Bytes that the ranks which train together have sent to each other.
+    ///
+    /// # Errors
+    /// When one is lost.
+    fn bytes_sent(&mut self) -> Result<u64, TrainError> {
+        Ok(0)
+    }
+
     /// How many examples one step takes when the schedule says `batch`.
     fn stride(&self, batch: usize) -> usize {
         batch
@@ -102,6 +113,8 @@ pub(crate) struct Chosen<'a> {
     pub(crate) epoch: u32,
     /// Number of the step.
     pub(crate) step: u64,
+    /// Examples of the epoch that came before.
+    pub(crate) at: usize,
     /// Those to learn from now.
     pub(crate) now: &'a [u32],
     /// Those that are left of the epoch.

@@ -191,9 +191,9 @@ impl Learner for SparseLearner<'_> {
         self.model.weights()
     }
 
-    fn memory(&mut self) -> Vec<OwnedTensor> {
+    fn memory(&mut self) -> Result<Vec<OwnedTensor>, TrainError> {
         let memory = self.model.memory().into_iter();
-        memory.map(|(name, values)| OwnedTensor::vector(name, values)).collect()
+        Ok(memory.map(|(name, values)| OwnedTensor::vector(name, values)).collect())
     }
 
     fn restore(&mut self, file: &SafeTensors) -> Result<(), TrainError> {

@@ -58,8 +58,7 @@ impl Pace {
 
     /// Whether a step looks at the noise of its gradients.
     pub(crate) fn look(&self, step: u64, examples: usize) -> Look {
-        // Halves of one size, or the estimate would be biased.
-        let due = step.is_multiple_of(LOOK_EVERY) && examples >= 2 && examples.is_multiple_of(2);
+        let due = step.is_multiple_of(LOOK_EVERY) && examples >= 2;
         if self.adaptive.is_some() && due { Look::AtNoise } else { Look::No }
     }
 
@@ -109,7 +108,8 @@ mod tests {
     use crate::learners::fake::fake_job;
 
     /// Where |G|^2 is 1 and tr(S) 20: at a batch of 2 the norm is 11, at 4 it is 6.
-    const NORMS: GradientNorms = GradientNorms { half_batch: 2, of_halves: 11.0, of_whole: 6.0 };
+    const NORMS: GradientNorms =
+        GradientNorms { part: 2.0, of_parts: 11.0, whole: 4.0, of_whole: 6.0 };
 
     fn pace(keys: serde_json::Value, examples: usize) -> Pace {
         Pace::new(&fake_job(keys), examples)
@@ -151,13 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn only_an_adaptive_pace_looks_at_even_batches_now_and_then() {
+    fn only_an_adaptive_pace_looks_at_batches_of_two_or_more_now_and_then() {
         let noise = pace(json!({ "schedule": "noise-scale" }), 100);
         let looks: Vec<u64> =
             (1..=40).filter(|&step| noise.look(step, 4) == Look::AtNoise).collect();
         assert_eq!(looks, [10, 20, 30, 40]);
-        assert_eq!(noise.look(10, 5), Look::No, "halves must be of one size");
-        assert_eq!(noise.look(10, 0), Look::No);
+        assert_eq!([noise.look(10, 5), noise.look(10, 2)], [Look::AtNoise; 2]);
+        assert_eq!([noise.look(10, 1), noise.look(10, 0)], [Look::No; 2], "it has no parts");
         assert_eq!(pace(json!({}), 100).look(10, 4), Look::No);
     }
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use trainwright_study::JobSpec;
-use trainwright_train::{Diverged, Flow, TrainEvent, TrainOutcome, train};
+use trainwright_train::{Diverged, Flow, TrainEvent, TrainOptions, TrainOutcome};
 
-use crate::{Error, Wish};
+use crate::{Error, Wish, train};
 
 /// How a job talks to what started it.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ pub fn job(
         None => None,
     };
     let mut failure = None;
-    let outcome = train(&job, &mut |event| {
+    let outcome = train(&job, &TrainOptions::default(), &mut |event| {
         on_event(event);
         if let Some(lines) = &mut metrics
             && let Err(error) = lines.tell(event)

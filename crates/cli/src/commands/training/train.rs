@@ -6,12 +6,13 @@ use std::env;
 use std::path::PathBuf;
 
 use trainwright::training::{
-    CheckpointOptions, CheckpointStart, Flow, TrainEvent, TrainOptions, TrainOutcome,
+    CheckpointOptions, CheckpointStart, Flow, TrainEvent, TrainOptions, TrainOutcome, WorkRequest,
+    Workers,
 };
-use trainwright::{Error, JobChannels, terminal};
+use trainwright::{Error, JobChannels, launched_rank, terminal};
 use trainwright_study::{Configuration, JobSpec, JobTemplate, Level};
 
-use crate::arguments::{JobArguments, TrainArguments};
+use crate::arguments::{JobArguments, TrainArguments, WorkerArguments};
 use crate::commands::training::damaged_checkpoints::tell_damaged;
 use crate::interrupt::Interrupt;
 use crate::output::print;
@@ -19,6 +20,10 @@ use live::Live;
 
 pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
     let spec = job_spec(arguments)?;
+    if let Some(request) = launched_worker(arguments) {
+        trainwright::worker(&request)?;
+        return Ok(0);
+    }
     let interrupt = Interrupt::listen()?;
     let live = Live::new(arguments.json);
     let outcome = trainwright::train(&spec, &options(arguments), &mut |event| {
@@ -32,6 +37,23 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
         }
     });
     end(&outcome?)
+}
+
+/// What a process joins that a launcher has started with the words of rank 0, as another rank.
+fn launched_worker(arguments: &TrainArguments) -> Option<WorkRequest> {
+    let Some(Workers::Joining { listen, secret }) = workers(arguments) else { return None };
+    let rank = launched_rank().filter(|rank| *rank > 0);
+    Some(WorkRequest { join: listen, secret, rank: Some(rank?), max_pixels: arguments.max_pixels })
+}
+
+pub(crate) fn worker(arguments: &WorkerArguments) -> anyhow::Result<u8> {
+    trainwright::worker(&WorkRequest {
+        join: arguments.join.clone(),
+        secret: arguments.secret_file.clone(),
+        rank: arguments.rank,
+        max_pixels: arguments.max_pixels,
+    })?;
+    Ok(0)
 }
 
 pub(crate) fn job(arguments: &JobArguments) -> anyhow::Result<u8> {
@@ -80,7 +102,15 @@ fn options(arguments: &TrainArguments) -> TrainOptions {
         }),
         export: keeping.export.clone(),
         max_pixels: arguments.max_pixels,
+        workers: workers(arguments),
     }
+}
+
+/// Workers that join from elsewhere, where that is asked for.
+fn workers(arguments: &TrainArguments) -> Option<Workers> {
+    let (listen, secret) = (&arguments.meeting.listen, &arguments.meeting.secret_file);
+    let (listen, secret) = (listen.clone()?, secret.clone()?);
+    Some(Workers::Joining { listen, secret })
 }
 
 fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
@@ -103,6 +133,7 @@ fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
     let number = |value: Option<f64>| value.map(Level::Number);
     let integer = |value: Option<i64>| value.map(Level::Integer);
     let optional = [
+        ("micro_batch", integer(arguments.micro_batch)),
         ("schedule", Some(text(&learning.schedule))),
         ("warmup", number(learning.warmup)),
         ("reference_batch", integer(learning.reference_batch)),

@@ -26,6 +26,8 @@ const ADAPTED: &[(&str, Option<&str>, &str)] = &[
         Some("queue fit --data results.csv --column cost_exact || test $? = 2"),
         "refused, as the page says",
     ),
+    ("--listen 127.0.0.1:7700", None, "waits for a worker; `workers.rs` has both"),
+    ("trainwright worker --join", None, "needs a training to join; `workers.rs` has both"),
     ("cargo install", None, "takes minutes; `cargo build` has built the same"),
 ];
 

@@ -21,6 +21,8 @@ pub struct JobDraft {
     pub lr: Option<Level>,
     /// Examples a step.
     pub batch: Option<Level>,
+    /// Examples whose gradients are computed at once, whatever the number of replicas.
+    pub micro_batch: Option<Level>,
     /// Passes over the training data.
     pub epochs: Option<Level>,
     /// `sgd`, `momentum`, `nesterov`, `adam`, `adamw`, `adagrad` or `ftrl`.
@@ -62,11 +64,11 @@ pub struct JobDraft {
     pub hash_bits: Option<Level>,
     /// Whether the updates of a sparse model wait for each other: `sync` or `hogwild`.
     pub update: Option<Level>,
-    /// `one-device`.
+    /// `one-device`, `mirrored` or `multi-worker`.
     pub strategy: Option<Level>,
-    /// Replicas of the network.
+    /// Replicas of the network, for `mirrored`.
     pub replicas: Option<Level>,
-    /// Worker processes.
+    /// Worker processes, for `multi-worker`.
     pub workers: Option<Level>,
     /// Threads that one replica computes with.
     pub threads: Option<Level>,
@@ -82,6 +84,7 @@ impl JobDraft {
             ("neurons", self.neurons),
             ("lr", self.lr),
             ("batch", self.batch),
+            ("micro_batch", self.micro_batch),
             ("epochs", self.epochs),
             ("optimizer", self.optimizer),
             ("schedule", self.schedule),

@@ -47,7 +47,7 @@ fn steps_are_those_of_logistic_regression() {
     let mut learner = SparseLearner::new(&job, &splits).unwrap();
     let mut slow = [0.0_f64; 5];
     for (step, now) in [(1, &[0_u32, 1, 2, 3][..]), (2, &[3, 0]), (3, &[2])] {
-        let chosen = Chosen { epoch: 1, step, now, next: &[] };
+        let chosen = Chosen { epoch: 1, step, at: 0, now, next: &[] };
         let size = StepSize { rate: 0.5, batch: 4 };
         let result = learner.step(chosen, size, Look::No).unwrap();
         let (mut gradients, mut loss) = ([0.0; 5], 0.0);

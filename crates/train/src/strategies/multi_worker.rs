@@ -1,0 +1,141 @@
+//! Worker processes share each batch and stay equal, here or on several machines.
+//!
+//! The process that is asked to train is rank 0. It starts the others itself, or waits until they
+//! join; each gets the job from it.
+
+mod started;
+
+use std::path::{Path, PathBuf};
+
+use trainwright_comm::{CommError, Coordinator, Group, JoinOptions, Secret, join};
+use trainwright_networks::processor_kind;
+use trainwright_records::pictures::PixelLimit;
+use trainwright_study::JobSpec;
+
+use super::rank::{follow, lead, opened};
+use crate::checkpoints::last_checkpoint;
+use crate::error::TrainError;
+use crate::events::TrainOutcome;
+use crate::train::{Listener, TrainOptions};
+use started::StartedWorkers;
+
+/// Most bytes of a job as JSON.
+const LONGEST_JOB: usize = 1 << 20;
+
+/// Where workers meet that are started on this machine.
+const HERE: &str = "127.0.0.1:0";
+
+/// How the workers of a job come to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Workers {
+    /// They are started here, by the words `worker --join ADDRESS --secret-file FILE` to this
+    /// program.
+    Started {
+        /// The program.
+        program: PathBuf,
+    },
+    /// They are started elsewhere and join.
+    Joining {
+        /// Address to listen on, such as `10.0.0.1:7000`.
+        listen: String,
+        /// File with the secret that all workers share.
+        secret: PathBuf,
+    },
+}
+
+/// What a worker needs to join a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkRequest {
+    /// Where rank 0 listens.
+    pub join: String,
+    /// File with the secret that all workers share.
+    pub secret: PathBuf,
+    /// The rank it wants to be; the next free one where `None`.
+    pub rank: Option<usize>,
+    /// Most pixels that a picture file may have; what the environment says where `None`.
+    pub max_pixels: Option<PixelLimit>,
+}
+
+/// Trains a job as rank 0 of its workers.
+///
+/// # Errors
+/// When its data cannot be read, its network not be built, or a worker is missing or lost.
+pub(crate) fn train(
+    job: &JobSpec,
+    options: &TrainOptions,
+    on_event: Listener<'_>,
+) -> Result<TrainOutcome, TrainError> {
+    // What is wrong with the job is told before anything is started.
+    let (pictures, load_s) = opened(job, options.max_pixels)?;
+    let (mut group, started) = gathered(job, options.workers.as_ref())?;
+    if let Some(group) = &mut group {
+        let mut text = serde_json::to_vec(job).expect("a job is made of texts and numbers");
+        group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?;
+    }
+    let outcome = lead(group, job, options, (&pictures, load_s), on_event);
+    let outcome = outcome.map_err(|error| explained(error, options));
+    match &outcome {
+        Ok(_) => started.wait(),
+        // Those that still run would only wait for their own time to be up.
+        Err(_) => started.end(),
+    }
+    outcome
+}
+
+/// Joins a job and works for it until its end.
+///
+/// # Errors
+/// When it is refused, its data cannot be read, or another rank is lost.
+pub fn work(request: &WorkRequest) -> Result<(), TrainError> {
+    let secret = secret_in(&request.secret)?;
+    let mut group = join(&request.join, request.rank, join_options(secret))?;
+    let mut text = Vec::new();
+    group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?;
+    let job: JobSpec = serde_json::from_slice(&text).map_err(|_| TrainError::UnknownOrder)?;
+    let (pictures, _) = opened(&job, request.max_pixels)?;
+    follow(group, &job, &pictures)
+}
+
+/// Rank 0 of a group of all workers; none for a single one.
+fn gathered(
+    job: &JobSpec,
+    workers: Option<&Workers>,
+) -> Result<(Option<Group>, StartedWorkers), TrainError> {
+    let count = job.workers as usize;
+    if count == 1 {
+        return Ok((None, StartedWorkers::none()));
+    }
+    match workers {
+        None => Err(TrainError::NoWorkers),
+        Some(Workers::Joining { listen, secret }) => {
+            let coordinator = Coordinator::listen(listen, join_options(secret_in(secret)?))?;
+            Ok((Some(coordinator.gather(count)?), StartedWorkers::none()))
+        }
+        Some(Workers::Started { program }) => {
+            let secret = Secret::random()?;
+            let coordinator = Coordinator::listen(HERE, join_options(secret.clone()))?;
+            let address = coordinator.address().to_string();
+            let started = StartedWorkers::start(program, count - 1, &address, &secret)?;
+            match coordinator.gather(count) {
+                Ok(group) => Ok((Some(group), started)),
+                Err(error) => Err(started.why_missing().unwrap_or(error.into())),
+            }
+        }
+    }
+}
+
+fn join_options(secret: Secret) -> JoinOptions {
+    let fingerprint = format!("trainwright {}, {}", env!("CARGO_PKG_VERSION"), processor_kind());
+    JoinOptions { fingerprint, ..JoinOptions::new(secret) }
+}
+
+fn secret_in(path: &Path) -> Result<Secret, CommError> {
+    Secret::from_file(path)
+}
+
+/// A lost worker is told with the checkpoint from which the job can go on.
+fn explained(error: TrainError, options: &TrainOptions) -> TrainError {
+    let TrainError::Together(error) = error else { return error };
+    let folder = options.checkpoint.as_ref().map(|own| own.folder.as_path());
+    TrainError::Lost { error, checkpoint: folder.and_then(last_checkpoint) }
+}
