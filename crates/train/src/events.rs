@@ -126,6 +126,9 @@ pub struct Done {
     pub replicas: u32,
     /// Bytes that replicas sent to each other.
     pub bytes_sent: u64,
+    /// What each rank did with its time; empty for sparse models.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankTimes>,
     /// SHA-256 of the final parameters as little-endian `f32`, in hexadecimal.
     pub parameters_hash: String,
     /// Time of `time_s` in which steps waited for their pictures.
@@ -147,6 +150,27 @@ pub struct Done {
     /// As in the last [`EpochEnd`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_auc: Option<f64>,
+}
+
+/// What one rank did with the time of its steps, since its process began.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct RankTimes {
+    /// Which rank.
+    pub rank: usize,
+    /// Computing gradients.
+    pub compute_s: f64,
+    /// Waiting for pictures.
+    pub input_wait_s: f64,
+    /// Waiting until the slowest rank had its gradients too.
+    pub barrier_wait_s: f64,
+    /// Adding up gradients, and giving parameters to each other.
+    pub communication_s: f64,
+    /// Clipping and the optimiser.
+    pub update_s: f64,
+    /// Bytes that it sent.
+    pub bytes_sent: u64,
+    /// Bytes that it received.
+    pub bytes_received: u64,
 }
 
 /// Where a job diverged.

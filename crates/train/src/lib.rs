@@ -30,7 +30,8 @@ const STATE: &str = "state";
 pub use checkpoints::{CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint};
 pub use error::TrainError;
 pub use events::{
-    Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome,
+    Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankTimes, Step, Stopped, TrainEvent,
+    TrainOutcome,
 };
 pub use learners::memory_limit::MemoryLimit;
 pub use predict::{ClassScore, PredictRequest, Predicted, Predictions, predict};

@@ -4,7 +4,7 @@ pub(crate) mod divergence;
 pub(crate) mod early_stopping;
 pub(crate) mod pace;
 pub(crate) mod progress;
-mod stopwatch;
+pub(crate) mod stopwatch;
 
 use std::path::PathBuf;
 
@@ -16,7 +16,8 @@ use crate::checkpoints::keeper::Keeper;
 use crate::checkpoints::{CheckpointOptions, DamagedCheckpoint};
 use crate::error::TrainError;
 use crate::events::{
-    Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, Step, Stopped, TrainEvent, TrainOutcome,
+    Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankTimes, Step, Stopped, TrainEvent,
+    TrainOutcome,
 };
 use crate::learners::learner::{Chosen, Learner, Part};
 use crate::outputs::export::{check_export, export};
@@ -189,8 +190,8 @@ impl<'a> Course<'a> {
                 return Ok(self.stopped());
             }
         }
-        let bytes_sent = self.learner.bytes_sent()?;
-        Ok(TrainOutcome::Done(self.done(bytes_sent)))
+        let ranks = self.learner.account()?;
+        Ok(TrainOutcome::Done(self.done(ranks)))
     }
 
     /// Makes the steps that are left of this epoch.
@@ -312,7 +313,7 @@ impl<'a> Course<'a> {
         saved
     }
 
-    fn done(&self, bytes_sent: u64) -> Done {
+    fn done(&self, ranks: Vec<RankTimes>) -> Done {
         let Progress { steps, examples, training_s, evaluation_s, checkpoint_s, .. } =
             self.progress;
         let input_wait_s = self.progress.input_wait_s;
@@ -327,7 +328,8 @@ impl<'a> Course<'a> {
             steps,
             strategy: self.job.strategy,
             replicas: self.job.ranks(),
-            bytes_sent,
+            bytes_sent: ranks.iter().map(|rank| rank.bytes_sent).sum(),
+            ranks,
             parameters_hash: parameters_hash(&self.learner.parameters()),
             input_wait_s,
             input_wait_share: input_wait_s.map(|waited| waited / training_s),

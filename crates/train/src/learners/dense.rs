@@ -10,7 +10,7 @@ mod replica;
 mod updater;
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use trainwright_comm::{Group, LeafTree};
 use trainwright_networks::{
@@ -21,6 +21,7 @@ use trainwright_records::pipeline::PictureUse;
 use trainwright_study::{JobSpec, Seed};
 
 use crate::error::TrainError;
+use crate::events::RankTimes;
 use crate::input::batches::View;
 use crate::input::{Pictures, SetPart};
 use crate::learners::described::{evaluation_batch, network_of};
@@ -31,6 +32,7 @@ use crate::learners::memory_limit::check_memory;
 use crate::learners::optimizers::remembered;
 use crate::predict::Predicted;
 use crate::predict::trained::AboutNetwork;
+use crate::train::stopwatch::timed;
 use crate::{PARAMETERS, STATE};
 use micro_batches::{MicroBatches, Place};
 use ranks::{Order, Ranks};
@@ -61,6 +63,7 @@ pub(crate) struct DenseLearner<'a> {
     /// Pictures that are scored at once.
     evaluation_batch: usize,
     changes: Seed,
+    times: RankTimes,
 }
 
 /// What the optimisers of all pieces remember.
@@ -127,6 +130,7 @@ impl<'a> DenseLearner<'a> {
             network,
             evaluation_batch,
             changes: seed.derive(CHANGES),
+            times: RankTimes::default(),
         })
     }
 
@@ -159,7 +163,7 @@ impl<'a> DenseLearner<'a> {
                     self.step_together(Chosen { epoch, step, at, now, next }, rate, look)?;
                 }
                 Order::HandIn => drop(self.optimizer_memory()?),
-                Order::Account => drop(self.ranks.sent()?),
+                Order::Account => drop(self.ranks.account(self.times)?),
                 Order::End => return Ok(()),
             }
         }
@@ -181,9 +185,14 @@ impl<'a> DenseLearner<'a> {
         look: Look,
     ) -> Result<StepResult, TrainError> {
         let cut = self.replica.cut(chosen.now.len(), look);
-        let Self { network, parameters, state, replica, ranks, .. } = self;
+        let Self { network, parameters, state, replica, ranks, times, .. } = self;
+        let (start, waited) = (Instant::now(), replica.waited());
         let told = replica.learn(Model { network, parameters, state }, chosen, look)?;
-        let told = ranks.gather_told(told, state.len())?;
+        let (learned, input) = (start.elapsed(), replica.waited() - waited);
+        times.input_wait_s += input.as_secs_f64();
+        times.compute_s += learned.saturating_sub(input).as_secs_f64();
+        // The first thing of a step for which ranks need each other: whoever is early waits here.
+        let told = timed(&mut times.barrier_wait_s, || ranks.gather_told(told, state.len()))?;
         let mut score = BatchScore::default();
         told.iter().for_each(|own| score.add(own.score));
         let mut norms = None;
@@ -206,23 +215,28 @@ impl<'a> DenseLearner<'a> {
         rate: f64,
         look: Look,
     ) -> Result<Option<f64>, TrainError> {
-        let Self { replica, ranks, updater, summed, parameters, .. } = self;
+        let Self { replica, ranks, updater, summed, parameters, times, .. } = self;
         let place = ranks.place();
         let whole = place == Place::ALONE && cut.count() == 1;
         if !whole {
             let nodes = replica.nodes(&cut.of(place));
-            ranks.sum(LeafTree::new(cut.count()), &nodes, summed)?;
+            let tree = LeafTree::new(cut.count());
+            timed(&mut times.communication_s, || ranks.sum(tree, &nodes, summed))?;
         }
         let (gradients, team) = match whole {
             true => replica.alone(),
             false => (&mut summed[..], replica.workspace().team()),
         };
         let squared = match updater.clips() || look == Look::AtNoise {
-            true => Some(ranks.sum_squares(updater.squares(gradients, team))?),
+            true => {
+                let own = timed(&mut times.update_s, || updater.squares(gradients, team));
+                Some(timed(&mut times.communication_s, || ranks.sum_squares(own))?)
+            }
             false => None,
         };
-        updater.update(parameters, gradients, (rate, squared.map(f64::sqrt)), team);
-        ranks.gather(parameters)?;
+        let size = (rate, squared.map(f64::sqrt));
+        timed(&mut times.update_s, || updater.update(parameters, gradients, size, team));
+        timed(&mut times.communication_s, || ranks.gather(parameters))?;
         Ok(squared)
     }
 
@@ -402,9 +416,9 @@ impl Learner for DenseLearner<'_> {
         self.take_over(Some((vectors, steps)))
     }
 
-    fn bytes_sent(&mut self) -> Result<u64, TrainError> {
+    fn account(&mut self) -> Result<Vec<RankTimes>, TrainError> {
         self.ranks.tell(Order::Account)?;
-        self.ranks.sent()
+        self.ranks.account(self.times)
     }
 
     fn export(&self) -> Vec<OwnedTensor> {

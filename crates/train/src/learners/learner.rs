@@ -8,6 +8,7 @@ use trainwright_records::pictures::Picture;
 use trainwright_study::Seed;
 
 use crate::error::TrainError;
+use crate::events::RankTimes;
 use crate::predict::Predicted;
 use crate::predict::trained::AboutNetwork;
 
@@ -87,12 +88,12 @@ pub(crate) trait Learner {
         Ok(Vec::new())
     }
 
-    /// Bytes that the ranks which train together have sent to each other.
+    /// What each of the ranks that train together did with its time.
     ///
     /// # Errors
     /// When one is lost.
-    fn bytes_sent(&mut self) -> Result<u64, TrainError> {
-        Ok(0)
+    fn account(&mut self) -> Result<Vec<RankTimes>, TrainError> {
+        Ok(Vec::new())
     }
 
     /// How many examples one step takes when the schedule says `batch`.

@@ -185,6 +185,31 @@ fn a_checkpoint_of_some_replicas_goes_on_with_another_number() {
 }
 
 #[test]
+fn ranks_account_for_their_time_and_what_one_sends_others_receive() {
+    let set = pictures(120, 28);
+    let keys = json!({ "network": "mlp", "optimizer": "adam", "clip_norm": 1.0, "epochs": 20 });
+    let job = job(set.path(), &keys);
+    for replicas in [1, 3] {
+        let done = done(&mirrored(&job, replicas), &TrainOptions::default());
+        assert_eq!(
+            done.ranks.iter().map(|own| own.rank).collect::<Vec<_>>(),
+            (0..replicas as usize).collect::<Vec<_>>()
+        );
+        let sent: u64 = done.ranks.iter().map(|own| own.bytes_sent).sum();
+        let received: u64 = done.ranks.iter().map(|own| own.bytes_received).sum();
+        assert_eq!((sent, sent > 0), (received, replicas > 1));
+        assert_eq!(done.bytes_sent, sent);
+        let first = done.ranks[0];
+        let covered = first.compute_s
+            + first.input_wait_s
+            + first.barrier_wait_s
+            + first.communication_s
+            + first.update_s;
+        assert!(covered > 0.5 * done.time_s && covered <= done.time_s, "{first:?} {}", done.time_s);
+    }
+}
+
+#[test]
 fn more_replicas_than_examples_of_a_step_are_no_trouble() {
     let set = pictures(5, 6);
     let keys = json!({ "network": "mlp", "optimizer": "sgd", "batch": 2, "micro_batch": 1 });

@@ -1,6 +1,7 @@
 //! Events of a training in words.
 
-use trainwright_train::{DivergedBy, Done, Ended, EpochEnd, TrainEvent};
+use trainwright_report::terminal::TextTable;
+use trainwright_train::{DivergedBy, Done, Ended, EpochEnd, RankTimes, TrainEvent};
 
 /// One event in one line; single steps are told nothing of.
 pub fn train_event(event: &TrainEvent) -> Option<String> {
@@ -47,13 +48,39 @@ fn done_line(done: &Done) -> String {
         .input_wait_share
         .map(|share| format!("; waited for pictures {:.1} % of the time", 100.0 * share));
     format!(
-        "done: test accuracy {:.4} after {} steps in {:.2} s, {:.0} examples/s{}{why}",
+        "done: test accuracy {:.4} after {} steps in {:.2} s, {:.0} examples/s{}{why}{}",
         done.test_accuracy,
         done.steps,
         done.time_s,
         done.examples_per_s,
-        waited.unwrap_or_default()
+        waited.unwrap_or_default(),
+        rank_table(&done.ranks)
     )
+}
+
+/// What each of several ranks did with its time; nothing for one.
+fn rank_table(ranks: &[RankTimes]) -> String {
+    if ranks.len() < 2 {
+        return String::new();
+    }
+    let head =
+        ["rank", "computed", "pictures", "waited", "exchanged", "updated", "sent", "received"];
+    let mut table = TextTable::with_header(head);
+    for own in ranks {
+        let seconds = |time: f64| format!("{time:.2} s");
+        let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+        table.row([
+            own.rank.to_string(),
+            seconds(own.compute_s),
+            seconds(own.input_wait_s),
+            seconds(own.barrier_wait_s),
+            seconds(own.communication_s),
+            seconds(own.update_s),
+            megabytes(own.bytes_sent),
+            megabytes(own.bytes_received),
+        ]);
+    }
+    format!("\n{}", table.to_string().trim_end())
 }
 
 #[cfg(test)]

@@ -12,10 +12,14 @@ use trainwright_networks::{BatchScore, NORM_BLOCK};
 use super::micro_batches::Place;
 use super::replica::Told;
 use crate::error::TrainError;
+use crate::events::RankTimes;
 use crate::learners::learner::Look;
 
 /// Tag of orders.
 const ORDER: u64 = 1;
+
+/// Most bytes of an account.
+const LONGEST_ACCOUNT: usize = 4096;
 
 /// How often a rank without an order looks whether the group is still whole.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -35,7 +39,7 @@ pub(super) enum Order {
     Step { epoch: u32, step: u64, at: u64, examples: u64, rate: f64, look: Look },
     /// Hand in what the optimiser remembers.
     HandIn,
-    /// Tell what was sent.
+    /// Tell what was done with the time.
     Account,
     /// Go home.
     End,
@@ -175,13 +179,16 @@ impl Ranks {
         Ok(())
     }
 
-    /// Bytes that all ranks have sent so far.
-    pub(super) fn sent(&mut self) -> Result<u64, TrainError> {
-        let Some(group) = &mut self.group else { return Ok(0) };
-        let own = group.traffic().sent.to_le_bytes();
-        let all = group.all_gather_bytes(&own, own.len())?;
-        let sent = |bytes: &Vec<u8>| bytes.as_slice().try_into().map_or(0, u64::from_le_bytes);
-        Ok(all.iter().map(sent).sum())
+    /// What all ranks did with their time, from what this one did.
+    pub(super) fn account(&mut self, own: RankTimes) -> Result<Vec<RankTimes>, TrainError> {
+        let Some(group) = &mut self.group else { return Ok(vec![own]) };
+        let (rank, traffic) = (group.rank(), group.traffic());
+        let own =
+            RankTimes { rank, bytes_sent: traffic.sent, bytes_received: traffic.received, ..own };
+        let text = serde_json::to_vec(&own).expect("numbers become JSON");
+        let all = group.all_gather_bytes(&text, LONGEST_ACCOUNT)?;
+        let read = |text: &Vec<u8>| serde_json::from_slice(text).ok();
+        all.iter().map(|text| read(text).ok_or(TrainError::UnknownOrder)).collect()
     }
 }
 
