@@ -25,8 +25,7 @@ pub(crate) fn likeliest_shapes(times: &[f64]) -> [(TimeShape, f64); 2] {
     let log_mean = times.iter().map(|own| own.ln()).sum::<f64>() / count;
     let log_squares: f64 = times.iter().map(|own| (own.ln() - log_mean).powi(2)).sum();
     let shape = gamma_shape(mean.ln() - log_mean);
-    let gamma =
-        shape * (shape / mean).ln() - ln_gamma(shape) + (shape - 1.0) * log_mean - shape;
+    let gamma = shape * (shape / mean).ln() - ln_gamma(shape) + (shape - 1.0) * log_mean - shape;
     let variance = log_squares / count;
     let lognormal = -0.5 * ((std::f64::consts::TAU * variance).ln() + 1.0) - log_mean;
     // The divisor n - 1 makes the squared deviation unbiased, as it is for normal values.

@@ -175,14 +175,24 @@ pub(super) const RATES: &[FindingRate] = &[
     rate("oversubscribed", Never, "more threads than cores", Found::Always),
     rate("sign-table-misprint", Never, "a wrong sign in a fraction", Found::Always),
     rate("no-speed-up", NoEvidence, "times that workers do not change", Found::AtLeast(0.93)),
-    rate("slowdown", AtMost(0.05), "times of 100 / n + 4 n on 1 to 16 workers", Found::AtLeast(0.99)),
+    rate(
+        "slowdown",
+        AtMost(0.05),
+        "times of 100 / n + 4 n on 1 to 16 workers",
+        Found::AtLeast(0.99),
+    ),
     rate(
         "law-does-not-fit",
         AtMost(0.05),
         "times on 4 of 1 to 16 workers 10 deviations above their law",
         Found::AtLeast(0.99),
     ),
-    rate("low-efficiency", AtMost(0.05), "half of the work serial, 16 workers", Found::AtLeast(0.99)),
+    rate(
+        "low-efficiency",
+        AtMost(0.05),
+        "half of the work serial, 16 workers",
+        Found::AtLeast(0.99),
+    ),
     rate(
         "superlinear-speed-up",
         AtMost(0.05),
@@ -192,7 +202,12 @@ pub(super) const RATES: &[FindingRate] = &[
     rate("fewer-points-than-terms", Never, "three numbers of workers", Found::Always),
     rate("terms-not-separable", Never, "three numbers of workers", Found::Always),
     rate("extrapolation", Never, "a prediction at ten times the workers", Found::Always),
-    rate("step-overhead", NoEvidence, "nearly all of the time spent on steps", Found::AtLeast(0.99)),
+    rate(
+        "step-overhead",
+        NoEvidence,
+        "nearly all of the time spent on steps",
+        Found::AtLeast(0.99),
+    ),
     rate(
         "per-sample-cost-dominates",
         NoEvidence,

@@ -1,7 +1,7 @@
 //! Whether the spread is the same everywhere, by the test that the data allow.
 //!
 //! Cells of three runs and more are compared by Brown and Forsythe's test. Many small cells hide a
-//! level at which all of them are wide, so their distances from the middle are compared between
+//! level at which all of them are wide, so their distances from the mean are compared between
 //! the levels of each factor too. Two runs lie equally far from their middle, so that test says
 //! nothing about pairs: their distances are compared between levels alone. Without repeats residuals are compared, between the
 //! levels of the factor that matters most or along the equation. P-values of small samples come
@@ -83,8 +83,12 @@ fn repeated_cells(problem: &Problem) -> Vec<Vec<usize>> {
     rows
 }
 
-/// The stronger of two tests, over cells and between the levels of factors; small cells alone need
-/// the second, and each then has half of the level.
+/// The part of the level that the test between levels of factors gets, and what is left for the one
+/// over cells: a level of a factor is likelier to be wide than a lone cell.
+const OF_LEVELS: f64 = 0.8;
+const OF_CELLS: f64 = 0.2;
+
+/// The stronger of two tests: over cells, and between the levels of factors where cells are small.
 fn over_small_cells(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
     let large: Vec<Vec<usize>> = cells.iter().filter(|own| own.len() > 2).cloned().collect();
     let by_cell = over_cells(problem, &large)?;
@@ -92,8 +96,9 @@ fn over_small_cells(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
         return Some(by_cell);
     }
     let Some(by_level) = over_factors(problem, &large) else { return Some(by_cell) };
-    let stronger = if by_level.p < by_cell.p { by_level } else { by_cell };
-    Some(Spread { p: (2.0 * stronger.p).min(1.0), ..stronger })
+    let shared = |own: Spread, part: f64| Spread { p: (own.p / part).min(1.0), ..own };
+    let (by_level, by_cell) = (shared(by_level, OF_LEVELS), shared(by_cell, OF_CELLS));
+    Some(if by_level.p <= by_cell.p { by_level } else { by_cell })
 }
 
 /// Brown and Forsythe's test over the cells of three runs and more.
@@ -110,7 +115,7 @@ fn over_cells(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
     Some(Spread { statistic: test.f, p, over, test: "Brown-Forsythe" })
 }
 
-/// The distances of runs from the median of their cell, compared between the levels of each of
+/// Levene's test: the distances of runs from the mean of their cell, compared between the levels of each of
 /// several factors; levels of one factor are the cells.
 fn over_factors(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
     let factors = levels_of_cells(problem, cells);
@@ -129,7 +134,7 @@ fn over_factors(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
     let (name, statistic) = largest(&groups)?;
     let p = simulated_p_of_groups(&groups, |groups| Some(largest(groups)?.1))?;
     let over = format!("over the levels of {name}");
-    Some(Spread { statistic, p, over, test: "Brown-Forsythe, the largest F of all factors" })
+    Some(Spread { statistic, p, over, test: "Levene, the largest F of all factors" })
 }
 
 /// The distances of pairs compared between the levels of each factor: the largest F of all.
@@ -163,11 +168,11 @@ fn levels_of_cells<'a>(problem: &'a Problem, cells: &[Vec<usize>]) -> Vec<(&'a s
     factors.map(|own| (own.name.as_str(), levels(&own.codes))).collect()
 }
 
-/// How far each value lies from the median of its group, one group after the other.
+/// How far each value lies from the mean of its group, one group after the other.
 fn distances(groups: &[Vec<f64>]) -> Vec<f64> {
     let from_middle = |own: &Vec<f64>| {
-        let middle = sample::median(own).unwrap_or(f64::NAN);
-        own.iter().map(|value| (value - middle).abs()).collect::<Vec<f64>>()
+        let mean = own.iter().sum::<f64>() / own.len() as f64;
+        own.iter().map(|value| (value - mean).abs()).collect::<Vec<f64>>()
     };
     groups.iter().flat_map(from_middle).collect()
 }
