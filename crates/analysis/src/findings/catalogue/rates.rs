@@ -123,7 +123,7 @@ pub(super) const RATES: &[FindingRate] = &[
         "unequal-variances",
         AtMost(0.02),
         "four times the deviation at one level of a factor, 32 runs",
-        Found::AtLeast(0.14),
+        Found::AtLeast(0.53),
     ),
     rate(
         "dependent-residuals",
