@@ -79,7 +79,7 @@ pub fn catalogue_page() -> String {
         `trainwright findings ID` explains one. *Serious* means that a conclusion drawn without it \
         would be wrong, *warning* that figures need care, *note* that it is worth knowing.\n\n\
         *How often* tells two rates. The first is a limit on clean data (normal, independent noise \
-        about straight lines, every row run), which was held in 2,000 simulated studies of every \
+        about straight lines, every row run), which was held, up to two standard errors of the count, in 2,000 simulated studies of every \
         kind. The second is of 2,000 simulated studies with the fault named, rounded down. \
         The assumptions of an equation (normality, spread, independence, missing terms, single \
         observations) share its alpha: each is called contradicted by a p-value below a fifth of \
