@@ -1,6 +1,6 @@
 //! Why observations cannot be analysed.
 
-use trainwright_stats::StatsError;
+use trainwright_stats::{StatsError, shown};
 
 /// Why observations cannot be analysed.
 #[derive(Debug, thiserror::Error)]
@@ -49,9 +49,12 @@ pub enum AnalysisError {
     TextResponse { name: String, line: u64, value: String },
     #[error("the response `{name}` was listed as categorical; a response must be numeric")]
     CategoricalResponse { name: String },
-    #[error("log({name}) needs positive values, but line {line} holds {value}")]
+    #[error("log({name}) needs positive values, but line {line} holds {}", shown(*value))]
     LogOfNonPositive { name: String, line: u64, value: f64 },
-    #[error("a Box-Cox power of `{name}` needs positive values, but line {line} holds {value}")]
+    #[error(
+        "a Box-Cox power of `{name}` needs positive values, but line {line} holds {}",
+        shown(*value)
+    )]
     PowerOfNonPositive { name: String, line: u64, value: f64 },
     #[error("`{response}` has values in {found} of the rows, but a fit needs at least 2")]
     TooFewRows { response: String, found: usize },
@@ -89,7 +92,7 @@ pub enum AnalysisError {
     OneLevel { by: String, level: String },
     #[error("line {line}: the pair {pair} has a second value at {level}; a pair has one a level")]
     PairTwice { line: u64, pair: String, level: String },
-    #[error("line {line}, column `{column}`: {value} is not positive")]
+    #[error("line {line}, column `{column}`: {} is not positive", shown(*value))]
     NotPositive { line: u64, column: String, value: f64 },
     #[error("{group} has {found} number of `{steps}`, but a line needs at least 2")]
     NoLine { group: String, steps: String, found: usize },
@@ -109,7 +112,7 @@ pub enum AnalysisError {
          use a central composite, Box-Behnken or three-level design"
     )]
     NoSurface { factors: String, terms: usize, different: usize },
-    #[error("the significance level is {alpha}, but must lie between 0 and 1")]
+    #[error("the significance level is {}, but must lie between 0 and 1", shown(*alpha))]
     Alpha { alpha: f64 },
     #[error("`{response}` cannot be analysed: {source}")]
     Stats { response: String, source: StatsError },

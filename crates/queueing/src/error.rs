@@ -5,7 +5,7 @@
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message documents its variant")]
 pub enum QueueingError {
-    #[error("the {what} is {value}; it must be {range}")]
+    #[error("the {what} is {value:?}; it must be {range}")]
     OutOfRange { what: &'static str, value: f64, range: &'static str },
     #[error("the number of {what} is {value}; it must be {least} to {most}")]
     Count { what: &'static str, value: u64, least: u64, most: u64 },
@@ -57,7 +57,7 @@ pub enum QueueingError {
          interval; simulate more jobs, or let fewer come"
     )]
     NothingAccepted { arrivals: u32 },
-    #[error("measured time {position} is {value}; times must be positive and finite")]
+    #[error("measured time {position} is {value:?}; times must be positive and finite")]
     BadTime { position: usize, value: f64 },
     #[error(
         "job {number} comes at {arrival}, begins at {start} and ends at {end}; a job comes, begins \
@@ -68,7 +68,7 @@ pub enum QueueingError {
     OutOfOrder { number: usize },
     #[error("all jobs come at the moment {moment}, so that they have no rate")]
     AllAtOnce { moment: f64 },
-    #[error("class {class} has an arrival rate of {value}; it must be {range}")]
+    #[error("class {class} has an arrival rate of {value:?}; it must be {range}")]
     BadClass { class: usize, value: f64, range: &'static str },
 }
 

@@ -35,6 +35,7 @@ pub use measurements::exponential_check::{ExponentialCheck, exponential_check};
 pub use measurements::load_model::{ArrivalPlan, LoadModel};
 pub use measurements::measured::{MeasuredJob, MeasuredQueue, jobs_over_time, measure};
 pub use measurements::service_fit::{ServiceFit, fit_service};
+pub use measurements::variation::Variation;
 pub use models::erlang::{erlang_b, erlang_c};
 pub use models::ggc::Ggc;
 pub use models::limited::FiniteQueue;

@@ -4,3 +4,5 @@ pub(crate) mod exponential_check;
 pub(crate) mod load_model;
 pub(crate) mod measured;
 pub(crate) mod service_fit;
+pub(crate) mod time_shape;
+pub(crate) mod variation;

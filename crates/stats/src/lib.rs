@@ -32,7 +32,7 @@ pub mod sample;
 pub use distributions::largest_t::LargestT;
 pub use distributions::studentised_range::StudentisedRange;
 pub use distributions::{ChiSquared, FisherF, Normal, StudentT};
-pub use error::StatsError;
+pub use error::{StatsError, shown};
 pub use fits::anova::{AnovaRow, SumOfSquares, TermStructure, anova};
 pub use fits::box_cox::{BoxCox, LARGEST_POWER, box_cox, profile as box_cox_profile};
 pub use fits::influence::Influence;

@@ -250,6 +250,9 @@ fn ratio(
 
 /// Student's interval of a difference; a test carries the one of 95 %.
 fn difference_interval(test: &TTest, alpha: f64) -> Option<[f64; 2]> {
+    if alpha == 0.05 {
+        return Some(test.interval);
+    }
     let t = StudentT::new(test.df).ok()?;
     let error = 0.5 * (test.interval[1] - test.interval[0]) / t.quantile(0.975).ok()?;
     let half = error * t.quantile(1.0 - 0.5 * alpha).ok()?;

@@ -117,15 +117,16 @@ pub(crate) fn not_exponential(fit: &ServiceFit, check: &ExponentialCheck) -> Opt
     } else {
         "its quantiles are wrong even where its means are not".to_owned()
     };
+    let interval = scv.low.zip(scv.high).map_or_else(String::new, |(low, high)| {
+        format!(" (95 % interval {} to {})", figure(low), figure(high))
+    });
     Some(Finding::new(
         "queue-not-exponential",
         Severity::Serious,
         format!(
-            "M/M is the wrong model: service times vary with an scv of {} (95 % interval {} to {}) \
-             where exponential ones have 1 (Anderson-Darling p {}); {how}",
+            "M/M is the wrong model: service times vary with an scv of {}{interval} where \
+             exponential ones have 1 (Anderson-Darling p {}); {how}",
             figure(scv.estimate),
-            figure(scv.low),
-            figure(scv.high),
             p_words(check.p),
         ),
     ))

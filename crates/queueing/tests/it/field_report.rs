@@ -43,7 +43,7 @@ fn rates_and_variation_come_from_the_measurements() {
     near(four.rate, 34.39337553584956, 1e-9);
     near(one.scv.estimate, 0.86, 5e-3);
     near(four.scv.estimate, 2.87, 5e-2);
-    assert!(four.scv.high > 2.0, "{four:?}");
+    assert!(four.scv.no_interval.unwrap().contains("few long times decide"), "{four:?}");
     // Best cost found, 29.5 s at an accuracy of 0.976, against the true rate of one node.
     let best = 97.6 * 97.6 / 29.5;
     near(best / one.rate, 10.5, 0.05);

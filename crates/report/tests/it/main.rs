@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
 
+mod best_and_effects;
 mod chart_data;
 mod designs_in_words;
 mod html;

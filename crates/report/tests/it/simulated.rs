@@ -102,7 +102,8 @@ impl Simulated {
         self.analysed()
     }
 
-    fn analysed(mut self) -> Self {
+    /// The same with the analysis of its trials as they are now.
+    pub(crate) fn analysed(mut self) -> Self {
         let observations: Vec<Observation> = self.trials.iter().map(observation).collect();
         self.analysis =
             analyze_study(&self.study, &self.design, &observations, &StudyOptions::default()).ok();

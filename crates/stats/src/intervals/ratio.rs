@@ -5,9 +5,9 @@
 //! samples with Welch's standard error and Satterthwaite's degrees of freedom at each ratio. So
 //! it leaves out 1 exactly where the t test of equal means gives a p-value below its level.
 
-use crate::distributions::StudentT;
+use crate::distributions::{StudentT, check_probability};
 use crate::error::StatsError;
-use crate::hypothesis_tests::centres::t_test::{paired_t, welch_t};
+use crate::hypothesis_tests::centres::t_test::{paired_p, welch_p};
 use crate::root::root;
 use crate::sample;
 
@@ -43,7 +43,7 @@ pub fn ratio_of_means(
     second: &[f64],
     confidence: f64,
 ) -> Result<MeanRatio, StatsError> {
-    let p = welch_t(first, second)?.p;
+    let p = welch_p(first, second)?;
     let part = |values: &[f64]| Ok(sample::variance(values)? / values.len() as f64);
     let (a, b) = (sample::mean_of(first), sample::mean_of(second));
     let (va, vb) = (part(first)?, part(second)?);
@@ -69,7 +69,7 @@ pub fn paired_ratio(
     second: &[f64],
     confidence: f64,
 ) -> Result<MeanRatio, StatsError> {
-    let p = paired_t(first, second)?.p;
+    let p = paired_p(first, second)?;
     let n = first.len() as f64;
     let (a, b) = (sample::mean_of(first), sample::mean_of(second));
     let product = |x: &[f64], mx: f64, y: &[f64], my: f64| {
@@ -114,17 +114,22 @@ impl Search {
         spread: impl Fn(f64) -> f64,
         freedom: impl Fn(f64) -> f64,
     ) -> Result<Option<[f64; 2]>, StatsError> {
-        let critical = |df: f64| StudentT::new(df)?.quantile(0.5 + 0.5 * self.confidence);
-        let bounded = self.far.mean.powi(2) > critical(self.far.df)?.powi(2) * self.far.variance;
-        if !bounded {
+        let log_level = check_probability(1.0 - self.confidence)?.ln();
+        // Positive where a test refutes that a mean is zero. P-values cost a tenth of quantiles;
+        // their logarithm falls about evenly, so that few are needed.
+        let refutes = |mean: f64, variance: f64, df: f64| {
+            if mean == 0.0 {
+                return log_level;
+            }
+            let p = StudentT::new(df).map_or(1.0, |t| t.two_sided(mean / variance.sqrt()));
+            log_level - p.max(f64::MIN_POSITIVE).ln()
+        };
+        if refutes(self.far.mean, self.far.variance, self.far.df) <= 0.0 {
             return Ok(None);
         }
         let ratio = self.ratio()?;
-        // Positive where the test refutes the ratio.
         let refuted = |tried: f64| {
-            let wide = spread(tried);
-            let t = critical(freedom(tried)).unwrap_or(f64::INFINITY);
-            (self.numerator - tried * self.denominator).powi(2) - t * t * wide
+            refutes(self.numerator - tried * self.denominator, spread(tried), freedom(tried))
         };
         let step = (spread(ratio).sqrt() / self.denominator).abs();
         let end = |direction: f64| {

@@ -99,10 +99,19 @@ impl fmt::Display for Level {
         match self {
             Self::Truth(value) => write!(f, "{value}"),
             Self::Integer(value) => write!(f, "{value}"),
+            // Hundreds of zeros help nobody; the exponent is read back as the same number.
+            Self::Number(value) if value.is_finite() && is_extreme(*value) => {
+                write!(f, "{value:e}")
+            }
             Self::Number(value) => write!(f, "{value}"),
             Self::Text(value) => f.pad(value),
         }
     }
+}
+
+/// Whether a number has more zeros than digits that count.
+fn is_extreme(value: f64) -> bool {
+    value != 0.0 && !(1e-20..1e21).contains(&value.abs())
 }
 
 #[cfg(test)]
@@ -120,6 +129,8 @@ mod tests {
         check("32", Level::Integer(32));
         check("0.001", Level::Number(0.001));
         check("1e-7", Level::Number(1e-7));
+        check("1e300", Level::Number(1e300));
+        assert_eq!(Level::Number(-2.5e-300).to_string(), "-2.5e-300");
         check("adam", Level::Text("adam".into()));
         check("true", Level::Truth(true));
         check("inf", Level::Text("inf".into()));

@@ -1,5 +1,6 @@
 //! Fitted service times in words.
 
+use trainwright_queueing::Variation;
 use trainwright_report::figure;
 use trainwright_report::terminal::{Colour, Unit, findings_text, percent_of, servers_text};
 
@@ -48,14 +49,22 @@ fn times_text(word: &str, own: &TimesFit) -> Vec<String> {
             unit.time(mean.high),
         ),
         format!(
-            "variation scv {} (95 % interval {} to {}); exponential times have 1; \
-             Anderson-Darling p {}",
+            "variation scv {} ({}); exponential times have 1; Anderson-Darling p {}",
             figure(scv.estimate),
-            figure(scv.low),
-            figure(scv.high),
+            interval_text(&scv),
             figure(own.exponential.p),
         ),
     ]
+}
+
+/// The interval of a variation, or why it has none.
+fn interval_text(own: &Variation) -> String {
+    match (own.low, own.high, own.no_interval) {
+        (Some(low), Some(high), _) => {
+            format!("95 % interval {} to {}", figure(low), figure(high))
+        }
+        (.., reason) => format!("no interval: {}", reason.unwrap_or("not computed")),
+    }
 }
 
 /// The command that asks the recommended queue.
@@ -87,8 +96,14 @@ mod tests {
 
     fn times(mean: f64, scv: f64) -> TimesFit {
         let around = |value: f64| Interval { estimate: value, low: value - 0.5, high: value + 0.5 };
+        let varying = |estimate: f64| Variation {
+            estimate,
+            low: Some(estimate - 0.5),
+            high: Some(estimate + 0.5),
+            no_interval: None,
+        };
         TimesFit {
-            fit: ServiceFit { count: 30, mean: around(mean), rate: 1.0 / mean, scv: around(scv) },
+            fit: ServiceFit { count: 30, mean: around(mean), rate: 1.0 / mean, scv: varying(scv) },
             exponential: ExponentialCheck { statistic: 1.0, p: 0.25 },
         }
     }

@@ -70,8 +70,8 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
         "unequal-variances",
         Warning,
         "A small p-value is evidence that the spread differs: by Brown and Forsythe's test of \
-         cells of three runs and more, by the distances of pairs between the levels of factors, or \
-         by the residuals. Of small samples the p-value is simulated.",
+         cells of three runs and more, by the distances from the mean of small cells, or of pairs, \
+         between the levels of factors, or by the residuals. Of small samples the p-value is simulated.",
         "Transform the response, or compare means by Welch's test.",
         "Brown and Forsythe, Journal of the American Statistical Association 69, 1974",
     ),

@@ -1,8 +1,9 @@
 //! Whether the spread is the same everywhere, by the test that the data allow.
 //!
-//! Cells of three runs and more are compared by Brown and Forsythe's test. Two runs lie equally
-//! far from their middle, so that test says nothing about pairs: their distances are compared
-//! between the levels of each factor instead. Without repeats residuals are compared, between the
+//! Cells of three runs and more are compared by Brown and Forsythe's test. Many small cells hide a
+//! level at which all of them are wide, so their distances from the mean are compared between
+//! the levels of each factor too. Two runs lie equally far from their middle, so that test says
+//! nothing about pairs: their distances are compared between levels alone. Without repeats residuals are compared, between the
 //! levels of the factor that matters most or along the equation. P-values of small samples come
 //! from simulated normal errors under the same equation, since the tables hold for large ones.
 
@@ -22,7 +23,7 @@ pub(crate) fn equal_variance(problem: &Problem, fitted: &Fitted) -> Check {
     let name = "equal-variance";
     let cells = repeated_cells(problem);
     let found = if cells.iter().any(|own| own.len() > 2) {
-        over_cells(problem, &cells)
+        over_small_cells(problem, &cells)
     } else if cells.len() > 1 {
         match over_pairs(problem, &cells) {
             Some(found) => Some(found),
@@ -82,11 +83,27 @@ fn repeated_cells(problem: &Problem) -> Vec<Vec<usize>> {
     rows
 }
 
+/// The part of the level that the test between levels of factors gets, and what is left for the one
+/// over cells: a level of a factor is likelier to be wide than a lone cell.
+const OF_LEVELS: f64 = 0.8;
+const OF_CELLS: f64 = 0.2;
+
+/// The stronger of two tests: over cells, and between the levels of factors where cells are small.
+fn over_small_cells(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
+    let large: Vec<Vec<usize>> = cells.iter().filter(|own| own.len() > 2).cloned().collect();
+    let by_cell = over_cells(problem, &large)?;
+    if large.iter().all(|own| own.len() >= MANY_RUNS) {
+        return Some(by_cell);
+    }
+    let Some(by_level) = over_factors(problem, &large) else { return Some(by_cell) };
+    let shared = |own: Spread, part: f64| Spread { p: (own.p / part).min(1.0), ..own };
+    let (by_level, by_cell) = (shared(by_level, OF_LEVELS), shared(by_cell, OF_CELLS));
+    Some(if by_level.p <= by_cell.p { by_level } else { by_cell })
+}
+
 /// Brown and Forsythe's test over the cells of three runs and more.
 fn over_cells(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
-    let value = |row: &usize| problem.y[*row];
-    let large = cells.iter().filter(|own| own.len() > 2);
-    let groups: Vec<Vec<f64>> = large.map(|own| own.iter().map(value).collect()).collect();
+    let groups = values_of(problem, cells);
     let test = brown_forsythe(&groups).ok()?;
     let statistic = |groups: &[Vec<f64>]| Some(brown_forsythe(groups).ok()?.f);
     let p = if groups.iter().all(|own| own.len() >= MANY_RUNS) {
@@ -98,20 +115,37 @@ fn over_cells(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
     Some(Spread { statistic: test.f, p, over, test: "Brown-Forsythe" })
 }
 
+/// Levene's test: the distances of runs from the mean of their cell, compared between the levels of each of
+/// several factors; levels of one factor are the cells.
+fn over_factors(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
+    let factors = levels_of_cells(problem, cells);
+    if factors.len() < 2 {
+        return None;
+    }
+    let f_of = |codes: &[usize], groups: &[Vec<f64>]| {
+        let at = codes.iter().zip(groups).flat_map(|(code, own)| vec![*code; own.len()]);
+        f_between(&at.collect::<Vec<usize>>(), &distances(groups))
+    };
+    let largest = |groups: &[Vec<f64>]| {
+        let all = factors.iter().filter_map(|(name, codes)| Some((name, f_of(codes, groups)?)));
+        all.max_by(|a, b| a.1.total_cmp(&b.1))
+    };
+    let groups = values_of(problem, cells);
+    let (name, statistic) = largest(&groups)?;
+    let p = simulated_p_of_groups(&groups, |groups| Some(largest(groups)?.1))?;
+    let over = format!("over the levels of {name}");
+    Some(Spread { statistic, p, over, test: "Levene, the largest F of all factors" })
+}
+
 /// The distances of pairs compared between the levels of each factor: the largest F of all.
 fn over_pairs(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
-    let factors: Vec<Vec<usize>> = problem
-        .terms
-        .iter()
-        .filter(|term| term.len() == 1 && problem.variables[term[0]].is_factor())
-        .map(|term| cells.iter().map(|own| problem.variables[term[0]].codes[own[0]]).collect())
-        .collect();
+    let factors = levels_of_cells(problem, cells);
     let statistic = |pairs: &[Vec<f64>]| {
         let distances: Vec<f64> = pairs.iter().map(|own| (own[0] - own[1]).abs()).collect();
-        factors.iter().filter_map(|codes| f_between(codes, &distances)).max_by(f64::total_cmp)
+        let all = factors.iter().filter_map(|(_, codes)| f_between(codes, &distances));
+        all.max_by(f64::total_cmp)
     };
-    let pairs: Vec<Vec<f64>> =
-        cells.iter().map(|own| own.iter().map(|&row| problem.y[row]).collect()).collect();
+    let pairs = values_of(problem, cells);
     let p = simulated_p_of_groups(&pairs, statistic)?;
     let over = format!(
         "between the levels of factors, by the distances of {} pairs of runs; two runs a cell \
@@ -119,6 +153,28 @@ fn over_pairs(problem: &Problem, cells: &[Vec<usize>]) -> Option<Spread> {
         cells.len()
     );
     Some(Spread { statistic: statistic(&pairs)?, p, over, test: "largest F of the distances" })
+}
+
+/// The response in each cell.
+fn values_of(problem: &Problem, cells: &[Vec<usize>]) -> Vec<Vec<f64>> {
+    cells.iter().map(|own| own.iter().map(|&row| problem.y[row]).collect()).collect()
+}
+
+/// Every factor with the level that each cell has of it.
+fn levels_of_cells<'a>(problem: &'a Problem, cells: &[Vec<usize>]) -> Vec<(&'a str, Vec<usize>)> {
+    let mains = problem.terms.iter().filter(|term| term.len() == 1);
+    let factors = mains.map(|term| &problem.variables[term[0]]).filter(|own| own.is_factor());
+    let levels = |codes: &[usize]| cells.iter().map(|own| codes[own[0]]).collect();
+    factors.map(|own| (own.name.as_str(), levels(&own.codes))).collect()
+}
+
+/// How far each value lies from the mean of its group, one group after the other.
+fn distances(groups: &[Vec<f64>]) -> Vec<f64> {
+    let from_middle = |own: &Vec<f64>| {
+        let mean = own.iter().sum::<f64>() / own.len() as f64;
+        own.iter().map(|value| (value - mean).abs()).collect::<Vec<f64>>()
+    };
+    groups.iter().flat_map(from_middle).collect()
 }
 
 /// F of values between groups.
@@ -229,6 +285,24 @@ mod tests {
         // Distances 1 and 1.5 at a = 1, 3 and 4 at a = 2: F = 5.0625 / (0.625 / 2) = 16.2.
         assert!((check.statistic.unwrap() - 16.2).abs() < 1e-9, "{check:?}");
         assert!(check.verdict.contains("by the distances of 4 pairs of runs"), "{check:?}");
+    }
+
+    #[test]
+    fn a_level_at_which_all_small_cells_are_wide_is_seen() {
+        // Eight cells of three runs; at a = 2 they are four times as wide.
+        let mut rows = Vec::new();
+        for cell in 0..8u8 {
+            let [a, b, c] = [0, 1, 2].map(|bit| f64::from(1 + (cell >> bit & 1)));
+            for off in [-1.0, 0.1, 0.8] {
+                let wide = if a > 1.0 { 4.0 } else { 1.0 };
+                rows.push([a, b, c, wide * (off + 0.03 * f64::from(cell) * off)]);
+            }
+        }
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 4]>::as_slice).collect();
+        let (problem, fit) = fitted(&table("a,b,c,y", &rows), "y ~ a * b * c");
+        let check = equal_variance(&problem, &fit);
+        assert_eq!(check.holds, Some(false), "{check:?}");
+        assert!(check.verdict.contains("differs over the levels of a"), "{check:?}");
     }
 
     #[test]

@@ -49,7 +49,6 @@ fn check(facts: u64, chances: u64, errors: f64) {
         let (least, of) = match power {
             Found::Always => (1.0, facts),
             Found::AtLeast(share) => (share, chances),
-            Found::NotMeasured => (0.0, chances),
         };
         let found = found(own, of);
         println!(

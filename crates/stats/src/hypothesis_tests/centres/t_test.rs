@@ -25,6 +25,15 @@ pub struct TTest {
 /// # Errors
 /// A sample of fewer than two values, or two samples without any variation.
 pub fn welch_t(first: &[f64], second: &[f64]) -> Result<TTest, StatsError> {
+    welch_difference(first, second)?.test()
+}
+
+/// The p-value of the same test alone, without the cost of an interval.
+pub(crate) fn welch_p(first: &[f64], second: &[f64]) -> Result<f64, StatsError> {
+    welch_difference(first, second)?.p()
+}
+
+fn welch_difference(first: &[f64], second: &[f64]) -> Result<Difference, StatsError> {
     let part = |values: &[f64]| Ok(sample::variance(values)? / values.len() as f64);
     let (a, b) = (part(first)?, part(second)?);
     if !(a + b).is_normal() {
@@ -35,7 +44,8 @@ pub fn welch_t(first: &[f64], second: &[f64]) -> Result<TTest, StatsError> {
     let (u, v) = (a / (a + b), b / (a + b));
     let df = 1.0 / (u * u / (first.len() - 1) as f64 + v * v / (second.len() - 1) as f64);
     let moved = sample::about_common_centre(&[first.to_vec(), second.to_vec()]);
-    test(sample::mean_of(&moved[0]) - sample::mean_of(&moved[1]), (a + b).sqrt(), df)
+    let value = sample::mean_of(&moved[0]) - sample::mean_of(&moved[1]);
+    Ok(Difference { value, error: (a + b).sqrt(), df })
 }
 
 /// Compares the means of paired values by their differences (Student, Biometrika 6, 1908).
@@ -43,6 +53,15 @@ pub fn welch_t(first: &[f64], second: &[f64]) -> Result<TTest, StatsError> {
 /// # Errors
 /// Fewer than two pairs, lengths that differ, or differences that are all equal.
 pub fn paired_t(first: &[f64], second: &[f64]) -> Result<TTest, StatsError> {
+    paired_difference(first, second)?.test()
+}
+
+/// The p-value of the same test alone.
+pub(crate) fn paired_p(first: &[f64], second: &[f64]) -> Result<f64, StatsError> {
+    paired_difference(first, second)?.p()
+}
+
+fn paired_difference(first: &[f64], second: &[f64]) -> Result<Difference, StatsError> {
     let what = "a paired comparison";
     sample::check(first, what, 2)?;
     sample::check(second, what, 2)?;
@@ -54,15 +73,31 @@ pub fn paired_t(first: &[f64], second: &[f64]) -> Result<TTest, StatsError> {
     sample::check_varies(&differences, "the differences")?;
     let n = differences.len() as f64;
     let error = (sample::squares_about_mean(&differences) / (n - 1.0) / n).sqrt();
-    test(sample::mean_of(&differences), error, n - 1.0)
+    Ok(Difference { value: sample::mean_of(&differences), error, df: n - 1.0 })
 }
 
-fn test(difference: f64, error: f64, df: f64) -> Result<TTest, StatsError> {
-    let distribution = StudentT::new(df)?;
-    let t = difference / error;
-    let half = distribution.quantile(0.975)? * error;
-    let interval = [difference - half, difference + half];
-    Ok(TTest { difference, t, df, p: distribution.two_sided(t), interval })
+/// A difference with its standard error and the degrees of freedom of that.
+struct Difference {
+    value: f64,
+    error: f64,
+    df: f64,
+}
+
+impl Difference {
+    fn p(&self) -> Result<f64, StatsError> {
+        Ok(StudentT::new(self.df)?.two_sided(self.value / self.error))
+    }
+
+    fn test(&self) -> Result<TTest, StatsError> {
+        let half = StudentT::new(self.df)?.quantile(0.975)? * self.error;
+        Ok(TTest {
+            difference: self.value,
+            t: self.value / self.error,
+            df: self.df,
+            p: self.p()?,
+            interval: [self.value - half, self.value + half],
+        })
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use trainwright_analysis::fit_times;
 use trainwright_queueing::{Simulated, SimulationRequest, Times, simulate};
 
-use super::{Printed, printed};
+use super::{Printed, between, printed};
 use crate::rates::kinds::questions::measured_times;
 use crate::rates::noise::Noise;
 
@@ -23,7 +23,8 @@ fn mean_time(noise: &mut Noise) -> Option<bool> {
 }
 
 fn variation(noise: &mut Noise) -> Option<bool> {
-    Some(fit_times(&measured_times(100, noise)).ok()?.service.fit.scv.contains(1.0))
+    let scv = fit_times(&measured_times(100, noise)).ok()?.service.fit.scv;
+    between(scv.low, 1.0, scv.high)
 }
 
 /// M/M/1 with arrivals at 0.8 and service at 1, as long as `queue simulate` makes it: the response
