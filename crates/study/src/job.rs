@@ -167,6 +167,15 @@ pub enum Strategy {
 }
 
 impl Strategy {
+    /// The key that says on how many it trains, where it may be more than one.
+    pub(crate) fn count_key(self) -> Option<&'static str> {
+        match self {
+            Self::OneDevice => None,
+            Self::Mirrored => Some("replicas"),
+            Self::MultiWorker => Some("workers"),
+        }
+    }
+
     /// As studies and commands write it.
     pub fn word(self) -> &'static str {
         match self {
@@ -247,7 +256,9 @@ pub struct JobTemplate {
 }
 
 impl JobTemplate {
-    /// The job of one configuration: the template's keys and the factors together.
+    /// The job of one configuration: the template's keys and the factors together. Replicas and
+    /// workers of the template are those of the strategies that have them; with other strategies
+    /// they stay out.
     ///
     /// # Errors
     /// The first key whose value the trainer cannot take.
@@ -255,6 +266,15 @@ impl JobTemplate {
         let mut object = serde_json::Map::new();
         for (key, level) in self.fields.iter().chain(configuration.iter()) {
             object.insert(key.to_owned(), json(level));
+        }
+        for strategy in [Strategy::Mirrored, Strategy::MultiWorker] {
+            let chosen = object.get("strategy").and_then(serde_json::Value::as_str);
+            if let Some(key) = strategy.count_key()
+                && chosen != Some(strategy.word())
+                && configuration.get(key).is_none()
+            {
+                object.remove(key);
+            }
         }
         object.insert("seed".to_owned(), seed.into());
         let keys: Vec<String> = object.keys().cloned().collect();
@@ -362,6 +382,19 @@ mod tests {
             JobTemplate { fields: configuration(r#"{"network":"mlp","data":"sample"}"#) };
         let job = template.job(&configuration(r#"{"lr":0.01,"optimizer":"sgd"}"#), 5).unwrap();
         assert_eq!((job.lr, job.optimizer, job.batch, job.seed), (0.01, Optimizer::Sgd, 32, 5));
+    }
+
+    #[test]
+    fn replicas_of_the_template_are_for_the_strategies_that_have_them() {
+        let fields = r#"{"network":"mlp","data":"sample","replicas":2,"workers":3}"#;
+        let template = JobTemplate { fields: configuration(fields) };
+        let ranks = |factors: &str| template.job(&configuration(factors), 1).unwrap().ranks();
+        assert_eq!(ranks("{}"), 1);
+        assert_eq!(ranks(r#"{"strategy":"mirrored"}"#), 2);
+        assert_eq!(ranks(r#"{"strategy":"multi-worker"}"#), 3);
+        assert_eq!(ranks(r#"{"strategy":"mirrored","replicas":4}"#), 4);
+        let error = template.job(&configuration(r#"{"replicas":4}"#), 1).unwrap_err();
+        assert_eq!(error.key, "replicas", "a factor is never left out without a word");
     }
 
     #[test]

@@ -155,8 +155,9 @@ fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
     let given = optional.into_iter().filter_map(|(key, level)| Some((key, level?)));
     let pairs = fields.into_iter().chain(given).map(|(key, level)| (key.to_owned(), level));
     let pairs = pairs.collect();
-    let template = JobTemplate { fields: Configuration::new(pairs) };
-    let job = template.job(&Configuration::default(), arguments.seed).map_err(|error| {
+    // All was asked for, as the factors of a trial are.
+    let asked = Configuration::new(pairs);
+    let job = JobTemplate::default().job(&asked, arguments.seed).map_err(|error| {
         let flag = error.key.trim_end_matches("_s").replace('_', "-");
         Error::Request(format!("--{flag}: {}", error.message))
     })?;
