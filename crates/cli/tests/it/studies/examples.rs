@@ -55,9 +55,19 @@ fn every_example_has_a_test_here() {
             "own-script",
             "quickstart",
             "read-speed",
-            "runs"
+            "runs",
+            "strategies"
         ]
     );
+}
+
+#[test]
+fn strategies_are_compared_by_real_trainings() {
+    let lab = lab("strategies");
+    let found = run(&lab);
+    assert_eq!(found["trials"]["total"], 27);
+    let cell = lab.rows().into_iter().find(|row| row["strategy"] == "multi-worker");
+    assert!(cell.is_some_and(|row| row["train_time"].as_f64().is_some_and(|time| time > 0.0)));
 }
 
 #[test]
