@@ -3,23 +3,37 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use trainwright_comm::{LeafTree, TreeSum};
+use trainwright_comm::{Buckets, LeafTree, OverlapTimes, TreeSum};
 use trainwright_networks::{
-    BatchScore, Learned, Network, Numbers, StepOptions, Team, Workspace, squared_norm,
+    BatchScore, GradientSink, GradientVector, LearnedInto, Network, Numbers, StepOptions, Team,
+    Workspace, squared_norm,
 };
 use trainwright_records::pipeline::PictureUse;
 use trainwright_study::Seed;
 
 use super::micro_batches::{Ahead, MicroBatches, Place};
+use super::ranks::Ranks;
 use crate::error::TrainError;
 use crate::input::Feed;
 use crate::input::batches::View;
 use crate::learners::learner::Look;
 use crate::train::stretch::Chosen;
 
+/// Which micro-batches a replica's sum is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leaves {
+    /// Those of the step: the replica's own make some nodes of a tree over all.
+    OfStep,
+    /// The replica's own, of a mean over the whole step.
+    Own,
+    /// The replica's own, of a mean over its own examples.
+    Apart,
+}
+
 /// Computes the gradients of its micro-batches.
 pub(super) struct Replica<'a> {
     place: Place,
+    leaves: Leaves,
     /// Examples of a micro-batch, where the job says so.
     micro_batch: Option<usize>,
     feed: Feed<'a>,
@@ -35,6 +49,7 @@ pub(super) struct Replica<'a> {
 /// What a replica is made of, besides what it allocates.
 pub(super) struct ReplicaParts<'a> {
     pub(super) place: Place,
+    pub(super) leaves: Leaves,
     pub(super) micro_batch: Option<usize>,
     pub(super) feed: Feed<'a>,
     pub(super) workspace: Workspace,
@@ -64,9 +79,10 @@ pub(super) struct Told {
 
 impl<'a> Replica<'a> {
     pub(super) fn new(parts: ReplicaParts<'a>) -> Self {
-        let ReplicaParts { place, micro_batch, feed, workspace, .. } = parts;
+        let ReplicaParts { place, leaves, micro_batch, feed, workspace, .. } = parts;
         Self {
             place,
+            leaves,
             micro_batch,
             feed,
             workspace,
@@ -76,6 +92,12 @@ impl<'a> Replica<'a> {
             dropout: parts.dropout,
             changes: parts.changes,
         }
+    }
+
+    /// Takes another place among the ranks.
+    pub(super) fn move_to(&mut self, place: Place) {
+        self.place = place;
+        self.sum = None;
     }
 
     /// How a step is cut.
@@ -96,17 +118,27 @@ impl<'a> Replica<'a> {
     ) -> Result<Vec<Told>, TrainError> {
         let cut = self.cut(chosen.now.len(), look);
         let (own, examples) = (cut.of(self.place), cut.examples_of(self.place));
+        let of = match self.leaves {
+            Leaves::OfStep | Leaves::Own => chosen.now.len(),
+            Leaves::Apart => examples.len(),
+        };
+        let (leaves, place) = match self.leaves {
+            Leaves::OfStep => (cut.count(), self.place),
+            Leaves::Own | Leaves::Apart => (own.len(), Place::ALONE),
+        };
         self.foretell(&chosen, examples)?;
-        let mut sum = (own.len() > 1).then(|| self.empty_sum(cut.count()));
+        let mut sum = (own.len() > 1).then(|| self.empty_sum(leaves, place));
         let mut told = Vec::with_capacity(own.len());
         for number in own {
             let range = cut.range(number);
-            let work = MicroBatch { number, chosen: &chosen.now[range], of: chosen.now.len() };
+            let work = MicroBatch { number, chosen: &chosen.now[range], of };
             told.push(match &mut sum {
-                Some(sum) => sum.add_leaf(|into| self.one(model, &chosen, work, look, into))?,
+                Some(sum) => sum.add_leaf(|into| {
+                    self.one(model, &chosen, work, look, &mut GradientVector(into))
+                })?,
                 None => {
                     let mut into = std::mem::take(&mut self.gradients);
-                    let told = self.one(model, &chosen, work, look, &mut into);
+                    let told = self.one(model, &chosen, work, look, &mut GradientVector(&mut into));
                     self.gradients = into;
                     told?
                 }
@@ -114,6 +146,29 @@ impl<'a> Replica<'a> {
         }
         self.sum = sum.or_else(|| self.sum.take().map(cleared));
         Ok(told)
+    }
+
+    /// Computes the gradients of the replica's only micro-batch while those that are final are
+    /// added up; the sums of this rank's piece are in [`Self::summed`] then.
+    ///
+    /// # Errors
+    /// When an example cannot be read, or another rank is lost.
+    pub(super) fn learn_beside(
+        &mut self,
+        model: Model<'_>,
+        chosen: Chosen<'_>,
+        (ranks, buckets): (&mut Ranks, &Buckets),
+    ) -> Result<(Vec<Told>, OverlapTimes), TrainError> {
+        let cut = self.cut(chosen.now.len(), Look::No);
+        let (number, examples) = (cut.of(self.place).start, cut.examples_of(self.place));
+        self.foretell(&chosen, examples.clone())?;
+        let work = MicroBatch { number, chosen: &chosen.now[examples], of: chosen.now.len() };
+        let mut gradients = std::mem::take(&mut self.gradients);
+        let backward = |sink: &mut dyn GradientSink| self.one(model, &chosen, work, Look::No, sink);
+        let summed = ranks.sum_beside(buckets, &mut gradients, backward);
+        self.gradients = gradients;
+        let (told, times) = summed?;
+        Ok((vec![told?], times))
     }
 
     /// The sums of gradients after [`Self::learn`], in the order of the tree.
@@ -125,9 +180,9 @@ impl<'a> Replica<'a> {
         }
     }
 
-    /// The gradients of a step that this replica made alone.
-    pub(super) fn alone(&mut self) -> (&mut [f32], &mut Team) {
-        (&mut self.gradients, self.workspace.team())
+    /// The summed gradients of a piece, where they are in place of the replica's own.
+    pub(super) fn summed(&mut self, piece: Range<usize>) -> (&mut [f32], &mut Team) {
+        (&mut self.gradients[piece], self.workspace.team())
     }
 
     pub(super) fn workspace(&mut self) -> &mut Workspace {
@@ -147,11 +202,11 @@ impl<'a> Replica<'a> {
     }
 
     /// A sum over the micro-batches of a step, with the buffers of the last where they fit.
-    fn empty_sum(&mut self, leaves: usize) -> TreeSum {
+    fn empty_sum(&mut self, leaves: usize, place: Place) -> TreeSum {
         match self.sum.take() {
             Some(sum) if sum.tree().leaves() == leaves => cleared(sum),
             _ => {
-                let Place { rank, ranks } = self.place;
+                let Place { rank, ranks } = place;
                 TreeSum::new(LeafTree::new(leaves), rank, ranks, self.gradients.len())
             }
         }
@@ -164,7 +219,7 @@ impl<'a> Replica<'a> {
         chosen: &Chosen<'_>,
         work: MicroBatch<'_>,
         look: Look,
-        gradients: &mut [f32],
+        gradients: &mut dyn GradientSink,
     ) -> Result<Told, TrainError> {
         let Model { network, parameters, state } = model;
         let of_step = self.dropout.derive(chosen.step);
@@ -181,14 +236,14 @@ impl<'a> Replica<'a> {
         let batch = self.feed.batch(work.chosen, view, self.workspace.team())?;
         network.check_inputs(batch.inputs)?;
         let mut statistics = state.to_vec();
-        let learned = Learned { gradients, statistics: &mut statistics };
         let workspace = &mut self.workspace;
-        let score = network.gradients(parameters, state, batch, options, learned, workspace);
+        let learned = LearnedInto { gradients: &mut *gradients, statistics: &mut statistics };
+        let score = network.gradients_into(parameters, state, batch, options, learned, workspace);
         let squared = match look {
             Look::No => 0.0,
             Look::AtNoise => {
                 let scale = work.of as f64 / work.chosen.len() as f64;
-                scale * scale * squared_norm(gradients, self.workspace.team())
+                scale * scale * squared_norm(gradients.open(), self.workspace.team())
             }
         };
         Ok(Told { score, squared, statistics })
@@ -200,7 +255,7 @@ impl<'a> Replica<'a> {
 struct MicroBatch<'a> {
     number: usize,
     chosen: &'a [u32],
-    /// Examples of the whole step.
+    /// Examples over which the mean is taken.
     of: usize,
 }
 
