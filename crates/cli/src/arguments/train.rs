@@ -1,6 +1,7 @@
 //! Arguments of `train` and `job`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use trainwright::records::PixelLimit;
@@ -198,6 +199,10 @@ pub(crate) struct KeepingArguments {
     /// for PyTorch; may be given again.
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
+    /// Write what each rank did, step by step, to this file, as a Chrome trace for
+    /// chrome://tracing or Perfetto.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Folder for TensorBoard event files: losses, accuracies, hyperparameters, histograms of the
     /// parameters, pictures.
     #[arg(long, value_name = "FOLDER")]
@@ -205,7 +210,7 @@ pub(crate) struct KeepingArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Workers elsewhere (--strategy multi-worker)")]
+#[command(next_help_heading = "Workers elsewhere (--workers)")]
 pub(crate) struct MeetingArguments {
     /// Wait here for workers that join with `trainwright worker` instead of starting them. Where
     /// torchrun, mpirun or srun has started this command several times, rank 0 waits and the
@@ -215,6 +220,10 @@ pub(crate) struct MeetingArguments {
     /// File with the secret that all workers share, of 16 bytes or more.
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub secret_file: Option<PathBuf>,
+    /// How long a worker may be silent before it counts as lost [default: 10s]; one whose process
+    /// ends is noticed at once.
+    #[arg(long, value_name = "TIME", value_parser = patience)]
+    pub patience: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
@@ -228,6 +237,9 @@ pub(crate) struct WorkerArguments {
     /// The rank to be; the next free one without it.
     #[arg(long)]
     pub rank: Option<usize>,
+    /// How long another rank may be silent before it counts as lost [default: 10s].
+    #[arg(long, value_name = "TIME", value_parser = patience)]
+    pub patience: Option<Duration>,
     /// Most pixels that a picture file may have [default: TRAINWRIGHT_MAX_PIXELS, or else
     /// 100000000].
     #[arg(long, value_name = "PIXELS")]
@@ -282,6 +294,14 @@ fn seconds(text: &str) -> Result<f64, String> {
     time.map(|time| time.as_secs_f64()).ok_or("write a number and ms, s, m or h".to_owned())
 }
 
+fn patience(text: &str) -> Result<Duration, String> {
+    let time = trainwright_study::parse_duration(text).ok_or("write a number and ms, s, m or h")?;
+    if time < Duration::from_millis(100) {
+        return Err("must be at least 100ms, or a busy worker counts as lost".to_owned());
+    }
+    Ok(time)
+}
+
 fn every(text: &str) -> Result<CheckpointEvery, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -297,6 +317,13 @@ fn every(text: &str) -> Result<CheckpointEvery, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patience_is_a_time_that_a_busy_worker_can_keep() {
+        assert_eq!(patience("2s"), Ok(Duration::from_secs(2)));
+        assert_eq!(patience("100ms"), Ok(Duration::from_millis(100)));
+        assert!(patience("99ms").is_err() && patience("2").is_err() && patience("x").is_err());
+    }
 
     #[test]
     fn checkpoints_are_counted_in_steps_or_epochs() {
