@@ -92,6 +92,7 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  \
         trainwright compare --data runs.csv --column time --by cores --baseline 1\n  \
         trainwright compare --data runs.csv --column time --by strategy --paired seed\n  \
+        trainwright compare --data runs.csv --column time --by cores --objective minimize\n  \
         trainwright compare study.toml")]
     Compare(CompareArguments),
     /// Tell how time falls with workers: speed-up, efficiency, the laws of Amdahl, Gustafson, Ernest.

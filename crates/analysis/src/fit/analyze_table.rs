@@ -12,7 +12,7 @@ use crate::model::bend::Points;
 use crate::model::complete_rows::CompleteRows;
 use crate::model::formula::Formula;
 use crate::model::model_matrix::{Coding, Contrasts};
-use crate::model::problem::{Grouping, Order, Problem};
+use crate::model::problem::{Cells, Grouping, Order, Problem};
 use crate::model::variable::Variable;
 
 /// How to analyse a table.
@@ -120,6 +120,7 @@ pub(crate) fn problem_of(
         labels: labels(table, &rows, &options.label_columns)?,
         order: Order::Row,
         balanced,
+        cells: Cells::AsFound,
         points: Points::OnLevels,
     })
 }

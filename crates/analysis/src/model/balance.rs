@@ -34,6 +34,17 @@ pub(crate) fn is_balanced(variables: &[Variable]) -> Option<bool> {
     Some(sizes.all(|n| Some(n) == first) && pairs_are_even(variables))
 }
 
+/// The variables without those that are computed from the same column as an earlier one.
+pub(crate) fn one_a_source(variables: &[Variable]) -> Vec<Variable> {
+    let mut found: Vec<Variable> = Vec::new();
+    for own in variables {
+        if found.iter().all(|other| other.source() != own.source()) {
+            found.push(own.clone());
+        }
+    }
+    found
+}
+
 fn pairs_are_even(variables: &[Variable]) -> bool {
     let rows = variables[0].codes.len();
     variables.iter().enumerate().all(|(i, a)| {
