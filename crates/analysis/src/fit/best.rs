@@ -251,6 +251,7 @@ impl Field<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::csv_table::Table;
     use crate::tests::{analysis, fitted, table, two_by_two};
 
     #[test]
@@ -294,25 +295,21 @@ mod tests {
 
     #[test]
     fn where_spreads_differ_one_more_trial_is_predicted_by_the_repeats_of_its_configuration() {
-        let rows: Vec<[f64; 2]> = [
-            (1.0, [9.0, 12.0, 15.0, 10.5, 13.5, 12.0]),
-            (2.0, [5.0, 5.01, 4.99, 5.02, 4.98, 5.0]),
-            (3.0, [7.0, 7.02, 6.98, 7.01, 6.99, 7.0]),
-        ]
-        .into_iter()
-        .flat_map(|(g, values)| values.map(|y| [g, y]))
-        .collect();
-        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
-        let best = analysis(&table("g,y", &rows), "y ~ factor(g)", Some(Direction::Maximize)).best;
-        let best = best.unwrap();
-        assert_eq!(best.spread, Some("own"), "{best:?}");
-        if let Some(own) = best.predicted {
-            // t(0.975; 5) times the deviation of 9 ... 12, which is 2.121320, times sqrt(7 / 6).
-            let half = 2.570_581_836 * 2.121_320_344 * (7.0f64 / 6.0).sqrt();
-            assert!((own.high.unwrap() - own.low.unwrap() - 2.0 * half).abs() < 1e-6, "{own:?}");
-        } else {
-            panic!("it has a prediction");
+        let mut csv = "g,y\n".to_owned();
+        for (g, values) in [
+            ("a", [9.0, 12.0, 15.0, 10.5, 13.5, 12.0]),
+            ("b", [5.0, 5.01, 4.99, 5.02, 4.98, 5.0]),
+            ("c", [7.0, 7.02, 6.98, 7.01, 6.99, 7.0]),
+        ] {
+            values.iter().for_each(|y| csv += &format!("{g},{y}\n"));
         }
+        let data = Table::from_csv(csv.as_bytes(), &[]).unwrap();
+        let best = analysis(&data, "y ~ g", Some(Direction::Maximize)).best.unwrap();
+        assert_eq!(best.spread, Some("own"), "{best:?}");
+        let own = best.predicted.unwrap();
+        // t(0.975; 5) times the deviation of 9 ... 12, which is 2.121320, times sqrt(7 / 6).
+        let half = 2.570_581_836 * 2.121_320_344 * (7.0f64 / 6.0).sqrt();
+        assert!((own.high.unwrap() - own.low.unwrap() - 2.0 * half).abs() < 1e-6, "{own:?}");
     }
 
     #[test]

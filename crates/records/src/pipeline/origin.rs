@@ -100,7 +100,8 @@ impl Origin {
     /// What was made of a record of shards, if the file was there to its end all the while.
     fn checked<T>(&self, record: usize, made: Result<T, RecordsError>) -> Result<T, RecordsError> {
         let (shard, _) = self.shard_of(record);
-        shard.bytes.check().map_err(|error| error.in_file(&shard.path)).and(made)
+        let sound = if made.is_ok() { shard.bytes.check() } else { shard.bytes.check_to_end() };
+        sound.map_err(|error| error.in_file(&shard.path)).and(made)
     }
 
     fn shard_of(&self, record: usize) -> (&Shard, usize) {
