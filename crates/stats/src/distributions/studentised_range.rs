@@ -74,9 +74,10 @@ impl StudentisedRange {
     /// The logarithm of the tail is smooth, so that a polynomial through a hundred points of
     /// Chebyshev's gives it in between (Berrut and Trefethen, SIAM Review 46, 2004).
     pub fn upper_tails(self, points: &[f64]) -> Vec<f64> {
-        let inside = points.iter().filter(|q| **q > 0.0 && q.is_finite());
+        // A tail falls about evenly with the logarithm of a distance that is large.
+        let inside = points.iter().filter(|q| **q > 0.0 && q.is_finite()).map(|q| q.ln_1p());
         let (low, high) =
-            inside.fold((f64::INFINITY, 0.0f64), |(low, high), &q| (low.min(q), high.max(q)));
+            inside.fold((f64::INFINITY, 0.0f64), |(low, high), own| (low.min(own), high.max(own)));
         let direct = || points.iter().map(|&q| self.upper_tail(q)).collect();
         if points.len() < 4 * NODES || low >= high {
             return direct();
@@ -84,7 +85,7 @@ impl StudentisedRange {
         let node = |place: usize| (PI * place as f64 / (NODES - 1) as f64).cos();
         let at = |x: f64| 0.5 * (low + high) + 0.5 * (high - low) * x;
         let logs: Vec<f64> =
-            (0..NODES).map(|place| self.upper_tail(at(node(place))).ln()).collect();
+            (0..NODES).map(|place| self.upper_tail(at(node(place)).exp_m1()).ln()).collect();
         if !logs.iter().all(|own| *own > LEAST_LOG) {
             return direct();
         }
@@ -92,7 +93,7 @@ impl StudentisedRange {
             if !(q > 0.0 && q.is_finite()) {
                 return self.upper_tail(q);
             }
-            let x = (2.0 * q - low - high) / (high - low);
+            let x = (2.0 * q.ln_1p() - low - high) / (high - low);
             let (mut above, mut below) = (0.0, 0.0);
             for (place, log) in logs.iter().enumerate() {
                 let distance = x - node(place);
