@@ -20,8 +20,8 @@ pub(crate) use queue::{
 };
 pub(crate) use stats::StatsArguments;
 pub(crate) use tables::{
-    CompareArguments, CorrelateArguments, FindingsArguments, ObjectiveArgument, OverheadArguments,
-    ScalingArguments, SurfaceArguments,
+    CompareArguments, CorrelateArguments, FindingsArguments, OverheadArguments, ScalingArguments,
+    SurfaceArguments,
 };
 pub(crate) use train::{JobArguments, PredictArguments, TrainArguments, WorkerArguments};
 
