@@ -259,7 +259,7 @@ pub(super) const RATES: &[FindingRate] = &[
         "load-model-disagrees",
         AtMost(0.07),
         "200 jobs, service twice as slow for those that waited",
-        Found::AtLeast(0.7),
+        Found::AtLeast(0.93),
     ),
     rate("load-cut-short", Never, "a test that ended early", Found::Always),
     rate("load-failed-jobs", Never, "a job that failed", Found::Always),
