@@ -53,7 +53,7 @@ pub use fit::planned_power::{PlannedPower, TermPower, planned_power};
 pub use model::formula::{Formula, TermOrder, Transform};
 pub use model::model_matrix::{Coding, Contrasts};
 pub use questions::comparison::{
-    CompareOptions, Comparison, GeometricRatio, LevelComparison, LevelSummary, Verdict,
+    CompareOptions, Comparison, GeometricRatio, Judgement, LevelComparison, LevelSummary, Verdict,
     compare_study, compare_table,
 };
 pub use questions::correlations::{CorrelationRow, Correlations, LeftOut, correlations_of_table};

@@ -20,8 +20,8 @@ pub(crate) use queue::{
 };
 pub(crate) use stats::StatsArguments;
 pub(crate) use tables::{
-    CompareArguments, CorrelateArguments, FindingsArguments, ObjectiveArgument, OverheadArguments,
-    ScalingArguments, SurfaceArguments,
+    CompareArguments, CorrelateArguments, FindingsArguments, OverheadArguments, ScalingArguments,
+    SurfaceArguments,
 };
 pub(crate) use train::{JobArguments, PredictArguments, TrainArguments, WorkerArguments};
 
@@ -92,6 +92,7 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:\n  \
         trainwright compare --data runs.csv --column time --by cores --baseline 1\n  \
         trainwright compare --data runs.csv --column time --by strategy --paired seed\n  \
+        trainwright compare --data runs.csv --column time --by cores --objective minimize\n  \
         trainwright compare study.toml")]
     Compare(CompareArguments),
     /// Tell how time falls with workers: speed-up, efficiency, the laws of Amdahl, Gustafson, Ernest.

@@ -12,7 +12,7 @@ use trainwright_study::{Configuration, EvaluateError, Level};
 pub enum DesignError {
     #[error("the study has no factors")]
     NoFactors,
-    #[error("the factors have {combinations} combinations, more than {most}")]
+    #[error("the factors have {} combinations, more than {most}", estimated(*combinations))]
     TooManyCombinations { combinations: u128, most: usize },
     #[error("{runs} runs are more than {most}")]
     TooManyRows { runs: u64, most: usize },
@@ -260,9 +260,32 @@ fn listed(numbers: &[u32]) -> String {
     }
 }
 
+/// A product as messages show it: beyond a million of millions by its size alone.
+fn estimated(count: u128) -> String {
+    match count {
+        // Where counting ended.
+        u128::MAX => "more than 1e38".to_owned(),
+        0..=999_999_999_999 => count.to_string(),
+        _ => format!("about {:.0e}", count as f64),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_nobody_reads_are_told_by_their_size() {
+        for (count, expected) in [
+            (1_048_576, "1048576"),
+            (1 << 60, "about 1e18"),
+            (2u128.saturating_pow(4_000_000), "more than 1e38"),
+        ] {
+            let error = DesignError::TooManyCombinations { combinations: count, most: 1 };
+            let told = format!("the factors have {expected} combinations, more than 1");
+            assert_eq!(error.to_string(), told);
+        }
+    }
 
     #[test]
     fn offers_are_listed_as_in_a_sentence() {

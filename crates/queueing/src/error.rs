@@ -5,15 +5,18 @@
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message documents its variant")]
 pub enum QueueingError {
-    #[error("the {what} is {value:?}; it must be {range}")]
+    #[error("the {what} is {}; it must be {range}", shown(*value))]
     OutOfRange { what: &'static str, value: f64, range: &'static str },
     #[error("the number of {what} is {value}; it must be {least} to {most}")]
     Count { what: &'static str, value: u64, least: u64, most: u64 },
     #[error(
-        "the queue would grow for ever: jobs arrive at rate {arrival_rate}, {servers} at rate \
-         {service_rate} can serve {limit}; it is stable with arrivals below {limit}{}",
+        "the queue would grow for ever: jobs arrive at rate {}, {servers} at rate {} can serve \
+         {limit}; it is stable with arrivals below {limit}{}",
+        shown(*arrival_rate),
+        shown(*service_rate),
         or_servers(*needed),
         servers = servers_in_words(*servers),
+        limit = shown(*limit),
     )]
     Unstable { arrival_rate: f64, service_rate: f64, servers: u32, limit: f64, needed: Option<u32> },
     #[error(
@@ -31,13 +34,14 @@ pub enum QueueingError {
     )]
     NoQuantiles { queue: &'static str },
     #[error(
-        "a {what} of {limit} cannot be reached at any load: without any waiting it is already \
-         {floor}"
+        "a {what} of {} cannot be reached at any load: without any waiting it is already {}",
+        shown(*limit),
+        shown(*floor)
     )]
     Unreachable { what: String, limit: f64, floor: f64 },
-    #[error("no number of servers up to {most} brings the {what} to {limit}")]
+    #[error("no number of servers up to {most} brings the {what} to {}", shown(*limit))]
     TooManyServers { what: String, limit: f64, most: u32 },
-    #[error("no service rate up to 1e100 brings the {what} to {limit}")]
+    #[error("no service rate up to 1e100 brings the {what} to {}", shown(*limit))]
     TooFast { what: String, limit: f64 },
     #[error(
         "priorities on {servers} servers have a closed form only where every class has the same \
@@ -57,19 +61,33 @@ pub enum QueueingError {
          interval; simulate more jobs, or let fewer come"
     )]
     NothingAccepted { arrivals: u32 },
-    #[error("measured time {position} is {value:?}; times must be positive and finite")]
+    #[error("measured time {position} is {}; times must be positive and finite", shown(*value))]
     BadTime { position: usize, value: f64 },
     #[error(
-        "job {number} comes at {arrival}, begins at {start} and ends at {end}; a job comes, begins \
-         and ends in this order, and takes some time"
+        "job {number} comes at {}, begins at {} and ends at {}; a job comes, begins and ends in \
+         this order, and takes some time",
+        shown(*arrival),
+        shown(*start),
+        shown(*end)
     )]
     BadJob { number: usize, arrival: f64, start: f64, end: f64 },
     #[error("job {number} does not come after those before it; list jobs by arrival")]
     OutOfOrder { number: usize },
-    #[error("all jobs come at the moment {moment}, so that they have no rate")]
+    #[error("all jobs come at the moment {}, so that they have no rate", shown(*moment))]
     AllAtOnce { moment: f64 },
-    #[error("class {class} has an arrival rate of {value:?}; it must be {range}")]
+    #[error("class {class} has an arrival rate of {}; it must be {range}", shown(*value))]
     BadClass { class: usize, value: f64, range: &'static str },
+}
+
+/// A number as messages show it: very large and very small ones with an exponent, whole ones
+/// without a fraction.
+fn shown(value: f64) -> String {
+    let size = value.abs();
+    if value.is_finite() && size != 0.0 && !(1e-9..1e16).contains(&size) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
 }
 
 fn or_servers(needed: Option<u32>) -> String {
@@ -98,5 +116,21 @@ mod tests {
         assert!(error.to_string().contains("1 server at rate 3"), "{error}");
         let many = Mmc::new(1e50, 1e-3, 2).unwrap_err();
         assert!(matches!(many, QueueingError::Unstable { needed: None, .. }));
+    }
+
+    #[test]
+    fn numbers_are_shown_as_people_write_them() {
+        for (value, expected) in
+            [(-3.0, "-3"), (0.0, "0"), (-0.25, "-0.25"), (-1e300, "-1e300"), (f64::NAN, "NaN")]
+        {
+            let error =
+                QueueingError::OutOfRange { what: "arrival rate", value, range: "positive" };
+            assert_eq!(
+                error.to_string(),
+                format!("the arrival rate is {expected}; it must be positive")
+            );
+        }
+        let error = Mmc::new(1e300, 1e280, 1).unwrap_err().to_string();
+        assert!(error.len() < 250, "{error}");
     }
 }

@@ -31,6 +31,7 @@ mod steady_state;
 pub use error::QueueingError;
 pub use interval::Interval;
 pub use limits::{MOST_PLACES, positive as checked_rate};
+pub use measurements::dependence::Dependence;
 pub use measurements::exponential_check::{ExponentialCheck, exponential_check};
 pub use measurements::load_model::{ArrivalPlan, LoadModel};
 pub use measurements::measured::{MeasuredJob, MeasuredQueue, jobs_over_time, measure};

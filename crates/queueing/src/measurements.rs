@@ -1,5 +1,6 @@
 //! Real jobs summed up, and what a model expects of them.
 
+pub(crate) mod dependence;
 pub(crate) mod exponential_check;
 pub(crate) mod load_model;
 pub(crate) mod measured;

@@ -126,6 +126,12 @@ pub enum RecordsError {
         folder.display(), indented(differences)
     )]
     PreparedOtherwise { folder: PathBuf, differences: Vec<String> },
+    #[error(
+        "{} was finished, but `{file}` {} since, where {expected} bytes were written; delete the \
+         folder and prepare it again, or put the file back",
+        folder.display(), now_has(*found)
+    )]
+    FinishedChanged { folder: PathBuf, file: String, expected: u64, found: Option<u64> },
     #[error("{} holds `{file}` already; choose an empty folder", folder.display())]
     FolderNotEmpty { folder: PathBuf, file: String },
     #[error("another process is writing to {}; wait for it to end", folder.display())]
@@ -278,6 +284,13 @@ impl fmt::Display for RecordPart {
             Self::Header => "header",
             Self::Data => "data",
         })
+    }
+}
+
+fn now_has(bytes: Option<u64>) -> String {
+    match bytes {
+        Some(bytes) => format!("has become {bytes} bytes long"),
+        None => "has gone".to_owned(),
     }
 }
 

@@ -102,6 +102,18 @@ fn by_finding(input: &ReportInput<'_>) -> Vec<String> {
             "Look at the outlying trials' output before believing or dropping them".to_owned(),
         ),
         (
+            "unequal-variances",
+            "Some configurations vary more than others: repeat those most, or analyse a \
+             transformed response"
+                .to_owned(),
+        ),
+        (
+            "nothing-matters",
+            "Nothing that was varied shows an effect: choose by cost, or raise `replications` to \
+             see smaller effects"
+                .to_owned(),
+        ),
+        (
             "optimum-at-edge",
             "The best levels lie at the edge of what was tried: study levels beyond them"
                 .to_owned(),
@@ -145,6 +157,16 @@ mod tests {
             next_steps(&own.input(Some(&found))),
             ["Nothing needs doing: use the best configuration above, or study new levels"]
         );
+    }
+
+    #[test]
+    fn where_nothing_shows_an_effect_the_best_is_not_recommended() {
+        let own = SmallStudy::with("", "");
+        let mut found = analysis(vec![]);
+        found.findings = vec![Finding::new("nothing-matters", Severity::Info, String::new())];
+        let steps = next_steps(&own.input(Some(&found)));
+        assert_eq!(steps.len(), 1);
+        assert!(steps[0].starts_with("Nothing that was varied shows an effect"), "{steps:?}");
     }
 
     #[test]

@@ -111,16 +111,30 @@ impl StudentT {
         -self.newton(p.ln(), -z).unwrap_or_else(solved)
     }
 
+    /// Where to begin: the expansion about the normal point `z`, or with few degrees of freedom
+    /// and a small tail the power of t that the tail comes close to, whose factor is
+    /// `exp(constant)` at one.
+    fn start(self, log_target: f64, z: f64, constant: f64) -> f64 {
+        if self.df >= 4.0 {
+            return cornish_fisher(z, self.df);
+        }
+        if log_target > -1.6 {
+            return z;
+        }
+        let whole = constant + 0.5 * (self.df + 1.0) * self.df.ln() - self.df.ln();
+        ((whole - log_target) / self.df).exp()
+    }
+
     /// Point above zero at which the upper tail reaches `exp(log_target)`, by Newton's method.
     ///
     /// The logarithm of the tail is a concave function of the logarithm of the point, so that
     /// every step ends beyond the root and comes closer to it. Nothing where floats end.
-    fn newton(self, log_target: f64, guess: f64) -> Option<f64> {
+    fn newton(self, log_target: f64, z: f64) -> Option<f64> {
         let half = 0.5 * self.df;
         let constant = gamma::ln_gamma(half + 0.5)
             - gamma::ln_gamma(half)
             - 0.5 * (std::f64::consts::PI * self.df).ln();
-        let mut point = guess.max(f64::MIN_POSITIVE);
+        let mut point = self.start(log_target, z, constant).max(f64::MIN_POSITIVE);
         for _ in 0..60 {
             let tail = self.upper_tail(point);
             let density = (constant - (half + 0.5) * (point * point / self.df).ln_1p()).exp();

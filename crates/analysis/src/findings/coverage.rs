@@ -1,9 +1,8 @@
 //! What the data lack: cells, repeats, balance.
 
 use super::{Evidence, Finding, serious, warning};
-use crate::model::balance::missing_cells;
+use crate::model::balance::{missing_cells, one_a_source};
 use crate::model::problem::Order;
-use crate::model::variable::Variable;
 use crate::wording::{count, list};
 
 pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
@@ -39,17 +38,6 @@ fn inferred_missing_cells(evidence: &Evidence<'_>) -> Option<Finding> {
         list(&cells)
     );
     Some(serious("missing-cells", text))
-}
-
-/// The variables without those that are computed from the same column as an earlier one.
-fn one_a_source(variables: &[Variable]) -> Vec<Variable> {
-    let mut found: Vec<Variable> = Vec::new();
-    for own in variables {
-        if found.iter().all(|other| other.source() != own.source()) {
-            found.push(own.clone());
-        }
-    }
-    found
 }
 
 fn unbalanced(evidence: &Evidence<'_>) -> Option<Finding> {

@@ -7,6 +7,7 @@ use super::{Evidence, Finding, info, warning};
 use crate::fit::best::aliases::mixed_with;
 use crate::fit::fitted::row_of;
 use crate::fit::overlap::inflation;
+use crate::model::problem::Cells;
 use crate::model::variable::Variable;
 use crate::wording::{brief, list, p_value, percent};
 
@@ -18,6 +19,9 @@ const SMALL_PERCENT: f64 = 1.0;
 
 /// Inflation of terms that do not overlap, up to rounding.
 const ORTHOGONAL: f64 = 1.0 + 1e-6;
+
+/// Generalised variance inflation from which readings count as moving together.
+const OVERLAPPING: f64 = 2.0;
 
 pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -183,10 +187,17 @@ fn small_effect(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn type_one_order(evidence: &Evidence<'_>) -> Option<Finding> {
     let (problem, alpha) = (evidence.problem, evidence.problem.alpha);
+    let least = match (problem.balanced, problem.cells) {
+        // The design itself lets terms overlap, as rows that fill a space do; nothing is amiss.
+        (Some(true), Cells::OfDesign) => return None,
+        (Some(false), _) => ORTHOGONAL,
+        // Readings always overlap somewhat, by chance.
+        (Some(true) | None, _) => OVERLAPPING,
+    };
     // A variable and its powers always overlap with each other; that is no fault of the rows.
     let overlaps: Vec<bool> = inflation(problem, evidence.fitted)
         .iter()
-        .map(|own| own.is_none_or(|own| own > ORTHOGONAL))
+        .map(|own| own.is_none_or(|own| own > least))
         .collect();
     let differing: Vec<String> = (0..problem.terms.len())
         .filter(|&term| overlaps[term])

@@ -12,10 +12,11 @@ use crate::fit::best::aliases::of_design;
 use crate::fit::checks::curvature::curvature;
 use crate::fit::fitted::Fitted;
 use crate::fit::split_plot::strata_of;
+use crate::model::balance::{is_balanced, one_a_source};
 use crate::model::bend::{Bending, Points};
 use crate::model::formula::{Formula, shorthand};
 use crate::model::model_matrix::{Coding, Contrasts};
-use crate::model::problem::{Grouping, Order, Problem};
+use crate::model::problem::{Cells, Grouping, Order, Problem};
 use crate::model::variable::Variable;
 use crate::questions::comparison::comparisons_so_far;
 use crate::questions::surface::surface_of_study;
@@ -108,6 +109,11 @@ fn problem_of(
     let StudyEquation { bending, term_names, intercept, response } =
         equation_of(study, design, finished)?;
     let curves = bending.told();
+    let (balanced, cells) = match study.design.kind {
+        // Without a design there are no rows that could be missing.
+        DesignKind::Open => (balance_of_factors(&bending.variables), Cells::AsFound),
+        _ => (Some(trials::rows_equally_observed(design, finished)), Cells::OfDesign),
+    };
     let problem = Problem {
         response,
         logarithmic: false,
@@ -127,10 +133,16 @@ fn problem_of(
         range: study.response().range,
         labels: finished.iter().map(|o| label(o)).collect(),
         order: Order::Run,
-        balanced: Some(trials::rows_equally_observed(design, finished)),
+        balanced,
+        cells,
         points: points_of(study),
     };
     Ok((problem, curves))
+}
+
+/// Whether the factors' levels, whatever powers of them enter, were run equally often.
+fn balance_of_factors(variables: &[Variable]) -> Option<bool> {
+    is_balanced(&one_a_source(variables))
 }
 
 /// The right side of a study's equation.

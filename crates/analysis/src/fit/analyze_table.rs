@@ -1,5 +1,7 @@
 //! Analysis of a table of results, wherever they were measured.
 
+use std::borrow::Cow;
+
 use trainwright_study::Direction;
 
 use crate::csv_table::{Column, Table, is_missing};
@@ -12,7 +14,7 @@ use crate::model::bend::Points;
 use crate::model::complete_rows::CompleteRows;
 use crate::model::formula::Formula;
 use crate::model::model_matrix::{Coding, Contrasts};
-use crate::model::problem::{Grouping, Order, Problem};
+use crate::model::problem::{Cells, Grouping, Order, Problem};
 use crate::model::variable::Variable;
 
 /// How to analyse a table.
@@ -92,8 +94,8 @@ pub(crate) fn problem_of(
     let in_terms = |(place, _): &(usize, &Variable)| {
         formula.strata.is_empty() || formula.terms.iter().any(|term| term.contains(place))
     };
-    let of_terms = variables.iter().enumerate().filter(in_terms).map(|(_, own)| own.clone());
-    let of_terms: Vec<Variable> = of_terms.collect();
+    let of_terms: Vec<&Variable> =
+        variables.iter().enumerate().filter(in_terms).map(|(_, own)| own).collect();
     let balanced = is_balanced(&columns_behind(table, &of_terms, &rows)?);
     let grouping = |term: &Vec<usize>| {
         let own: Vec<&Variable> = term.iter().map(|&v| &variables[v]).collect();
@@ -120,26 +122,27 @@ pub(crate) fn problem_of(
         labels: labels(table, &rows, &options.label_columns)?,
         order: Order::Row,
         balanced,
+        cells: Cells::AsFound,
         points: Points::OnLevels,
     })
 }
 
 /// The columns that the variables are made of, each once: balance is a matter of the rows, whatever
 /// the equation computes from them.
-fn columns_behind(
+fn columns_behind<'v>(
     table: &Table,
-    variables: &[Variable],
+    variables: &[&'v Variable],
     rows: &[usize],
-) -> Result<Vec<Variable>, AnalysisError> {
-    let mut found: Vec<Variable> = Vec::new();
-    for own in variables {
+) -> Result<Vec<Cow<'v, Variable>>, AnalysisError> {
+    let mut found: Vec<Cow<'v, Variable>> = Vec::new();
+    for &own in variables {
         let source = own.source();
         if found.iter().any(|other| other.name == source) {
             continue;
         }
         let is_column = own.name != source && table.names().any(|name| name == source);
         let plain = is_column.then(|| Variable::from_table(table, source, rows)).transpose()?;
-        found.push(plain.unwrap_or_else(|| own.clone()));
+        found.push(plain.map_or(Cow::Borrowed(own), Cow::Owned));
     }
     Ok(found)
 }

@@ -10,7 +10,7 @@ use std::collections::btree_map::Entry;
 use trainwright_stats::{LargestT, StatsError, StratumError, StudentT, sample};
 use trainwright_study::Direction;
 
-use crate::fit::analysis::{Alike, Best, Check};
+use crate::fit::analysis::{Alike, Best, Check, PredictedBest};
 use crate::fit::assemble::means::configuration_of;
 use crate::fit::best::configurations::{Measured, Spread, configurations, spread};
 use crate::fit::best::predicted::predicted;
@@ -38,8 +38,12 @@ pub(crate) fn best(problem: &Problem, fitted: &Fitted, checks: &[Check]) -> Opti
     let within = ends.map(|ends| problem.in_range(ends));
     let own = &measured[place];
     let configuration = configuration_of(problem, own.rows[0]);
+    let predicted = predicted(problem, fitted, &configuration).map(|own| match spread {
+        Some(Spread::Own) => field.with_own_spread(problem, own),
+        _ => own,
+    });
     Some(Best {
-        predicted: predicted(problem, fitted, &configuration),
+        predicted,
         configuration,
         mean: own.mean,
         ci_low: within.map(|ends| ends[0]),
@@ -198,6 +202,22 @@ impl Field<'_> {
         Ok(sample::variance(values)? / values.len() as f64)
     }
 
+    /// A prediction where configurations vary unequally: one more trial varies as the repeats of
+    /// its own configuration did, and without repeats nobody knows how.
+    fn with_own_spread(&self, problem: &Problem, own: PredictedBest) -> PredictedBest {
+        let is_it =
+            |at: &&Measured| configuration_of(problem, at.rows[0]).same_as(&own.configuration);
+        let repeats = self.measured.iter().find(is_it).map(|at| at.values.as_slice());
+        let half = repeats.and_then(|values| {
+            let n = values.len() as f64;
+            let deviation = sample::variance(values).ok()?.sqrt();
+            let t = StudentT::new(n - 1.0).ok()?.quantile(1.0 - 0.5 * self.alpha).ok()?;
+            Some(t * deviation * (1.0 + 1.0 / n).sqrt())
+        });
+        let ends = half.map(|half| problem.in_range([own.mean - half, own.mean + half]));
+        PredictedBest { low: ends.map(|own| own[0]), high: ends.map(|own| own[1]), ..own }
+    }
+
     /// Interval of the best's mean that allows for its having been chosen among `chosen_of`.
     ///
     /// Being chosen flatters: the side towards worse means uses the largest of as many t values,
@@ -231,6 +251,7 @@ impl Field<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::csv_table::Table;
     use crate::tests::{analysis, fitted, table, two_by_two};
 
     #[test]
@@ -270,6 +291,25 @@ mod tests {
         assert_eq!((best.mean, best.ci_low, best.spread), (3.0, None, None));
         assert!(best.alike.is_empty());
         assert!(analysis(&once, "y ~ a * b", None).best.is_none(), "no direction is asked for");
+    }
+
+    #[test]
+    fn where_spreads_differ_one_more_trial_is_predicted_by_the_repeats_of_its_configuration() {
+        let mut csv = "g,y\n".to_owned();
+        for (g, values) in [
+            ("a", [9.0, 12.0, 15.0, 10.5, 13.5, 12.0]),
+            ("b", [5.0, 5.01, 4.99, 5.02, 4.98, 5.0]),
+            ("c", [7.0, 7.02, 6.98, 7.01, 6.99, 7.0]),
+        ] {
+            values.iter().for_each(|y| csv += &format!("{g},{y}\n"));
+        }
+        let data = Table::from_csv(csv.as_bytes(), &[]).unwrap();
+        let best = analysis(&data, "y ~ g", Some(Direction::Maximize)).best.unwrap();
+        assert_eq!(best.spread, Some("own"), "{best:?}");
+        let own = best.predicted.unwrap();
+        // t(0.975; 5) times the deviation of 9 ... 12, which is 2.121320, times sqrt(7 / 6).
+        let half = 2.570_581_836 * 2.121_320_344 * (7.0f64 / 6.0).sqrt();
+        assert!((own.high.unwrap() - own.low.unwrap() - 2.0 * half).abs() < 1e-6, "{own:?}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::fit::analysis::Check;
 use crate::fit::checks::equal_variance::equal_variance;
 use crate::fit::checks::lack_of_fit::lack_of_fit;
 use crate::fit::fitted::Fitted;
-use crate::model::problem::{Order, Problem};
+use crate::model::problem::{Cells, Order, Problem};
 use crate::wording::{brief, count, p_value};
 
 /// All checks of a fit.
@@ -140,16 +140,16 @@ fn balance(problem: &Problem) -> Check {
     let Some(holds) = problem.balanced else {
         return unchecked(name, "the variables are readings, not levels of a design");
     };
-    let verdict = match (holds, problem.order) {
-        (true, Order::Row) => {
+    let verdict = match (holds, problem.cells) {
+        (true, Cells::AsFound) => {
             "every combination of levels that was run was run equally often, so effects do not mix"
         }
-        (true, Order::Run) => "every row of the design was observed equally often",
-        (false, Order::Row) => {
+        (true, Cells::OfDesign) => "every row of the design was observed equally often",
+        (false, Cells::AsFound) => {
             "combinations of levels were not run equally often, so effects mix: the order of \
              terms matters in type I tables, and types II and III differ"
         }
-        (false, Order::Run) => {
+        (false, Cells::OfDesign) => {
             "the rows of the design were not observed equally often, so effects mix: the order \
              of terms matters in type I tables, and types II and III differ"
         }
@@ -180,7 +180,7 @@ mod tests {
                 "every combination of levels that was run was run equally often".to_owned()
             )
         );
-        own.order = Order::Run;
+        own.cells = Cells::OfDesign;
         assert_eq!(
             told(&own),
             (Some(true), "every row of the design was observed equally often".to_owned())

@@ -1,5 +1,6 @@
 //! Which cells the data cover, and which of an evident pattern they lack.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::variable::Variable;
@@ -21,12 +22,12 @@ pub(crate) struct MissingCells {
 /// Whether all cells seen are equally frequent and all pairs of factors orthogonal.
 ///
 /// `None` if a variable holds readings rather than factor levels.
-pub(crate) fn is_balanced(variables: &[Variable]) -> Option<bool> {
-    if variables.is_empty() || !variables.iter().all(Variable::is_factor) {
+pub(crate) fn is_balanced<V: Borrow<Variable>>(variables: &[V]) -> Option<bool> {
+    if variables.is_empty() || !variables.iter().all(|own| own.borrow().is_factor()) {
         return None;
     }
     let mut counts: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
-    for row in 0..variables[0].codes.len() {
+    for row in 0..variables[0].borrow().codes.len() {
         *counts.entry(cell_of(variables, row)).or_default() += 1;
     }
     let mut sizes = counts.values();
@@ -34,14 +35,26 @@ pub(crate) fn is_balanced(variables: &[Variable]) -> Option<bool> {
     Some(sizes.all(|n| Some(n) == first) && pairs_are_even(variables))
 }
 
-fn pairs_are_even(variables: &[Variable]) -> bool {
-    let rows = variables[0].codes.len();
+/// The variables without those that are computed from the same column as an earlier one.
+pub(crate) fn one_a_source(variables: &[Variable]) -> Vec<Variable> {
+    let mut found: Vec<Variable> = Vec::new();
+    for own in variables {
+        if found.iter().all(|other| other.source() != own.source()) {
+            found.push(own.clone());
+        }
+    }
+    found
+}
+
+fn pairs_are_even<V: Borrow<Variable>>(variables: &[V]) -> bool {
+    let rows = variables[0].borrow().codes.len();
     variables.iter().enumerate().all(|(i, a)| {
-        variables[..=i].iter().all(|b| {
-            let wide = if std::ptr::eq(a, b) { 1 } else { b.levels.len() };
+        variables[..=i].iter().enumerate().all(|(j, b)| {
+            let (a, b) = (a.borrow(), b.borrow());
+            let wide = if i == j { 1 } else { b.levels.len() };
             let mut table = vec![0usize; a.levels.len() * wide];
             for row in 0..rows {
-                let second = if wide == 1 { 0 } else { b.codes[row] };
+                let second = if i == j { 0 } else { b.codes[row] };
                 table[a.codes[row] * wide + second] += 1;
             }
             table.iter().all(|&n| n == table[0])
@@ -49,8 +62,8 @@ fn pairs_are_even(variables: &[Variable]) -> bool {
     })
 }
 
-fn cell_of(variables: &[Variable], row: usize) -> Vec<usize> {
-    variables.iter().map(|v| v.codes[row]).collect()
+fn cell_of<V: Borrow<Variable>>(variables: &[V], row: usize) -> Vec<usize> {
+    variables.iter().map(|v| v.borrow().codes[row]).collect()
 }
 
 /// Cells that complete the smallest regular pattern around those seen, if no more than a quarter

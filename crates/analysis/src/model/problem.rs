@@ -44,6 +44,8 @@ pub(crate) struct Problem {
     pub(crate) order: Order,
     /// Whether all combinations were observed equally often; `None` for readings.
     pub(crate) balanced: Option<bool>,
+    /// Which combinations these are.
+    pub(crate) cells: Cells,
     /// How the points of the design lie.
     pub(crate) points: Points,
 }
@@ -72,6 +74,15 @@ impl Grouping {
             .collect();
         Self { name, groups }
     }
+}
+
+/// Which combinations of levels an analysis expects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cells {
+    /// The rows of the study's design.
+    OfDesign,
+    /// Those that somebody ran.
+    AsFound,
 }
 
 /// What the order of the observations means.

@@ -9,13 +9,14 @@
 //! values from tables and studies, `words.rs` makes sentences.
 
 mod groups;
+mod processors;
 mod words;
 
 use serde::Serialize;
 use trainwright_stats::{
     StatsError, StudentT, TTest, holm, paired_ratio, paired_t, ratio_of_means, sample, welch_t,
 };
-use trainwright_study::Level;
+use trainwright_study::{Direction, Level};
 
 use crate::error::AnalysisError;
 use crate::findings::{Finding, sort, warning};
@@ -23,6 +24,7 @@ use crate::wording::{count, list};
 
 pub(crate) use groups::comparisons_so_far;
 pub use groups::{CompareOptions, compare_study, compare_table};
+use processors::on_all_processors;
 
 /// Values of a response by the levels of a factor, to be compared with one of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +38,8 @@ pub(crate) struct Groups {
     pub(crate) baseline: usize,
     /// The column that pairs values, which then stand in the same order at every level.
     pub(crate) paired: Option<String>,
+    /// Which end of the response is good, where that is known.
+    pub(crate) objective: Option<Direction>,
 }
 
 /// Levels of a factor compared with a baseline.
@@ -47,6 +51,8 @@ pub struct Comparison {
     pub by: String,
     /// The column that pairs values, if any does.
     pub paired: Option<String>,
+    /// Which end of the response is good, where that is known.
+    pub objective: Option<Direction>,
     /// Largest p-value called evidence.
     pub alpha: f64,
     /// How the interval was found.
@@ -101,6 +107,8 @@ pub struct LevelComparison {
     pub geometric: Option<GeometricRatio>,
     /// What the data say about a difference.
     pub verdict: Verdict,
+    /// Whether that is good; absent without evidence, or where nobody said which end is good.
+    pub judgement: Option<Judgement>,
     /// The same in words.
     pub text: String,
 }
@@ -132,15 +140,39 @@ pub enum Verdict {
     NothingFollows,
 }
 
+/// What a difference means to those who know which end is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judgement {
+    /// The level lies on the good side of the baseline.
+    Better,
+    /// It lies on the other.
+    Worse,
+}
+
+impl Verdict {
+    /// Whether a difference is good, where there is evidence of one.
+    fn judged(self, objective: Direction) -> Option<Judgement> {
+        match (self, objective) {
+            (Self::Higher, Direction::Maximize) | (Self::Lower, Direction::Minimize) => {
+                Some(Judgement::Better)
+            }
+            (Self::Higher, Direction::Minimize) | (Self::Lower, Direction::Maximize) => {
+                Some(Judgement::Worse)
+            }
+            (Self::NoEvidence | Self::NothingFollows, _) => None,
+        }
+    }
+}
+
 /// Compares every level with the baseline.
 pub(crate) fn compare(groups: &Groups, alpha: f64) -> Result<Comparison, AnalysisError> {
     if !(alpha > 0.0 && alpha < 1.0) {
         return Err(AnalysisError::Alpha { alpha });
     }
     let others: Vec<usize> = (0..groups.levels.len()).filter(|&k| k != groups.baseline).collect();
-    let mut levels = others
-        .iter()
-        .map(|&k| against_baseline(groups, k, alpha))
+    let mut levels = on_all_processors(&others, |&k| against_baseline(groups, k, alpha))
+        .into_iter()
         .collect::<Result<Vec<_>, _>>()?;
     let adjusted = holm(&levels.iter().map(|own| own.p).collect::<Vec<_>>());
     let tests = adjusted.iter().flatten().count();
@@ -152,17 +184,19 @@ pub(crate) fn compare(groups: &Groups, alpha: f64) -> Result<Comparison, Analysi
             difference if p < alpha && difference < 0.0 => Verdict::Lower,
             _ => Verdict::NoEvidence,
         };
+        own.judgement = groups.objective.and_then(|objective| own.verdict.judged(objective));
     }
     let baseline = summary(groups, groups.baseline)?;
-    for own in &mut levels {
-        own.text = words::sentence(groups, &baseline, own, alpha, tests);
-    }
+    let texts =
+        on_all_processors(&levels, |own| words::sentence(groups, &baseline, own, alpha, tests));
+    levels.iter_mut().zip(texts).for_each(|(own, text)| own.text = text);
     let mut findings: Vec<Finding> = no_replication(groups).into_iter().collect();
     sort(&mut findings);
     Ok(Comparison {
         response: groups.response.clone(),
         by: groups.by.clone(),
         paired: groups.paired.clone(),
+        objective: groups.objective,
         alpha,
         method: match groups.paired {
             None => "ratio of means, Fieller's interval with Welch's standard error",
@@ -213,6 +247,7 @@ fn against_baseline(
         p_adjusted: None,
         geometric: geometric(groups, own, base),
         verdict: Verdict::NothingFollows,
+        judgement: None,
         text: String::new(),
     })
 }
@@ -334,6 +369,7 @@ mod tests {
             values: vec![base.to_vec(), own.to_vec()],
             baseline: 0,
             paired: None,
+            objective: None,
         };
         compare(&groups, 0.05).unwrap().levels.remove(0)
     }
@@ -377,8 +413,55 @@ mod tests {
             values: vec![vec![1.0, 2.0], vec![3.0]],
             baseline: 0,
             paired: None,
+            objective: None,
         };
         let text = &compare(&groups, 0.05).unwrap().findings[0].text;
         assert!(text.starts_with("1 level of g (b) stands with a single value of y"), "{text}");
+    }
+
+    #[test]
+    fn a_difference_is_judged_only_where_the_good_end_is_known() {
+        let groups = |objective, values: [[f64; 3]; 2]| Groups {
+            response: "time".to_owned(),
+            by: "method".to_owned(),
+            levels: vec![Level::parse("a"), Level::parse("b")],
+            values: values.map(Vec::from).to_vec(),
+            baseline: 0,
+            paired: None,
+            objective,
+        };
+        let (low, high) = ([5.0, 6.0, 5.5], [10.0, 11.0, 12.0]);
+        for (objective, values, expected, words) in [
+            (
+                Some(Direction::Minimize),
+                [high, low],
+                Some(Judgement::Better),
+                ": lower, which is better (p",
+            ),
+            (
+                Some(Direction::Maximize),
+                [high, low],
+                Some(Judgement::Worse),
+                ": lower, which is worse (p",
+            ),
+            (
+                Some(Direction::Maximize),
+                [low, high],
+                Some(Judgement::Better),
+                ": higher, which is better (p",
+            ),
+            (
+                Some(Direction::Minimize),
+                [low, high],
+                Some(Judgement::Worse),
+                ": higher, which is worse (p",
+            ),
+            (Some(Direction::Minimize), [low, low], None, ": no evidence"),
+            (None, [low, high], None, ": higher (p"),
+        ] {
+            let found = compare(&groups(objective, values), 0.05).unwrap().levels.remove(0);
+            assert_eq!(found.judgement, expected);
+            assert!(found.text.contains(words), "{}", found.text);
+        }
     }
 }

@@ -4,7 +4,7 @@ use trainwright_queueing::{LoadModel, MeasuredQueue};
 
 use super::answer_findings::{not_exponential, unstable};
 use crate::findings::{Finding, Severity};
-use crate::wording::figure;
+use crate::wording::{brief, figure, p_value};
 
 /// Jobs below which a comparison says little.
 const FEW: usize = 30;
@@ -53,18 +53,40 @@ pub fn findings_of_load(reply: &LoadMeasured<'_>) -> Vec<Finding> {
         // The model of a load test does not assume exponential service; it is worth knowing.
         Finding { severity: Severity::Info, ..finding }
     }));
-    if !model.agrees {
-        let band = model.mean_response;
-        let (seen, low, high) =
-            (figure(measured.mean_response), figure(band.low), figure(band.high));
-        findings.push(Finding::new("load-model-disagrees", Severity::Warning, format!(
-                "the measured mean response of {seen} s lies outside {low} to {high} s, where {} puts \
-                 95 % of such runs: service may depend on how busy the machine is, or on the job \
-                 before",
-                model.queue
-            )));
-    }
+    findings.extend(disagreement(measured, model));
     findings
+}
+
+/// Where the measured jobs are none that the model would give.
+fn disagreement(measured: &MeasuredQueue, model: &LoadModel) -> Option<Finding> {
+    if model.agrees {
+        return None;
+    }
+    let queue = &model.queue;
+    let response = || {
+        let seen = figure(measured.mean_response);
+        let expected = figure(model.mean_response.estimate);
+        format!(
+            "the measured mean response of {seen} s is farther from the {expected} s that {queue} \
+             expects than in 97.5 % of such runs"
+        )
+    };
+    let service = model.dependence.filter(|own| own.p < 0.025).map(|own| {
+        let longer = if own.correlation > 0.0 { "longer" } else { "shorter" };
+        format!(
+            "jobs that find servers busy take {longer} than others (rank correlation {}, {}), \
+             where {queue} has service that does not depend on the load",
+            brief(own.correlation),
+            p_value(own.p)
+        )
+    });
+    let reasons: Vec<String> =
+        (!model.response_agrees).then(response).into_iter().chain(service).collect();
+    let text = format!(
+        "{}: service may depend on how busy the machine is, or on the job before",
+        reasons.join("; ")
+    );
+    Some(Finding::new("load-model-disagrees", Severity::Warning, text))
 }
 
 fn cut_short(reply: &LoadMeasured<'_>) -> Option<Finding> {

@@ -14,6 +14,7 @@ fn options(column: &str, by: &str) -> CompareOptions {
         by: by.to_owned(),
         baseline: None,
         paired: None,
+        objective: None,
         alpha: 0.05,
     }
 }

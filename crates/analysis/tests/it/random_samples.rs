@@ -78,3 +78,60 @@ fn every_test_agrees_with_r_on_random_samples() {
     }
     assert_eq!(compared, 499);
 }
+
+fn answer(table: &Table, test: &str, formula: Option<&str>) -> Value {
+    let question = TestQuestion {
+        test: test.parse::<StatsTest>().unwrap(),
+        column: formula.is_none().then_some("y"),
+        by: None,
+        with: None,
+        formula,
+        method: None,
+        statistic: None,
+        ratio: false,
+        seed: None,
+    };
+    Value::Object(question.answer(table).unwrap().fields)
+}
+
+/// `tests/data/r_samples.R` has the calls.
+#[test]
+fn normality_powers_margins_and_level_differences_agree_with_r() {
+    let number = |value: &Value| value.as_f64().unwrap();
+    let mut compared = 0;
+    for sample in json("r_samples.json").as_array().unwrap() {
+        let table = Table::from_csv(sample["csv"].as_str().unwrap().as_bytes(), &[]).unwrap();
+        compared += 1;
+        if sample["lenth"].is_object() {
+            let found = answer(&table, "lenth", None);
+            for (name, value) in sample["lenth"].as_object().unwrap() {
+                near(name, number(&found[name.as_str()]), number(value));
+            }
+            for (name, value) in sample["effects"].as_object().unwrap() {
+                near(name, number(&found["effects"][name.as_str()]), number(value));
+            }
+            continue;
+        }
+        for test in ["anderson-darling", "lilliefors"] {
+            let found = answer(&table, test, None);
+            near(test, number(&found["statistic"]), number(&sample[test][0]));
+            near(test, number(&found["p"]), number(&sample[test][1]));
+        }
+        let found = answer(&table, "box-cox", Some("y ~ g + x"));
+        for (name, value) in sample["box-cox"].as_object().unwrap() {
+            // R's optimiser stops at about 1e-5 of the power.
+            let gap = (number(&found[name.as_str()]) - number(value)).abs();
+            assert!(gap < 1e-4, "{name}: {found}, not {value}");
+        }
+        let formula = Formula::parse("y ~ g + h + x", TermOrder::Formula).unwrap();
+        let fit = analyze_table(&table, &formula, &TableOptions::default()).unwrap().fit;
+        for pair in sample["emmeans"].as_array().unwrap() {
+            let name = format!("g{}", pair["level"].as_str().unwrap());
+            let own = fit.coefficients.iter().find(|own| own.name == name).unwrap();
+            near(&name, own.estimate.unwrap(), number(&pair["difference"]));
+            near(&name, own.std_error.unwrap(), number(&pair["error"]));
+            near(&name, own.p.unwrap(), number(&pair["p"]));
+        }
+    }
+    assert_eq!(compared, 11);
+}

@@ -64,7 +64,10 @@ fn a_one_factor_study_is_compared_with_its_baseline() {
     assert_eq!(texts.len(), 3);
     assert!(texts[0].starts_with("1 thread: 20"), "{texts:?}");
     assert!(texts[0].contains("% of 2 threads, 95 % interval") && texts[0].contains("higher"));
-    assert!(texts[1].starts_with("4 threads: ") && texts[1].contains(": lower ("), "{texts:?}");
+    assert!(
+        texts[1].starts_with("4 threads: ") && texts[1].contains(": lower, which is better ("),
+        "{texts:?}"
+    );
     assert!(texts[2].starts_with("strategy tree: 16") && texts[2].contains("of strategy ring"));
     assert_eq!(finding(&found, "oversubscribed"), None);
     let two = analyze(&study, &design, &seen, Some(2));

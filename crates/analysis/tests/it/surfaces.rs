@@ -17,6 +17,33 @@ fn options(column: &str, factors: &[&str], direction: Direction) -> SurfaceOptio
     }
 }
 
+/// A peak of `a` in the middle of its range; `b` tilts the surface by so much.
+fn peak_of_a(tilt: f64) -> Surface {
+    let mut csv = "a,b,y\n".to_owned();
+    for (row, (a, b)) in [-1.0, 0.0, 1.0, -1.0, 0.0, 1.0, -1.0, 0.0, 1.0, 0.0, 0.0]
+        .into_iter()
+        .zip([-1.0, -1.0, -1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0])
+        .enumerate()
+    {
+        let rest = [0.3, -0.2, -0.1, 0.25, -0.3, 0.1, -0.15, 0.2, 0.05, -0.25, 0.1][row];
+        writeln!(csv, "{a},{b},{}", 50.0 - 10.0 * a * a + tilt * b + rest).unwrap();
+    }
+    let data = Table::from_csv(csv.as_bytes(), &[]).unwrap();
+    surface_of_table(&data, &options("y", &["a", "b"], Direction::Maximize)).unwrap()
+}
+
+#[test]
+fn a_factor_that_shows_nothing_sends_nobody_beyond_its_range() {
+    let edge = |found: &Surface| {
+        found.findings.iter().find(|own| own.id == "optimum-at-edge").map(|own| own.text.clone())
+    };
+    let noise = peak_of_a(0.0);
+    assert_eq!(noise.optimum.as_ref().unwrap().at_edge_of, ["b"], "the case is as meant");
+    assert_eq!(edge(&noise), None);
+    let real = edge(&peak_of_a(5.0)).unwrap();
+    assert!(real.contains("at the edge of the range of b:"), "{real}");
+}
+
 #[test]
 fn surfaces_agree_with_numpy_and_scipy() {
     for case in json("surfaces/expected.json").as_array().unwrap() {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use trainwright_study::Direction;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
@@ -24,6 +25,10 @@ pub(crate) struct CompareArguments {
     /// Column whose equal values pair rows of different levels, such as the seed.
     #[arg(long, value_name = "NAME", requires = "data")]
     pub paired: Option<String>,
+    /// Which end of the values is good, so that differences are called better or worse; a study
+    /// says so itself.
+    #[arg(long, value_enum, requires = "data")]
+    pub objective: Option<ObjectiveArgument>,
     /// Largest p-value called evidence [default: the study's, else 0.05].
     #[arg(long, requires = "data")]
     pub alpha: Option<f64>,
@@ -142,6 +147,15 @@ pub(crate) struct SurfaceArguments {
 pub(crate) enum ObjectiveArgument {
     Minimize,
     Maximize,
+}
+
+impl From<ObjectiveArgument> for Direction {
+    fn from(own: ObjectiveArgument) -> Self {
+        match own {
+            ObjectiveArgument::Minimize => Self::Minimize,
+            ObjectiveArgument::Maximize => Self::Maximize,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,7 @@ use trainwright_random::Random;
 use crate::error::QueueingError;
 use crate::interval::{Interval, sorted_quantile};
 use crate::limits::{count, positive};
+use crate::measurements::dependence::{Dependence, ServiceRanks};
 use crate::measurements::measured::{MeasuredJob, MeasuredQueue};
 use crate::queue::QueueKind;
 use crate::simulations::queue_simulation::Moment;
@@ -17,6 +18,9 @@ use crate::steady_state::SteadyState;
 
 /// Times that are drawn at most for a prediction; longer measurements get fewer runs.
 const MOST_DRAWN: usize = 20_000_000;
+
+/// Level of each of the two tests by which a model is judged.
+const LEVEL: f64 = 0.025;
 
 /// When jobs arrive.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,7 +67,12 @@ pub struct LoadModel {
     pub mean_response: Interval,
     /// Simulated runs behind the two.
     pub runs: usize,
-    /// Whether the measured mean response lies where 95 % of the runs do.
+    /// Whether the measured mean response lies where 97.5 % of the runs do.
+    pub response_agrees: bool,
+    /// How service goes with busy servers; absent where one of the two never varies.
+    pub dependence: Option<Dependence>,
+    /// Whether the measurement could be a run of the model: the mean response agrees, and service
+    /// does not go with busy servers, each tested at 2.5 %.
     pub agrees: bool,
 }
 
@@ -135,6 +144,9 @@ impl LoadModel {
         let runs = (MOST_DRAWN / jobs.len().max(1)).clamp(200, 2000);
         let mut random = Random::new(seed);
         let (mut waits, mut responses) = (Vec::with_capacity(runs), Vec::with_capacity(runs));
+        let ranks = ServiceRanks::new(counted);
+        let own = ranks.correlation(jobs, measured.skipped, servers);
+        let mut correlations = Vec::new();
         for _ in 0..runs {
             let moments = plan.moments(jobs.len(), random.bits())?;
             let path = serve(&moments, &service, servers, &mut random);
@@ -144,8 +156,13 @@ impl LoadModel {
             };
             waits.push(mean(MeasuredJob::wait));
             responses.push(mean(MeasuredJob::response));
+            if own.is_some() {
+                correlations.extend(ranks.correlation(&path, measured.skipped, servers));
+            }
         }
-        let (mean_wait, mean_response) = (spread(waits), spread(responses));
+        let dependence = own.map(|own| Dependence::among(own, &correlations));
+        let response_agrees = middle(&mut responses, LEVEL).contains(measured.mean_response);
+        let (mean_wait, mean_response) = (middle(&mut waits, 0.05), middle(&mut responses, 0.05));
         let arrivals = if matches!(plan, ArrivalPlan::Poisson { .. }) { "M" } else { "G" };
         Ok(Self {
             queue: format!("{arrivals}/G/{servers}"),
@@ -159,7 +176,9 @@ impl LoadModel {
             mean_wait,
             mean_response,
             runs,
-            agrees: mean_response.contains(measured.mean_response),
+            response_agrees,
+            dependence,
+            agrees: response_agrees && dependence.is_none_or(|own| own.p >= LEVEL),
         })
     }
 }
@@ -178,11 +197,12 @@ fn serve(moments: &[f64], service: &Times, servers: u32, random: &mut Random) ->
     moments.iter().map(job).collect()
 }
 
-/// The mean of some values and the range of their middle 95 %.
-fn spread(mut values: Vec<f64>) -> Interval {
+/// The mean of some values, and the range in which all but a share of them lie.
+fn middle(values: &mut [f64], outside: f64) -> Interval {
     values.sort_by(f64::total_cmp);
     let estimate = values.iter().sum::<f64>() / values.len() as f64;
-    let (low, high) = (sorted_quantile(&values, 0.025), sorted_quantile(&values, 0.975));
+    let low = sorted_quantile(values, 0.5 * outside);
+    let high = sorted_quantile(values, 1.0 - 0.5 * outside);
     Interval { estimate, low, high }
 }
 
@@ -225,5 +245,27 @@ mod tests {
         let given = ArrivalPlan::Given { moments: vec![0.0, 1.0, 5.0] };
         assert_eq!(given.moments(9, 0).unwrap(), [0.0, 1.0, 5.0]);
         assert!(ArrivalPlan::Poisson { rate: -1.0 }.moments(3, 0).is_err());
+    }
+
+    #[test]
+    fn service_that_goes_with_busy_servers_is_seen() {
+        let plan = ArrivalPlan::Poisson { rate: 0.5 };
+        let mut random = Random::new(3);
+        let mut free = [0.0_f64; 2];
+        let mut job = |arrival: f64| {
+            free.sort_by(f64::total_cmp);
+            let start = free[0].max(arrival);
+            // Three times as slow beside another job.
+            let slow = if free[1] > start { 3.0 } else { 1.0 };
+            free[0] = start + slow * random.exponential();
+            MeasuredJob { arrival, start, end: free[0] }
+        };
+        let path: Vec<MeasuredJob> =
+            plan.moments(300, 4).unwrap().into_iter().map(&mut job).collect();
+        let measured = measure(&path, 5, 2, 1).unwrap();
+        let model = LoadModel::of(&plan, &path, &measured, 2, 1).unwrap();
+        let dependence = model.dependence.unwrap();
+        assert!(dependence.correlation > 0.1 && dependence.p < 0.01, "{dependence:?}");
+        assert!(!model.agrees);
     }
 }

@@ -80,7 +80,10 @@ impl Origin {
 
     pub(super) fn label(&self, record: usize) -> Result<i64, RecordsError> {
         match self {
-            Self::Shards { .. } => self.example(record)?.int("label"),
+            Self::Shards { .. } => {
+                let label = self.example(record).and_then(|example| example.int("label"));
+                self.checked(record, label)
+            }
             Self::Folder(part) => Ok(part.folder.label(part.items[record] as usize).into()),
         }
         .map_err(|error| self.placed(record, error))
@@ -92,6 +95,13 @@ impl Origin {
         RecordSlices::at(&shard.bytes, shard.index[within], within as u64)
             .map(ExampleView::new)
             .map_err(|error| error.in_file(&shard.path))
+    }
+
+    /// What was made of a record of shards, if the file was there to its end all the while.
+    fn checked<T>(&self, record: usize, made: Result<T, RecordsError>) -> Result<T, RecordsError> {
+        let (shard, _) = self.shard_of(record);
+        let sound = if made.is_ok() { shard.bytes.check() } else { shard.bytes.check_to_end() };
+        sound.map_err(|error| error.in_file(&shard.path)).and(made)
     }
 
     fn shard_of(&self, record: usize) -> (&Shard, usize) {
@@ -131,9 +141,11 @@ impl PictureReader {
     ) -> Result<i64, RecordsError> {
         match origin {
             Origin::Shards { .. } => {
-                let example = origin.example(record)?;
-                picture_of(&example, &mut self.decoder, room)?;
-                example.int("label")
+                let label = origin.example(record).and_then(|example| {
+                    picture_of(&example, &mut self.decoder, room)?;
+                    example.int("label")
+                });
+                origin.checked(record, label)
             }
             Origin::Folder(part) => {
                 let item = part.items[record] as usize;
@@ -156,7 +168,8 @@ impl Shard {
         let index = if matches!(bytes, ShardBytes::Mapped(_)) && beside.is_file() {
             read_index(&beside)?
         } else {
-            RecordSlices::index(&bytes).map_err(|error| error.in_file(path))?
+            let index = RecordSlices::index(&bytes);
+            bytes.check().and(index).map_err(|error| error.in_file(path))?
         };
         // An index of another version of the file would hide records.
         let end = index.last().map_or(0, |last| last.offset.saturating_add(last.bytes));
@@ -193,6 +206,18 @@ mod tests {
         let numbered = labels.iter().enumerate();
         let path = |number| folder.join(format!("{number}.tfrecord"));
         numbered.map(|(number, own)| shard(&path(number), Compression::None, own)).collect()
+    }
+
+    #[test]
+    fn a_shard_that_is_shortened_later_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let labels: Vec<i64> = (0..2000).collect();
+        let paths = shards(folder.path(), &[&labels]);
+        let origin = Origin::shards(&paths).unwrap();
+        assert_eq!(origin.label(1999).unwrap(), 1999);
+        fs::File::options().write(true).open(&paths[0]).unwrap().set_len(100).unwrap();
+        let error = origin.label(1999).unwrap_err().to_string();
+        assert!(error.contains("0.tfrecord") && error.contains("shortened"), "{error}");
     }
 
     #[test]

@@ -75,6 +75,7 @@ impl Keeper {
         let pins = pins(source, options);
         if let Some(dataset) = read_json::<Dataset>(&out.join(DATASET))? {
             compare(out, &dataset.pins, &pins)?;
+            check_sizes(out, &dataset.prepared)?;
             clean_up(out)?;
             return Ok(Opened::Finished(dataset.prepared));
         }
@@ -220,6 +221,19 @@ fn compare(
         return Ok(());
     }
     Err(RecordsError::PreparedOtherwise { folder: out.to_owned(), differences })
+}
+
+/// Whether the shards of a finished set are as long as they were; `data verify` reads them.
+fn check_sizes(out: &Path, prepared: &Prepared) -> Result<(), RecordsError> {
+    for shard in prepared.parts.iter().flat_map(|part| &part.shards) {
+        let found = fs::metadata(out.join(&shard.file)).ok().map(|file| file.len());
+        if found != Some(shard.bytes) {
+            let (folder, file) = (out.to_owned(), shard.file.clone());
+            let expected = shard.bytes;
+            return Err(RecordsError::FinishedChanged { folder, file, expected, found });
+        }
+    }
+    Ok(())
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, RecordsError> {

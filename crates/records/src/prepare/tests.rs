@@ -157,6 +157,21 @@ fn an_unfinished_folder_is_finished_to_the_same_bytes() {
 }
 
 #[test]
+fn a_finished_set_whose_shards_were_cut_or_lost_is_not_called_finished() {
+    let (from, out) = (pictures(20), tempfile::tempdir().unwrap());
+    run(from.path(), out.path(), &options()).unwrap();
+    let shard = out.path().join("data-00001-of-00003.tfrecord");
+    let bytes = fs::metadata(&shard).unwrap().len();
+    fs::File::options().write(true).open(&shard).unwrap().set_len(bytes - 1).unwrap();
+    let error = run(from.path(), out.path(), &options()).unwrap_err().to_string();
+    let told = format!("`data-00001-of-00003.tfrecord` has become {} bytes long", bytes - 1);
+    assert!(error.contains(&told) && error.contains("prepare it again"), "{error}");
+    fs::remove_file(&shard).unwrap();
+    let error = run(from.path(), out.path(), &options()).unwrap_err().to_string();
+    assert!(error.contains("has gone since, where"), "{error}");
+}
+
+#[test]
 fn a_finished_shard_that_was_damaged_since_is_made_again() {
     let from = pictures(20);
     let remade = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {

@@ -9,12 +9,11 @@ use std::io::Read;
 use std::ops::Deref;
 use std::path::Path;
 
-use memmap2::{Advice, Mmap};
-
 use crate::error::RecordsError;
 use crate::files::bucket::{bucket_of, is_remote};
 use crate::shards::compression::{Compression, unpacked_records};
 use crate::shards::framing::RecordSlices;
+use crate::shards::mapped_file::MappedFile;
 
 /// Bytes that are mapped in ahead at a time, and how near their end the next are.
 const AHEAD: usize = 4 << 20;
@@ -27,7 +26,7 @@ const AROUND: usize = 1 << 16;
 /// memory.
 pub enum ShardBytes {
     /// Pages of the file itself.
-    Mapped(Mmap),
+    Mapped(MappedFile),
     /// A copy in memory.
     Owned(Vec<u8>),
 }
@@ -46,8 +45,8 @@ impl Deref for ShardBytes {
 impl ShardBytes {
     /// Maps a shard, or takes one that is compressed or in an object store into memory.
     ///
-    /// A mapped file must not be shortened while it is read; shards written here are never
-    /// changed under their final name.
+    /// Shards written here are never changed under their final name; of another that is shortened
+    /// while it is read, [`ShardBytes::check`] tells.
     ///
     /// # Errors
     /// When it cannot be read or unpacked; the file is named.
@@ -63,7 +62,30 @@ impl ShardBytes {
         if Compression::of(&map) == Compression::None {
             return Ok(Self::Mapped(map));
         }
-        unpack(&map).map_err(|error| error.in_file(path))
+        let unpacked = unpack(&map);
+        map.check().and(unpacked).map_err(|error| error.in_file(path))
+    }
+
+    /// Whether what was read so far is what the shard held: to be asked after bytes were used.
+    ///
+    /// # Errors
+    /// The file was shortened since it was opened.
+    pub fn check(&self) -> Result<(), RecordsError> {
+        match self {
+            Self::Mapped(map) => map.check(),
+            Self::Owned(_) => Ok(()),
+        }
+    }
+
+    /// The same with a look at the end: zeros may stand before it in a page that is still there.
+    ///
+    /// # Errors
+    /// As [`ShardBytes::check`].
+    pub(crate) fn check_to_end(&self) -> Result<(), RecordsError> {
+        if let Self::Mapped(map) = self {
+            black_box(map.last().copied());
+        }
+        self.check()
     }
 
     /// The checked payloads from the first to the last.
@@ -83,21 +105,16 @@ impl ShardBytes {
                 map[asked..end].iter().step_by(AROUND).for_each(|&byte| _ = black_box(byte));
                 asked = end;
             }
-            records.next()
+            let record = records.next()?;
+            let sound = if record.is_ok() { self.check() } else { self.check_to_end() };
+            Some(sound.and(record))
         })
     }
 }
 
-fn map(path: &Path) -> Result<Mmap, RecordsError> {
-    let file = File::open(path);
-    // SAFETY: the map is only read. Nothing in this process writes to finished files, and the
-    // documentation passes the demand not to shorten them on to the user.
-    let map = file.and_then(|file| unsafe { Mmap::map(&file) });
-    let map = map.map_err(|error| RecordsError::from(error).in_file(path))?;
-    // What is not in the system's cache yet comes there in large pieces, if the system can: such
-    // pages cost a fraction of small ones each time they are mapped. Nothing depends on it.
-    let _ = map.advise(Advice::HugePage);
-    Ok(map)
+fn map(path: &Path) -> Result<MappedFile, RecordsError> {
+    let map = File::open(path).and_then(|file| MappedFile::open(&file));
+    map.map_err(|error| RecordsError::from(error).in_file(path))
 }
 
 fn unpack(packed: &[u8]) -> Result<ShardBytes, RecordsError> {
@@ -140,6 +157,22 @@ mod tests {
     fn an_empty_shard_has_no_records() {
         let file = tempfile::NamedTempFile::new().unwrap();
         assert_eq!(ShardBytes::open(file.path()).unwrap().records().count(), 0);
+    }
+
+    #[test]
+    fn a_shard_that_is_shortened_is_an_error_at_the_records_that_are_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tfrecord");
+        let mut writer = ShardWriter::create(&path, Compression::None, IndexFile::None).unwrap();
+        (0..100).for_each(|_| writer.write(&[1; 10_000]).unwrap());
+        writer.finish().unwrap();
+        let bytes = ShardBytes::open(&path).unwrap();
+        let mut records = bytes.records();
+        assert_eq!(records.next().unwrap().unwrap().len(), 10_000);
+        File::options().write(true).open(&path).unwrap().set_len(50_000).unwrap();
+        let error = records.find_map(Result::err).unwrap().to_string();
+        assert!(error.contains("shortened while it was read"), "{error}");
+        assert!(bytes.check().is_err());
     }
 
     #[test]

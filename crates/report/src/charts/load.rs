@@ -188,6 +188,8 @@ mod tests {
             mean_wait: band,
             mean_response: band,
             runs: 10,
+            response_agrees: true,
+            dependence: None,
             agrees: true,
         };
         let chart = load_curve(&measured, &model);

@@ -44,6 +44,7 @@ mod tests {
             response: "time".to_owned(),
             by: "cores".to_owned(),
             paired: None,
+            objective: None,
             alpha: 0.05,
             method: "ratio of means",
             adjustment: "holm",

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use comfy_table::{CellAlignment, Table, presets};
+use unicode_width::UnicodeWidthStr;
 
 /// A table in the making; it is shown with `to_string`.
 ///
@@ -16,23 +16,21 @@ use comfy_table::{CellAlignment, Table, presets};
 /// ```
 #[derive(Debug)]
 pub struct TextTable {
-    table: Table,
+    header: Option<Vec<String>>,
+    rows: Vec<Vec<String>>,
     numbers: Range<usize>,
 }
 
 impl TextTable {
     /// A table of rows alone.
     pub fn plain() -> Self {
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        Self { table, numbers: 0..0 }
+        Self { header: None, rows: Vec::new(), numbers: 0..0 }
     }
 
     /// A table with a name over each column.
     pub fn with_header(names: impl IntoIterator<Item = impl ToString>) -> Self {
-        let mut own = Self::plain();
-        own.table.set_header(names.into_iter().map(|name| visible_cell(&name)));
-        own
+        let header = names.into_iter().map(|name| visible_cell(&name)).collect();
+        Self { header: Some(header), ..Self::plain() }
     }
 
     /// Sets the cells of these columns to the right, as numbers read best.
@@ -43,29 +41,57 @@ impl TextTable {
 
     /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl ToString>) {
-        self.table.add_row(cells.into_iter().map(|cell| visible_cell(&cell)));
+        self.rows.push(cells.into_iter().map(|cell| visible_cell(&cell)).collect());
     }
 
     /// Whether no row was added.
     pub fn is_empty(&self) -> bool {
-        self.table.is_empty()
+        self.rows.is_empty()
+    }
+
+    /// The header, if there is one, and the rows.
+    fn lines(&self) -> impl Iterator<Item = &Vec<String>> {
+        self.header.iter().chain(&self.rows)
+    }
+
+    /// Columns of the terminal that each column of the table takes.
+    fn widths(&self) -> Vec<usize> {
+        let mut widths = Vec::new();
+        for line in self.lines() {
+            widths.resize(widths.len().max(line.len()), 0);
+            for (width, cell) in widths.iter_mut().zip(line) {
+                *width = cell.width().max(*width);
+            }
+        }
+        widths
     }
 }
 
 /// A cell stays in its line and in its column, whatever a file or program put into it.
 fn visible_cell(cell: &impl ToString) -> String {
-    super::visible(&cell.to_string()).replace('\n', "\\n").replace('\t', "\\t")
+    let text = cell.to_string();
+    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return text;
+    }
+    super::visible(&text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 impl fmt::Display for TextTable {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = self.table.clone();
-        for column in self.numbers.clone() {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
+        let widths = self.widths();
+        let mut text = String::new();
+        for line in self.lines() {
+            text.clear();
+            for (column, (cell, width)) in line.iter().zip(&widths).enumerate() {
+                let room = width - cell.width();
+                let before = if self.numbers.contains(&column) { room } else { 0 };
+                text.extend(std::iter::repeat_n(' ', before + 1));
+                text.push_str(cell);
+                text.extend(std::iter::repeat_n(' ', room - before + 1));
             }
+            writeln!(out, "{}", text.trim_end())?;
         }
-        table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
+        Ok(())
     }
 }
 
@@ -95,5 +121,14 @@ mod tests {
         table.row(["one\ntwo\tthree", "\x1b[31mred"]);
         assert_eq!(table.to_string(), " one\\ntwo\\tthree  \\e[31mred\n");
         assert!(TextTable::plain().is_empty() && !table.is_empty());
+    }
+
+    #[test]
+    fn wide_letters_and_short_rows_keep_their_columns() {
+        let mut table = TextTable::with_header(["名前", "n", "note"]);
+        table.row(["ab", "1"]);
+        table.row(["é", "22", "x"]);
+        assert_eq!(table.to_string(), " 名前  n   note\n ab    1\n é     22  x\n");
+        assert_eq!(TextTable::plain().to_string(), "");
     }
 }

@@ -33,6 +33,7 @@ fn levels_are_compared_with_their_baseline_in_words() {
         by: "cores".to_owned(),
         baseline: Some("1".to_owned()),
         paired: None,
+        objective: None,
         alpha: 0.05,
     };
     let found = compare_table(&table(&["cores"]), &options).unwrap();

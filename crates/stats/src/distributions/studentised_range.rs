@@ -1,7 +1,7 @@
 //! Tail and quantile of the studentised range: the widest difference among group means, in units
 //! of an independent standard error.
 
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 
 use crate::distributions::incomplete_beta::stirling_remainder;
 use crate::distributions::{Normal, check_df, check_probability, solve_tail};
@@ -12,6 +12,10 @@ use crate::error::StatsError;
 const INNER_STEP: f64 = 0.1;
 /// Terms smaller than this share of their sum are left out.
 const NEGLIGIBLE: f64 = 1e-15;
+/// Points through which many tails are interpolated.
+const NODES: usize = 100;
+/// Logarithms below this are of tails that floats hold with few digits, or not at all.
+const LEAST_LOG: f64 = -600.0;
 
 /// The studentised range of independent normal values of equal variance.
 ///
@@ -63,6 +67,47 @@ impl StudentisedRange {
         // The range's tail falls as exp(-(q s)^2 / 4), which moves the largest term down to here.
         let start = -0.5 * (0.5 * q * q / self.df).ln_1p();
         mean_over_deviation(self.df, start, |s| range_tail(q * s, self.groups)).min(1.0)
+    }
+
+    /// The same at many points, of which each costs a fraction of a single one.
+    ///
+    /// The logarithm of the tail is smooth, so that a polynomial through a hundred points of
+    /// Chebyshev's gives it in between (Berrut and Trefethen, SIAM Review 46, 2004).
+    pub fn upper_tails(self, points: &[f64]) -> Vec<f64> {
+        // A tail falls about evenly with the logarithm of a distance that is large.
+        let inside = points.iter().filter(|q| **q > 0.0 && q.is_finite()).map(|q| q.ln_1p());
+        let (low, high) =
+            inside.fold((f64::INFINITY, 0.0f64), |(low, high), own| (low.min(own), high.max(own)));
+        let direct = || points.iter().map(|&q| self.upper_tail(q)).collect();
+        if points.len() < 4 * NODES || low >= high {
+            return direct();
+        }
+        let node = |place: usize| (PI * place as f64 / (NODES - 1) as f64).cos();
+        let at = |x: f64| 0.5 * (low + high) + 0.5 * (high - low) * x;
+        let logs: Vec<f64> =
+            (0..NODES).map(|place| self.upper_tail(at(node(place)).exp_m1()).ln()).collect();
+        if !logs.iter().all(|own| *own > LEAST_LOG) {
+            return direct();
+        }
+        let interpolated = |&q: &f64| {
+            if !(q > 0.0 && q.is_finite()) {
+                return self.upper_tail(q);
+            }
+            let x = (2.0 * q.ln_1p() - low - high) / (high - low);
+            let (mut above, mut below) = (0.0, 0.0);
+            for (place, log) in logs.iter().enumerate() {
+                let distance = x - node(place);
+                if distance == 0.0 {
+                    return log.exp();
+                }
+                let end = place == 0 || place + 1 == NODES;
+                let sign = if place % 2 == 0 { 1.0 } else { -1.0 };
+                let weight = sign * if end { 0.5 } else { 1.0 } / distance;
+                (above, below) = (above + weight * log, below + weight);
+            }
+            (above / below).exp().min(1.0)
+        };
+        points.iter().map(interpolated).collect()
     }
 
     /// Value below which the share `p` lies.
@@ -133,6 +178,23 @@ mod tests {
 
     use super::*;
     use crate::distributions::StudentT;
+
+    #[test]
+    fn many_tails_are_those_of_single_points() {
+        for (groups, df, most) in
+            [(3, 2.0, 400.0), (30, 60.0, 25.0), (200, 198.0, 12.0), (200, 1e4, 9.0), (5, 8.0, 60.0)]
+        {
+            let range = StudentisedRange::new(groups, df).unwrap();
+            let mut points: Vec<f64> =
+                (0..450).map(|k| most * (f64::from(k) / 449.0).powi(2)).collect();
+            points.push(-1.0);
+            let found = range.upper_tails(&points);
+            for (q, tail) in points.iter().zip(found).step_by(7) {
+                let single = range.upper_tail(*q);
+                assert!((tail / single - 1.0).abs() < 1e-6, "{groups} {df} {q}: {tail} {single}");
+            }
+        }
+    }
 
     #[test]
     fn impossible_arguments_are_errors() {

@@ -132,7 +132,15 @@ impl Search {
             refutes(self.numerator - tried * self.denominator, spread(tried), freedom(tried))
         };
         let step = (spread(ratio).sqrt() / self.denominator).abs();
+        let guesses = self.fieller(&spread, freedom(ratio));
         let end = |direction: f64| {
+            let near = guesses.and_then(|ends| {
+                let width = direction * (ends[usize::from(direction > 0.0)] - ratio);
+                secant(|width| refuted(ratio + direction * width), width)
+            });
+            if let Some(width) = near {
+                return Some(ratio + direction * width);
+            }
             let mut width = step;
             while width.is_finite() && width > 0.0 && refuted(ratio + direction * width) <= 0.0 {
                 width *= 2.0;
@@ -144,6 +152,44 @@ impl Search {
         };
         Ok(end(-1.0).zip(end(1.0)).map(|(low, high)| [low, high]))
     }
+
+    /// Fieller's ends with the same degrees of freedom at every ratio, from which the others are
+    /// not far; nothing where his quadratic has no two roots around the ratio.
+    fn fieller(&self, spread: impl Fn(f64) -> f64, df: f64) -> Option<[f64; 2]> {
+        let t = StudentT::new(df).ok()?.quantile(0.5 + 0.5 * self.confidence).ok()?;
+        let (square, own, far) = (t * t, spread(0.0), self.far.variance);
+        let (a, b) = (self.numerator, self.denominator);
+        let both = 0.5 * (spread(1.0) - own - far);
+        let lead = b * b - square * far;
+        let half = a * b + square * both;
+        let root = (half * half - lead * (a * a - square * own)).sqrt();
+        (lead > 0.0 && root > 0.0).then(|| [(half - root) / lead, (half + root) / lead])
+    }
+}
+
+/// Where a function of a positive width crosses zero, by secants over its logarithm; nothing
+/// where they do not come to rest near the guess.
+fn secant(f: impl Fn(f64) -> f64, guess: f64) -> Option<f64> {
+    if !(guess > 0.0 && guess.is_finite()) {
+        return None;
+    }
+    let value = |x: f64| f(guess * x.exp());
+    let (mut before, mut x) = (0.0, 0.01);
+    let (mut f_before, mut f_x) = (value(before), value(x));
+    for _ in 0..20 {
+        let step = f_x * (x - before) / (f_before - f_x);
+        if !(step.is_finite() && (x + step).abs() < 3.0) {
+            return None;
+        }
+        (before, f_before) = (x, f_x);
+        x += step;
+        // The next step would be about the product of this one and the one before.
+        if step.abs() < 1e-9 {
+            return Some(guess * x.exp());
+        }
+        f_x = value(x);
+    }
+    None
 }
 
 #[cfg(test)]
@@ -201,6 +247,33 @@ mod tests {
             if let Some([low, high]) = found.interval {
                 prop_assert!(low <= found.ratio && found.ratio <= high);
                 prop_assert_eq!(low > 1.0 || high < 1.0, found.p < 0.05);
+            }
+        }
+
+        #[test]
+        fn ends_are_those_of_a_search_without_a_guess(
+            a in prop::collection::vec(8.0..14.0f64, 2..7),
+            b in prop::collection::vec(5.0..14.0f64, 2..7),
+            confidence in 0.5..0.999f64,
+        ) {
+            let found = ratio_of_means(&a, &b, confidence).unwrap();
+            let Some(ends) = found.interval else { return Ok(()) };
+            let part = |x: &[f64]| sample::variance(x).unwrap() / x.len() as f64;
+            let (va, vb) = (part(&a), part(&b));
+            let refuted = |r: f64| {
+                let (u, v) = (va, r * r * vb);
+                let (na, nb) = ((a.len() - 1) as f64, (b.len() - 1) as f64);
+                let df = (u + v).powi(2) / (u * u / na + v * v / nb);
+                let t = (sample::mean_of(&a) - r * sample::mean_of(&b)) / (u + v).sqrt();
+                1.0 - confidence - StudentT::new(df).unwrap().two_sided(t)
+            };
+            for (end, sign) in ends.into_iter().zip([-1.0, 1.0]) {
+                let mut width = 1e-3 * found.ratio;
+                while refuted(found.ratio + sign * width) < 0.0 {
+                    width *= 1.5;
+                }
+                let slow = root(refuted, found.ratio, found.ratio + sign * width);
+                prop_assert!((end - slow).abs() < 1e-9 * (1.0 + slow.abs()), "{end} {slow}");
             }
         }
 

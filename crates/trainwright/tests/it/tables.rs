@@ -16,6 +16,7 @@ fn by_engine() -> CompareOptions {
         by: "engine".to_owned(),
         baseline: None,
         paired: None,
+        objective: None,
         alpha: 0.05,
     }
 }

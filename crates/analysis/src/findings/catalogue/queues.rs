@@ -53,7 +53,8 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
     entry(
         "load-model-disagrees",
         Warning,
-        "The measured mean response is not one that the fitted queue would give.",
+        "The measured jobs are none that the fitted queue would give: their mean response is too \
+         far off, or service goes with how busy the servers are.",
         "Look whether service depends on how busy the machine is, or on the job before.",
         JAIN,
     ),

@@ -84,29 +84,44 @@ fn pairs(
 ) -> Result<Vec<LevelDifference>, StatsError> {
     let mut pairs = Vec::new();
     // Pairs of one factor have the same degrees of freedom in balanced data.
-    let mut range: Option<(f64, StudentisedRange, f64)> = None;
+    let mut alike: Vec<Alike> = Vec::new();
     for (place, first) in levels.iter().enumerate() {
         for (other, second) in levels.iter().enumerate().skip(place + 1) {
             let (Some(low), Some(high)) = (first.mean, second.mean) else { continue };
             let Some(error) = error(place, other) else { continue };
-            if range.as_ref().is_none_or(|(df, _, _)| (df - error.df).abs() > 1e-6 * df) {
-                let own = StudentisedRange::new(levels.len(), error.df)?;
-                let critical = own.quantile(1.0 - alpha)?;
-                range = Some((error.df, own, critical));
+            if alike.last().is_none_or(|own| (own.df - error.df).abs() > 1e-6 * own.df) {
+                let range = StudentisedRange::new(levels.len(), error.df)?;
+                let critical = range.quantile(1.0 - alpha)?;
+                alike.push(Alike { df: error.df, range, critical, distances: Vec::new() });
             }
-            let Some((_, range, critical)) = &range else { continue };
+            let Some(own) = alike.last_mut() else { continue };
             let (difference, unit) = (high - low, error.std_error / 2f64.sqrt());
-            pairs.push(LevelDifference {
+            own.distances.push(difference.abs() / unit);
+            pairs.push((first, second, difference, own.critical * unit));
+        }
+    }
+    let tails = alike.iter().flat_map(|own| own.range.upper_tails(&own.distances));
+    let told =
+        |((first, second, difference, reach), p): ((&LevelMean, &LevelMean, f64, f64), f64)| {
+            LevelDifference {
                 a: second.level.clone(),
                 b: first.level.clone(),
                 difference,
-                low: difference - critical * unit,
-                high: difference + critical * unit,
-                p: range.upper_tail(difference.abs() / unit),
-            });
-        }
-    }
-    Ok(pairs)
+                low: difference - reach,
+                high: difference + reach,
+                p,
+            }
+        };
+    Ok(pairs.into_iter().zip(tails).map(told).collect())
+}
+
+/// Pairs one after the other whose errors have the same degrees of freedom.
+struct Alike {
+    df: f64,
+    range: StudentisedRange,
+    critical: f64,
+    /// Differences in units of their errors.
+    distances: Vec<f64>,
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use trainwright_study::{Configuration, DesignKind, Factor, Level, Observation, Study, TrialState};
+use trainwright_study::{
+    Configuration, DesignKind, Direction, Factor, Level, Observation, Study, TrialState,
+};
 
 use super::{Comparison, Groups, compare};
 use crate::csv_table::Table;
@@ -22,6 +24,8 @@ pub struct CompareOptions {
     pub baseline: Option<String>,
     /// Column whose equal values pair rows of different levels.
     pub paired: Option<String>,
+    /// Which end of the values is good, if that should be said.
+    pub objective: Option<Direction>,
     /// Largest p-value called evidence.
     pub alpha: f64,
 }
@@ -41,7 +45,8 @@ pub struct CompareOptions {
 /// let csv = "time,cores\n10,1\n11,1\n12,1\n5,2\n6,2\n5.5,2\n";
 /// let table = Table::from_csv(csv.as_bytes(), &[])?;
 /// let options = CompareOptions {
-///     column: "time".into(), by: "cores".into(), baseline: None, paired: None, alpha: 0.05,
+///     column: "time".into(), by: "cores".into(), baseline: None, paired: None,
+///     objective: None, alpha: 0.05,
 /// };
 /// let found = compare_table(&table, &options)?;
 /// assert!(found.levels[0].text.starts_with("2 cores: 50.0 % of 1 core, 95 % interval"));
@@ -60,6 +65,7 @@ pub fn compare_table(table: &Table, options: &CompareOptions) -> Result<Comparis
         baseline: baseline_of(&known, options.baseline.as_deref(), &options.by)?,
         levels: known,
         paired: options.paired.clone(),
+        objective: options.objective,
     };
     let mut left_out = table.rows() - rows.len();
     match &options.paired {
@@ -199,6 +205,7 @@ fn groups_of(
         baseline: baseline_of(&known, Some(&baseline), &factor.name)?,
         levels: known,
         paired: None,
+        objective: study.metric(metric).and_then(|own| own.objective),
     };
     let places = Places::new(&groups.levels);
     for own in finished {
@@ -254,17 +261,13 @@ fn filled(groups: Groups) -> Result<Groups, AnalysisError> {
             response: groups.response.clone(),
         });
     }
-    let kept: Vec<usize> =
-        (0..groups.levels.len()).filter(|&k| !groups.values[k].is_empty()).collect();
-    if kept.len() < 2 {
+    let empty = |values: &&Vec<f64>| values.is_empty();
+    if groups.values.iter().filter(empty).count() + 1 >= groups.levels.len() {
         let (by, level) = (groups.by.clone(), base.to_string());
         return Err(AnalysisError::OneLevel { by, level });
     }
-    let baseline = kept.iter().position(|&k| k == groups.baseline).expect("it has values");
-    Ok(Groups {
-        levels: kept.iter().map(|&k| groups.levels[k].clone()).collect(),
-        values: kept.iter().map(|&k| groups.values[k].clone()).collect(),
-        baseline,
-        ..groups
-    })
+    let before = groups.values[..groups.baseline].iter().filter(empty).count();
+    let filled = groups.levels.into_iter().zip(groups.values).filter(|(_, own)| !own.is_empty());
+    let (levels, values) = filled.unzip();
+    Ok(Groups { levels, values, baseline: groups.baseline - before, ..groups })
 }

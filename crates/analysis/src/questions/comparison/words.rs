@@ -2,7 +2,7 @@
 
 use trainwright_study::Level;
 
-use super::{Groups, LevelComparison, LevelSummary, Verdict};
+use super::{Groups, Judgement, LevelComparison, LevelSummary, Verdict};
 use crate::wording::{brief, p_value};
 
 /// A level against its baseline, such as `2 cores: 110.3 % of 1 core, 95 % interval 97 to 124 %:
@@ -48,9 +48,14 @@ fn difference(own: &LevelComparison, base: &str, alpha: f64) -> String {
 fn conclusion(own: &LevelComparison, baseline: &LevelSummary, alpha: f64, tested: usize) -> String {
     let p = own.p_adjusted.map(p_value).unwrap_or_default();
     let adjusted = if tested > 1 { format!("{p}, adjusted for {tested} comparisons") } else { p };
+    let judged = match own.judgement {
+        None => "",
+        Some(Judgement::Better) => ", which is better",
+        Some(Judgement::Worse) => ", which is worse",
+    };
     match own.verdict {
-        Verdict::Higher => format!(": higher ({adjusted})"),
-        Verdict::Lower => format!(": lower ({adjusted})"),
+        Verdict::Higher => format!(": higher{judged} ({adjusted})"),
+        Verdict::Lower => format!(": lower{judged} ({adjusted})"),
         Verdict::NoEvidence if own.p.is_some_and(|p| p < alpha) => {
             format!(
                 ": no evidence of a difference, given how many levels are compared ({adjusted})"
@@ -154,6 +159,7 @@ mod tests {
             p_adjusted: Some(adjusted),
             geometric: None,
             verdict,
+            judgement: None,
             text: String::new(),
         }
     }

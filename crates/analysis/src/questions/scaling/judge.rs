@@ -110,6 +110,8 @@ pub(super) fn slowdown(slow: &Slowdown, fits: &[LawFit], options: &ScalingOption
     let turn = fits
         .iter()
         .find(|fit| fit.law == Law::Gunther)
+        // A law that misses the means of repeats says nothing about where they turn.
+        .filter(|fit| fit.lack_of_fit_p.is_none_or(|p| p >= options.alpha))
         .and_then(turning_point)
         .map(|turn| format!("; by Gunther's law it is shortest at about {}", brief(turn)));
     let text = format!(

@@ -68,13 +68,17 @@ pub(super) fn findings(surface: &Surface) -> Vec<Finding> {
     found
 }
 
-/// Noise alone puts the best point of a surface at the border, so some term must be there.
+/// Noise alone puts the best point of a surface at the border, so some term must be there; and
+/// at the end of a factor's range, so a term of that factor must be.
 fn at_edge(surface: &Surface) -> Option<Finding> {
-    let own = surface.optimum.as_ref().filter(|own| own.on_border && shows_a_term(surface))?;
-    let edge = if own.at_edge_of.is_empty() {
-        "the points tried".to_owned()
-    } else {
-        format!("the range of {}", list(&own.at_edge_of))
+    let own = surface.optimum.as_ref().filter(|own| own.on_border)?;
+    let shown = shown_terms(surface);
+    let shows = |factor: &&String| shown.iter().any(|term| is_made_of(term, factor));
+    let factors: Vec<String> = own.at_edge_of.iter().filter(shows).cloned().collect();
+    let edge = match factors.as_slice() {
+        [] if own.at_edge_of.is_empty() && !shown.is_empty() => "the points tried".to_owned(),
+        [] => return None,
+        factors => format!("the range of {}", list(factors)),
     };
     let text = format!(
         "the best point of the fitted surface lies at the edge of {edge}: a better one may lie beyond, \
@@ -83,10 +87,17 @@ fn at_edge(surface: &Surface) -> Option<Finding> {
     Some(info("optimum-at-edge", text))
 }
 
-/// Whether some term but the intercept can be told from none, allowing for their number.
-fn shows_a_term(surface: &Surface) -> bool {
-    let tested: Vec<Option<f64>> = surface.coefficients.iter().skip(1).map(|own| own.p).collect();
-    holm(&tested).into_iter().flatten().any(|p| p < surface.alpha)
+/// Terms but the intercept that can be told from none, allowing for their number.
+fn shown_terms(surface: &Surface) -> Vec<&str> {
+    let terms = || surface.coefficients.iter().skip(1);
+    let adjusted = holm(&terms().map(|own| own.p).collect::<Vec<_>>());
+    let shown = terms().zip(adjusted).filter(|(_, p)| p.is_some_and(|p| p < surface.alpha));
+    shown.map(|(own, _)| own.term.as_str()).collect()
+}
+
+/// Whether a factor is in a term such as `a`, `a:b` or `a^2`.
+fn is_made_of(term: &str, factor: &str) -> bool {
+    term.split(':').any(|part| part.strip_suffix("^2").unwrap_or(part) == factor)
 }
 
 fn outside(surface: &Surface) -> Option<Finding> {

@@ -37,6 +37,7 @@ fn options(arguments: &CompareArguments) -> Result<CompareOptions, Error> {
         by: given(&arguments.by, "--by")?,
         baseline: arguments.baseline.clone(),
         paired: arguments.paired.clone(),
+        objective: arguments.objective.map(Into::into),
         alpha: arguments.alpha.unwrap_or(0.05),
     })
 }

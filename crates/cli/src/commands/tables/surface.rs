@@ -2,9 +2,8 @@
 
 use trainwright::analysis::SurfaceOptions;
 use trainwright::{Error, Results, terminal};
-use trainwright_study::Direction;
 
-use crate::arguments::{ObjectiveArgument, SurfaceArguments};
+use crate::arguments::SurfaceArguments;
 use crate::commands::load;
 use crate::output::{show, stdout_colour};
 use crate::pages::{now, write_file};
@@ -20,10 +19,7 @@ pub(crate) fn surface(arguments: &SurfaceArguments) -> anyhow::Result<u8> {
             let options = SurfaceOptions {
                 column: column.clone(),
                 factors: arguments.factors.clone(),
-                direction: arguments.objective.map(|objective| match objective {
-                    ObjectiveArgument::Minimize => Direction::Minimize,
-                    ObjectiveArgument::Maximize => Direction::Maximize,
-                }),
+                direction: arguments.objective.map(Into::into),
                 alpha: arguments.alpha,
             };
             trainwright::surface(data, &options)?

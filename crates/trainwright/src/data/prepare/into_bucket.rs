@@ -34,8 +34,9 @@ pub(super) fn prepare_into(
     }
     let in_work = |source| Error::Folder { path: work.to_owned(), source };
     let prepared = match prepare(Source::open(source)?, work, options, progress) {
-        // Nothing was copied of what another wish left here.
-        Err(RecordsError::PreparedOtherwise { .. }) if there.is_empty() => {
+        // Nothing was copied of what another wish left here, or all of it was and a run ended
+        // while it tidied up.
+        Err(error) if is_stale(&error, there.is_empty()) => {
             fs::remove_dir_all(work).map_err(in_work)?;
             prepare(Source::open(source)?, work, options, progress)?
         }
@@ -55,6 +56,15 @@ pub(super) fn prepare_into(
     }
     fs::remove_dir_all(work).map_err(in_work)?;
     Ok(prepared)
+}
+
+/// Whether what lies in the folder of the work is of no use.
+fn is_stale(error: &RecordsError, nothing_copied: bool) -> bool {
+    match error {
+        RecordsError::PreparedOtherwise { .. } => nothing_copied,
+        RecordsError::FinishedChanged { .. } => true,
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ fn compare(csv: &str, paired: Option<&str>) -> Comparison {
         by: "g".to_owned(),
         baseline: None,
         paired: paired.map(str::to_owned),
+        objective: None,
         alpha: 0.05,
     };
     compare_table(&table(csv), &options).unwrap()

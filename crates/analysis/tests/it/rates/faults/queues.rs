@@ -52,13 +52,13 @@ fn queue(name: QueueName, arrival_rate: f64, scv: Option<f64>) -> Vec<Finding> {
     findings_of_queue(&draft.answer().unwrap())
 }
 
-/// Jobs that take three times as long when one waits: the queue is longer than their mean says.
+/// Jobs that take twice as long where they had to wait, as on a machine that is short of memory.
 fn slowed(noise: &mut Noise) -> Vec<MeasuredJob> {
     let (mut now, mut free) = (0.0, 0.0_f64);
     let mut job = |_| {
         now += noise.exponential() / 0.3;
         let start = free.max(now);
-        let slow = if start > now { 3.0 } else { 1.0 };
+        let slow = if start > now { 2.0 } else { 1.0 };
         free = start + slow * noise.exponential();
         MeasuredJob { arrival: now, start, end: free }
     };

@@ -70,7 +70,7 @@ macro_rules! split {
 }
 
 /// What rows drawn at random are like.
-const DRAWN: &[&str] = &["collinearity-is-coding", "type-one-order"];
+const DRAWN: &[&str] = &["collinearity-is-coding"];
 
 /// Blocks of these studies do differ, and the ranking says so.
 const BLOCKS_DIFFER: &[&str] = &["effect-ranking"];
@@ -110,27 +110,17 @@ pub(crate) const KINDS: &[Kind] = &[
          levels = [16, 32, 64]\n[design]\ntype = \"full\"\nreplications = 3",
         &["curves-allowed"],
     ),
-    // Squares of one factor overlap with those of another on the axes, and with the mean.
-    Kind {
-        at_times: &["type-one-order"],
-        ..kind(
-            "central composite",
-            ranges!("type = \"central-composite\"\nreplications = 2"),
-            &["collinearity-is-coding"],
-        )
-    },
-    Kind {
-        at_times: &["type-one-order"],
-        ..kind(
-            "Box-Behnken",
-            ranges!("type = \"box-behnken\"\nreplications = 2"),
-            &["collinearity-is-coding"],
-        )
-    },
-    Kind {
-        at_times: &["type-one-order"],
-        ..kind("one factor at a time", texts!("type = \"one-factor\"\nreplications = 4"), &[])
-    },
+    kind(
+        "central composite",
+        ranges!("type = \"central-composite\"\nreplications = 2"),
+        &["collinearity-is-coding"],
+    ),
+    kind(
+        "Box-Behnken",
+        ranges!("type = \"box-behnken\"\nreplications = 2"),
+        &["collinearity-is-coding"],
+    ),
+    kind("one factor at a time", texts!("type = \"one-factor\"\nreplications = 4"), &[]),
     kind(
         "a single factor",
         "[factors.a]\nlevels = [1, 2, 3, 4]\n[design]\ntype = \"full\"\nreplications = 5",

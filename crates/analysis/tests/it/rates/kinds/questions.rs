@@ -36,6 +36,7 @@ fn compared(_: &Kind, truth: Truth, noise: &mut Noise) -> Vec<Finding> {
         by: "g".to_owned(),
         baseline: None,
         paired: None,
+        objective: None,
         alpha: 0.05,
     };
     compare_table(&table(&readings(truth, 18, noise)), &options).unwrap().findings

@@ -14,10 +14,7 @@ const fn kind(name: &'static str, text: &'static str) -> Kind {
 }
 
 pub(crate) const KINDS: &[Kind] = &[
-    Kind {
-        at_times: &["type-one-order"],
-        ..kind("regression on three columns", "y ~ x1 + x2 + x3")
-    },
+    kind("regression on three columns", "y ~ x1 + x2 + x3"),
     kind("a straight line", "y ~ x1"),
     // The inflation depends on the values drawn: those of one study in 2,000 stay under the limit.
     Kind {
