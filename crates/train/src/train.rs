@@ -5,10 +5,11 @@ pub(crate) mod early_stopping;
 pub(crate) mod pace;
 pub(crate) mod progress;
 pub(crate) mod stopwatch;
+pub(crate) mod stretch;
 
 use std::path::PathBuf;
 
-use trainwright_networks::{BatchScore, StepSize};
+use trainwright_networks::BatchScore;
 use trainwright_records::pictures::PixelLimit;
 use trainwright_study::{JobSpec, Seed, Strategy};
 
@@ -19,7 +20,7 @@ use crate::events::{
     Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankTimes, Step, Stopped, TrainEvent,
     TrainOutcome,
 };
-use crate::learners::learner::{Chosen, Learner, Part};
+use crate::learners::learner::{Learner, Part};
 use crate::outputs::export::{check_export, export};
 use crate::outputs::fingerprint::parameters_hash;
 use crate::outputs::tensorboard::Board;
@@ -30,6 +31,7 @@ use crate::train::early_stopping::Patience;
 use crate::train::pace::Pace;
 use crate::train::progress::Progress;
 use crate::train::stopwatch::timed;
+use crate::train::stretch::{Plan, PlannedStep, StepResult, Stretch};
 
 /// Parts of a job that draw random numbers, each from its own seed.
 const SHUFFLE: u64 = 2;
@@ -76,6 +78,9 @@ pub fn train_with(
         Strategy::OneDevice => one_device::train(job, options, on_event),
         Strategy::Mirrored => mirrored::train(job, options, on_event),
         Strategy::MultiWorker => multi_worker::train(job, options, on_event),
+        strategy @ (Strategy::ParameterServer | Strategy::LocalSgd) => {
+            Err(TrainError::NotBuilt { strategy: strategy.word() })
+        }
     }
 }
 
@@ -200,26 +205,16 @@ impl<'a> Course<'a> {
         let Self { job, learner, progress, pool, .. } = self;
         let order = timed(&mut progress.training_s, || order_of(job, &**learner, epoch, pool));
         while self.progress.consumed < order.len() {
-            let size = self.pace.size(epoch, self.progress.consumed);
-            let rest = &order[self.progress.consumed..];
-            let (now, next) = rest.split_at(rest.len().min(self.learner.stride(size.batch)));
-            let made = self.learner.updates(now.len());
-            let (step, at) = (self.progress.steps + made, self.progress.consumed);
-            let chosen = Chosen { epoch, step, at, now, next };
-            let score = match self.step(chosen, size)? {
-                Ok(score) => score,
+            let before = self.progress.steps;
+            let flow = match self.stretch(&order, on_event)? {
+                Ok(flow) => flow,
                 Err(by) => return Ok(StepsEnd::Over(self.diverged(by)?)),
             };
-            let loss = score.loss_sum / score.examples as f64;
-            let told = Step { epoch, step, loss, lr: size.rate, batch: now.len() };
-            if let Some(board) = &mut self.board {
-                board.step(&told)?;
-            }
-            let flow = on_event(&TrainEvent::Step(told));
             let is_last = epoch == self.job.epochs && self.progress.consumed == order.len();
             let stops = flow == Flow::Stop && !is_last;
-            let keeper = self.keeper.as_ref();
-            if stops || keeper.is_some_and(|keeper| keeper.due_after_step(step, made)) {
+            let (steps, keeper) = (self.progress.steps, self.keeper.as_ref());
+            let due = keeper.is_some_and(|keeper| keeper.due_after_step(steps, steps - before));
+            if stops || due {
                 self.save()?;
             }
             if stops {
@@ -233,31 +228,51 @@ impl<'a> Course<'a> {
         Ok(StepsEnd::Finished)
     }
 
-    /// Makes one step.
-    fn step(
+    /// Makes as many steps as the learner makes at one go, and tells of each.
+    fn stretch(
         &mut self,
-        chosen: Chosen<'_>,
-        size: StepSize,
-    ) -> Result<Result<BatchScore, DivergedBy>, TrainError> {
-        self.progress.steps = chosen.step;
-        let look = self.pace.look(chosen.step, chosen.now.len());
-        let Self { learner, progress, .. } = self;
-        let waited = learner.waited();
-        let result = timed(&mut progress.training_s, || learner.step(chosen, size, look))?;
-        if let (Some(before), Some(now)) = (waited, learner.waited()) {
-            *progress.input_wait_s.get_or_insert(0.0) += (now - before).as_secs_f64();
+        order: &[u32],
+        on_event: Listener<'_>,
+    ) -> Result<Result<Flow, DivergedBy>, TrainError> {
+        let Self { learner, progress, pace, .. } = self;
+        let Progress { epoch, steps: made, consumed, .. } = *progress;
+        let rest = &order[consumed..];
+        let steps = learner.next_stretch(&Plan { pace, epoch, made, consumed, left: rest.len() });
+        let stretch = Stretch { epoch, at: consumed, steps: &steps, rest };
+        let result = timed(&mut progress.training_s, || learner.stretch(stretch))?;
+        if let Some(waited) = result.waited {
+            *progress.input_wait_s.get_or_insert(0.0) += waited.as_secs_f64();
         }
-        let loss = result.score.loss_sum / result.score.examples as f64;
-        Ok(match progress.watch.step(loss) {
-            Some(by) => Err(by),
-            None => {
-                progress.add(result.score);
-                if let Some(norms) = result.norms {
-                    self.pace.saw(norms);
-                }
-                Ok(result.score)
+        let mut flow = Flow::Continue;
+        for (planned, result) in steps.into_iter().zip(result.steps) {
+            let told = match self.count(planned, result) {
+                Ok(told) => told,
+                Err(by) => return Ok(Err(by)),
+            };
+            if let Some(board) = &mut self.board {
+                board.step(&told)?;
             }
-        })
+            if on_event(&TrainEvent::Step(told)) == Flow::Stop {
+                flow = Flow::Stop;
+            }
+        }
+        Ok(Ok(flow))
+    }
+
+    /// Counts a step that was made, unless its loss is beyond hope.
+    fn count(&mut self, planned: PlannedStep, result: StepResult) -> Result<Step, DivergedBy> {
+        let Self { progress, pace, .. } = self;
+        let score = result.score;
+        let (loss, batch) = (score.loss_sum / score.examples as f64, score.examples);
+        progress.steps = planned.step;
+        if let Some(by) = progress.watch.step(loss) {
+            return Err(by);
+        }
+        progress.add(score);
+        if let Some(norms) = result.norms {
+            pace.saw(norms);
+        }
+        Ok(Step { epoch: progress.epoch, step: planned.step, loss, lr: planned.rate, batch })
     }
 
     /// Scores the test part, and what is held out.

@@ -32,17 +32,19 @@ pub(crate) struct TrainArguments {
     /// Neurons in each hidden layer.
     #[arg(long, default_value_t = 128)]
     pub neurons: i64,
-    /// How training is spread over devices: one-device, mirrored (replicas on threads) or
-    /// multi-worker (processes).
+    /// How training is spread over devices: one-device, mirrored (replicas on threads),
+    /// multi-worker (processes), parameter-server, or local-sgd (replicas that drift apart for
+    /// some steps).
     #[arg(long, default_value = "one-device")]
     pub strategy: String,
-    /// Replicas of the network, for mirrored.
+    /// Replicas of the network, for mirrored and local-sgd.
     #[arg(long, default_value_t = 1)]
     pub replicas: i64,
-    /// Worker processes, for multi-worker; they are started and watched.
+    /// Worker processes, for multi-worker, parameter-server and local-sgd; they are started and
+    /// watched.
     #[arg(long, default_value_t = 1)]
     pub workers: i64,
-    /// Examples a step, over all replicas.
+    /// Examples a step, over all replicas; see --scaling.
     #[arg(long, default_value_t = 32)]
     pub batch: i64,
     /// Examples whose gradients are computed at once; where it is given, the number of replicas
@@ -61,6 +63,8 @@ pub(crate) struct TrainArguments {
     pub optimizer: String,
     #[command(flatten)]
     pub learning: LearningArguments,
+    #[command(flatten)]
+    pub spreading: SpreadingArguments,
     #[command(flatten)]
     pub sparse: SparseArguments,
     #[command(flatten)]
@@ -119,6 +123,44 @@ pub(crate) struct LearningArguments {
     /// End with what there is after this time of training, such as 90s or 10m.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub time_limit: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Strategies")]
+pub(crate) struct SpreadingArguments {
+    /// How batch and rate follow the number of replicas: global (--batch is that of all together)
+    /// or per-replica (of each; the rate grows with their number) [default: global].
+    #[arg(long)]
+    pub scaling: Option<String>,
+    /// In which order gradients are added, for mirrored and multi-worker: fixed (the same bits for
+    /// any number of replicas) or ring [default: fixed].
+    #[arg(long, value_name = "ORDER")]
+    pub all_reduce: Option<String>,
+    /// How gradients are made smaller on their way, for mirrored and multi-worker: none, f16, bf16
+    /// or top-k:0.01 [default: none].
+    #[arg(long, value_name = "HOW")]
+    pub compress: Option<String>,
+    /// Go on with the other workers after the loss of one, for multi-worker and local-sgd.
+    #[arg(long)]
+    pub elastic: bool,
+    /// Steps between two averages of the parameters, for local-sgd [default: 1].
+    #[arg(long, value_name = "STEPS")]
+    pub sync_every: Option<i64>,
+    /// Momentum of the averages, for local-sgd [default: 0].
+    #[arg(long, value_name = "MOMENTUM", value_parser = finite)]
+    pub outer_momentum: Option<f64>,
+    /// Servers that own the parameters, for parameter-server [default: 1].
+    #[arg(long)]
+    pub servers: Option<i64>,
+    /// When servers apply gradients, for parameter-server: sync, async or bounded [default: sync].
+    #[arg(long, value_name = "WHEN")]
+    pub consistency: Option<String>,
+    /// Steps that a worker may be ahead of the slowest, for bounded [default: 0].
+    #[arg(long, value_name = "STEPS")]
+    pub staleness: Option<i64>,
+    /// How many of the workers are not waited for, for sync [default: 0].
+    #[arg(long, value_name = "WORKERS")]
+    pub backup: Option<i64>,
 }
 
 #[derive(Debug, Args)]

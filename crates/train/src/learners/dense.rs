@@ -1,21 +1,23 @@
 //! Networks with flat parameters on pictures.
 //!
-//! A step has three parts: a replica turns examples into gradients (`replica.rs`), the gradients of
-//! all ranks are added up (`ranks.rs`), and an updater changes the parameters (`updater.rs`). One
-//! that trains alone is a group of one.
+//! A step (`steps.rs`) has three parts: a replica turns examples into gradients (`replica.rs`), the
+//! gradients of all ranks are added up (`ranks.rs`), and an updater changes the parameters
+//! (`updater.rs`). One that trains alone is a group of one. Rank 0 is driven by the training loop,
+//! the others follow its orders (`following.rs`, `orders.rs`).
 
+mod following;
+mod memory;
 pub(crate) mod micro_batches;
+mod orders;
 mod ranks;
 mod replica;
+mod steps;
 mod updater;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use trainwright_comm::{Group, LeafTree};
-use trainwright_networks::{
-    Batch, BatchScore, GradientNorms, Network, Numbers, SafeTensors, StepSize, TensorInfo,
-};
+use trainwright_comm::Group;
+use trainwright_networks::{Batch, BatchScore, Network, Numbers, SafeTensors, TensorInfo};
 use trainwright_records::pictures::Picture;
 use trainwright_records::pipeline::PictureUse;
 use trainwright_study::{JobSpec, Seed};
@@ -25,18 +27,17 @@ use crate::events::RankTimes;
 use crate::input::batches::View;
 use crate::input::{Pictures, SetPart};
 use crate::learners::described::{evaluation_batch, network_of};
-use crate::learners::learner::{
-    Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted,
-};
+use crate::learners::learner::{Evaluation, Learner, Look, OwnedTensor, Part};
 use crate::learners::memory_limit::check_memory;
 use crate::learners::optimizers::remembered;
 use crate::predict::Predicted;
 use crate::predict::trained::AboutNetwork;
-use crate::train::stopwatch::timed;
+use crate::train::stretch::{Stretch, StretchResult};
 use crate::{PARAMETERS, STATE};
-use micro_batches::{MicroBatches, Place};
-use ranks::{Order, Ranks};
-use replica::{Model, Replica, ReplicaParts, Told};
+use micro_batches::MicroBatches;
+use orders::Order;
+use ranks::Ranks;
+use replica::{Replica, ReplicaParts};
 use updater::Updater;
 
 /// Parts of a job that draw random numbers, each from its own seed.
@@ -64,12 +65,6 @@ pub(crate) struct DenseLearner<'a> {
     evaluation_batch: usize,
     changes: Seed,
     times: RankTimes,
-}
-
-/// What the optimisers of all pieces remember.
-struct OptimizerVectors {
-    slots: Vec<(&'static str, Vec<f32>)>,
-    steps: Option<u64>,
 }
 
 impl<'a> DenseLearner<'a> {
@@ -142,152 +137,6 @@ impl<'a> DenseLearner<'a> {
         ]
     }
 
-    /// Follows the orders of rank 0 until the end; `order` is the order of an epoch's examples.
-    ///
-    /// # Errors
-    /// When an example cannot be read, or another rank is lost.
-    pub(crate) fn follow(
-        &mut self,
-        order: impl Fn(&Self, u32) -> Vec<u32>,
-    ) -> Result<(), TrainError> {
-        let (mut of_epoch, mut examples) = (0, Vec::new());
-        loop {
-            match self.ranks.hear()? {
-                Order::TakeOver => self.take_over(None)?,
-                Order::Step { epoch, step, at, examples: count, rate, look } => {
-                    if of_epoch != epoch {
-                        (of_epoch, examples) = (epoch, order(self, epoch));
-                    }
-                    let at = at as usize;
-                    let (now, next) = examples[at..].split_at(count as usize);
-                    self.step_together(Chosen { epoch, step, at, now, next }, rate, look)?;
-                }
-                Order::HandIn => drop(self.optimizer_memory()?),
-                Order::Account => drop(self.ranks.account(self.times)?),
-                Order::End => return Ok(()),
-            }
-        }
-    }
-
-    /// Sends the other ranks home.
-    ///
-    /// # Errors
-    /// When one is lost.
-    pub(crate) fn dismiss(&mut self) -> Result<(), TrainError> {
-        self.ranks.tell(Order::End)
-    }
-
-    /// This rank's part of a step.
-    fn step_together(
-        &mut self,
-        chosen: Chosen<'_>,
-        rate: f64,
-        look: Look,
-    ) -> Result<StepResult, TrainError> {
-        let cut = self.replica.cut(chosen.now.len(), look);
-        let Self { network, parameters, state, replica, ranks, times, .. } = self;
-        let (start, waited) = (Instant::now(), replica.waited());
-        let told = replica.learn(Model { network, parameters, state }, chosen, look)?;
-        let (learned, input) = (start.elapsed(), replica.waited() - waited);
-        times.input_wait_s += input.as_secs_f64();
-        times.compute_s += learned.saturating_sub(input).as_secs_f64();
-        // The first thing of a step for which ranks need each other: whoever is early waits here.
-        let told = timed(&mut times.barrier_wait_s, || ranks.gather_told(told, state.len()))?;
-        let mut score = BatchScore::default();
-        told.iter().for_each(|own| score.add(own.score));
-        let mut norms = None;
-        if score.loss_sum.is_finite() {
-            let squared = self.update(cut, rate, look)?;
-            told.iter()
-                .for_each(|own| self.network.fold_statistics(&mut self.state, &own.statistics));
-            norms = squared
-                .map(|of_whole| look_at(&told, cut, of_whole))
-                .filter(|_| look == Look::AtNoise);
-        }
-        Ok(StepResult { score, norms })
-    }
-
-    /// Adds up the gradients of all and changes the parameters; tells their squared norm, where it
-    /// was needed.
-    fn update(
-        &mut self,
-        cut: MicroBatches,
-        rate: f64,
-        look: Look,
-    ) -> Result<Option<f64>, TrainError> {
-        let Self { replica, ranks, updater, summed, parameters, times, .. } = self;
-        let place = ranks.place();
-        let whole = place == Place::ALONE && cut.count() == 1;
-        if !whole {
-            let nodes = replica.nodes(&cut.of(place));
-            let tree = LeafTree::new(cut.count());
-            timed(&mut times.communication_s, || ranks.sum(tree, &nodes, summed))?;
-        }
-        let (gradients, team) = match whole {
-            true => replica.alone(),
-            false => (&mut summed[..], replica.workspace().team()),
-        };
-        let squared = match updater.clips() || look == Look::AtNoise {
-            true => {
-                let own = timed(&mut times.update_s, || updater.squares(gradients, team));
-                Some(timed(&mut times.communication_s, || ranks.sum_squares(own))?)
-            }
-            false => None,
-        };
-        let size = (rate, squared.map(f64::sqrt));
-        timed(&mut times.update_s, || updater.update(parameters, gradients, size, team));
-        timed(&mut times.communication_s, || ranks.gather(parameters))?;
-        Ok(squared)
-    }
-
-    /// All that the optimiser remembers, of all ranks' pieces: vectors by name, and its steps.
-    fn optimizer_memory(&mut self) -> Result<OptimizerVectors, TrainError> {
-        let (count, piece) = (self.parameters.len(), self.updater.piece());
-        let memory = self.updater.optimizer().memory();
-        let steps = memory.steps.map(|steps| *steps);
-        let mut slots = Vec::new();
-        for (name, values) in memory.slots {
-            let mut whole = vec![0.0; count];
-            whole[piece.clone()].copy_from_slice(values);
-            self.ranks.gather(&mut whole)?;
-            slots.push((name, whole));
-        }
-        Ok(OptimizerVectors { slots, steps })
-    }
-
-    /// Gives the other ranks what rank 0 has, or takes it from there. `memory` is what rank 0's
-    /// optimiser remembers of all pieces; without it, nothing.
-    fn take_over(&mut self, memory: Option<(Vec<Vec<f32>>, u64)>) -> Result<(), TrainError> {
-        self.ranks.take_over(&mut self.parameters)?;
-        self.ranks.take_over(&mut self.state)?;
-        let (count, piece) = (self.parameters.len(), self.updater.piece());
-        let (vectors, steps) = memory.unwrap_or_default();
-        let mut vectors = vectors.into_iter();
-        let own = self.updater.optimizer().memory();
-        for (_, values) in own.slots {
-            let mut whole = vectors.next().unwrap_or_else(|| vec![0.0; count]);
-            self.ranks.take_over(&mut whole)?;
-            values.copy_from_slice(&whole[piece.clone()]);
-        }
-        // Sixteen bits a number, which `f32` holds exactly.
-        let mut words = steps_to_words(steps);
-        self.ranks.take_over(&mut words)?;
-        if let Some(steps) = own.steps {
-            *steps = words_to_steps(&words);
-        }
-        self.handed_over = true;
-        Ok(())
-    }
-
-    /// Hands over what this rank has, unless the others have it.
-    fn hand_over(&mut self) -> Result<(), TrainError> {
-        if self.handed_over {
-            return Ok(());
-        }
-        self.ranks.tell(Order::TakeOver)?;
-        self.take_over(None)
-    }
-
     /// Hands over each batch of pictures to judge by, with the network and its parameters.
     fn judge(
         &mut self,
@@ -321,17 +170,11 @@ impl Learner for DenseLearner<'_> {
         self.pictures.order(epoch, seed, pool)
     }
 
-    fn step(
-        &mut self,
-        chosen: Chosen<'_>,
-        size: StepSize,
-        look: Look,
-    ) -> Result<StepResult, TrainError> {
+    fn stretch(&mut self, stretch: Stretch<'_>) -> Result<StretchResult, TrainError> {
         self.hand_over()?;
-        let Chosen { epoch, step, at, now, .. } = chosen;
-        let (at, examples) = (at as u64, now.len() as u64);
-        self.ranks.tell(Order::Step { epoch, step, at, examples, rate: size.rate, look })?;
-        self.step_together(chosen, size.rate, look)
+        let Stretch { epoch, at, steps, .. } = stretch;
+        self.ranks.tell(&Order::Stretch { epoch, at: at as u64, steps: steps.to_vec() })?;
+        self.stretch_together(stretch)
     }
 
     fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
@@ -364,60 +207,20 @@ impl Learner for DenseLearner<'_> {
         Ok(predictions)
     }
 
-    fn waited(&self) -> Option<Duration> {
-        Some(self.replica.waited())
-    }
-
     fn parameters(&self) -> Vec<f32> {
         self.parameters.to_vec()
     }
 
     fn memory(&mut self) -> Result<Vec<OwnedTensor>, TrainError> {
-        let mut tensors: Vec<OwnedTensor> = Vec::new();
-        for (kind, infos, values) in self.vectors() {
-            tensors.extend(infos.iter().map(|info| OwnedTensor {
-                name: format!("{kind}.{}", info.name),
-                shape: info.shape.clone(),
-                values: values[info.range.clone()].to_vec(),
-            }));
-        }
-        self.ranks.tell(Order::HandIn)?;
-        let OptimizerVectors { slots, steps } = self.optimizer_memory()?;
-        let named = |(name, values)| OwnedTensor::vector(format!("optimizer.{name}"), values);
-        tensors.extend(slots.into_iter().map(named));
-        if let Some(steps) = steps {
-            let words = steps_to_words(steps).to_vec();
-            tensors.push(OwnedTensor::vector("optimizer.steps", words));
-        }
-        Ok(tensors)
+        self.kept()
     }
 
     fn restore(&mut self, file: &SafeTensors) -> Result<(), TrainError> {
-        let count = self.parameters.len();
-        let kept = |kind: &str, infos: &[TensorInfo], values: &mut [f32]| {
-            for info in infos {
-                let name = format!("{kind}.{}", info.name);
-                let tensor = wanted(file, &name, info.range.len())?;
-                values[info.range.clone()].copy_from_slice(&tensor);
-            }
-            Ok::<(), TrainError>(())
-        };
-        kept(PARAMETERS, self.network.tensors(), &mut self.parameters)?;
-        kept(STATE, self.network.state_tensors(), &mut self.state)?;
-        let memory = self.updater.optimizer().memory();
-        let slots = memory.slots.iter();
-        let vectors = slots.map(|(name, _)| wanted(file, &format!("optimizer.{name}"), count));
-        let vectors = vectors.collect::<Result<_, _>>()?;
-        let steps = match memory.steps {
-            Some(_) => words_to_steps(&wanted(file, "optimizer.steps", 4)?),
-            None => 0,
-        };
-        self.ranks.tell(Order::TakeOver)?;
-        self.take_over(Some((vectors, steps)))
+        self.put_back(file)
     }
 
     fn account(&mut self) -> Result<Vec<RankTimes>, TrainError> {
-        self.ranks.tell(Order::Account)?;
+        self.ranks.tell(&Order::Account)?;
         self.ranks.account(self.times)
     }
 
@@ -484,22 +287,6 @@ fn beginning(
         network.load_weights(&file, &mut parameters, &mut state)?;
     }
     Ok((parameters, state))
-}
-
-/// What a look at the noise found.
-fn look_at(told: &[Told], cut: MicroBatches, of_whole: f64) -> GradientNorms {
-    let of_parts = told.iter().map(|own| own.squared).sum::<f64>() / told.len() as f64;
-    let whole: usize = told.iter().map(|own| own.score.examples).sum();
-    GradientNorms { part: cut.mean_size(), of_parts, whole: whole as f64, of_whole }
-}
-
-/// A count as numbers of sixteen bits, which `f32` holds exactly.
-fn steps_to_words(steps: u64) -> [f32; 4] {
-    [0, 16, 32, 48].map(|shift| (steps >> shift & 0xffff) as f32)
-}
-
-fn words_to_steps(words: &[f32]) -> u64 {
-    words.iter().rev().fold(0, |sum, &word| sum << 16 | word as u64)
 }
 
 #[cfg(test)]

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use trainwright_networks::{BatchScore, GradientNorms, SafeTensors, StepSize};
+use trainwright_networks::{BatchScore, GradientNorms, SafeTensors};
 use trainwright_study::{JobSpec, Seed};
 
 use crate::error::TrainError;
-use crate::learners::learner::{
-    Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted,
-};
+use crate::learners::learner::{Evaluation, Learner, Look, OwnedTensor, Part, wanted};
 use crate::predict::Predicted;
+use crate::train::stretch::{Chosen, Plan, PlannedStep, StepResult, Stretch, StretchResult};
 
 /// Adds up what it is shown; the order of the examples decides the sums.
 pub(crate) struct Fake {
@@ -27,6 +26,8 @@ pub(crate) struct Fake {
     pub(crate) held_out: Vec<Vec<u32>>,
     /// Noise scale that looks find.
     pub(crate) noise: f64,
+    /// Steps of a stretch.
+    pub(crate) at_once: usize,
 }
 
 /// A job of the fake learner.
@@ -48,7 +49,27 @@ impl Fake {
             held_out_loss: |_| 1.0,
             held_out: Vec::new(),
             noise: 0.0,
+            at_once: 1,
         }
+    }
+
+    fn step(&mut self, planned: PlannedStep, chosen: Chosen<'_>) -> StepResult {
+        for &example in chosen.now {
+            let place = example as usize % self.sums.len();
+            self.sums[place] =
+                0.9 * self.sums[place] + planned.rate as f32 * (example as f32 + 1.0);
+        }
+        self.steps.push((chosen.step, chosen.now.to_vec(), planned.rate));
+        let whole = chosen.now.len() as f64;
+        // |G_B|^2 = |G|^2 + tr(S) / B, here with |G|^2 = 1.
+        let norm = |batch: f64| 1.0 + self.noise / batch;
+        let norms = (planned.look == Look::AtNoise).then(|| GradientNorms {
+            part: 0.5 * whole,
+            of_parts: norm(0.5 * whole),
+            whole,
+            of_whole: norm(whole),
+        });
+        StepResult { score: score((self.loss)(chosen.step), chosen.now.len()), norms }
     }
 
     /// All examples that were shown, in their order.
@@ -70,27 +91,15 @@ impl Learner for Fake {
         seed.shuffled(pool.to_vec())
     }
 
-    fn step(
-        &mut self,
-        chosen: Chosen<'_>,
-        size: StepSize,
-        look: Look,
-    ) -> Result<StepResult, TrainError> {
-        for &example in chosen.now {
-            let place = example as usize % self.sums.len();
-            self.sums[place] = 0.9 * self.sums[place] + size.rate as f32 * (example as f32 + 1.0);
-        }
-        self.steps.push((chosen.step, chosen.now.to_vec(), size.rate));
-        let whole = chosen.now.len() as f64;
-        // |G_B|^2 = |G|^2 + tr(S) / B, here with |G|^2 = 1.
-        let norm = |batch: f64| 1.0 + self.noise / batch;
-        let norms = (look == Look::AtNoise).then(|| GradientNorms {
-            part: 0.5 * whole,
-            of_parts: norm(0.5 * whole),
-            whole,
-            of_whole: norm(whole),
-        });
-        Ok(StepResult { score: score((self.loss)(chosen.step), chosen.now.len()), norms })
+    fn next_stretch(&self, plan: &Plan<'_>) -> Vec<PlannedStep> {
+        plan.steps(self.at_once)
+    }
+
+    fn stretch(&mut self, stretch: Stretch<'_>) -> Result<StretchResult, TrainError> {
+        let steps: Vec<StepResult> =
+            stretch.each().map(|(planned, chosen)| self.step(planned, chosen)).collect();
+        let waited = Some(Duration::from_millis(10) * steps.len() as u32);
+        Ok(StretchResult { steps, waited })
     }
 
     fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
@@ -107,10 +116,6 @@ impl Learner for Fake {
 
     fn predictions(&mut self) -> Result<Vec<Predicted>, TrainError> {
         Ok(Vec::new())
-    }
-
-    fn waited(&self) -> Option<Duration> {
-        Some(Duration::from_millis(10) * self.steps.len() as u32)
     }
 
     fn parameters(&self) -> Vec<f32> {

@@ -74,6 +74,37 @@ fn an_epoch_shows_every_example_once_in_an_order_of_its_own() {
 }
 
 #[test]
+fn a_stretch_of_several_steps_is_told_step_by_step_and_stops_at_its_end() {
+    let mut single = Fake::new(10);
+    let job = fake_job(json!({ "epochs": 2, "schedule": "cosine" }));
+    let told_single = told(&job, &TrainOptions::default(), &mut single);
+    let mut learner = Fake { at_once: 2, ..Fake::new(10) };
+    let told_two = told(&job, &TrainOptions::default(), &mut learner);
+    assert_eq!((kinds(&told_two), &learner.steps), (kinds(&told_single), &single.steps));
+    assert_eq!(epochs(&told_two), epochs(&told_single));
+    let mut learner = Fake { at_once: 2, ..Fake::new(10) };
+    let events = told_until(&job, &TrainOptions::default(), &mut learner, 1);
+    assert_eq!(kinds(&events), "ss.", "what was begun is made to its end");
+    let folder = tempfile::tempdir().unwrap();
+    let options = keeping(folder.path(), CheckpointEvery::Steps(1));
+    let mut before = Fake { at_once: 2, ..Fake::new(10) };
+    told_until(&job, &options, &mut before, 4);
+    let mut after = Fake { at_once: 2, ..Fake::new(10) };
+    told(&job, &options, &mut after);
+    assert_eq!([before.steps, after.steps].concat(), single.steps);
+}
+
+#[test]
+fn a_stretch_ends_with_a_step_whose_loss_is_not_finite() {
+    let mut learner = Fake { at_once: 3, ..Fake::new(40) };
+    learner.loss = |step| if step == 2 { f64::NAN } else { 1.0 };
+    let events = told(&fake_job(json!({})), &TrainOptions::default(), &mut learner);
+    assert_eq!(kinds(&events), "s!");
+    let Some(TrainEvent::Diverged(at)) = events.last() else { panic!("{events:?}") };
+    assert_eq!(at.step, 2);
+}
+
+#[test]
 fn the_end_tells_what_the_epochs_did() {
     let mut learner = Fake::new(10);
     learner.loss = |step| step as f64;

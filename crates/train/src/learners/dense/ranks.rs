@@ -10,10 +10,10 @@ use trainwright_comm::{Group, LeafTree, Pieces};
 use trainwright_networks::{BatchScore, NORM_BLOCK};
 
 use super::micro_batches::Place;
+use super::orders::{HEAD_BYTES, Order};
 use super::replica::Told;
 use crate::error::TrainError;
 use crate::events::RankTimes;
-use crate::learners::learner::Look;
 
 /// Tag of orders.
 const ORDER: u64 = 1;
@@ -28,64 +28,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 pub(super) struct Ranks {
     group: Option<Group>,
     pieces: Pieces,
-}
-
-/// What rank 0 has the others do.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Order {
-    /// Take over parameters, state and the optimiser's memory from rank 0.
-    TakeOver,
-    /// Make a step of so many examples, beginning at a place of the epoch's order.
-    Step { epoch: u32, step: u64, at: u64, examples: u64, rate: f64, look: Look },
-    /// Hand in what the optimiser remembers.
-    HandIn,
-    /// Tell what was done with the time.
-    Account,
-    /// Go home.
-    End,
-}
-
-/// Bytes of an order.
-const ORDER_BYTES: usize = 6 * size_of::<u64>();
-
-impl Order {
-    fn to_bytes(self) -> [u8; ORDER_BYTES] {
-        let words: [u64; 6] = match self {
-            Self::TakeOver => [0; 6],
-            Self::Step { epoch, step, at, examples, rate, look } => {
-                let kind = if look == Look::AtNoise { 2 } else { 1 };
-                [kind, epoch.into(), step, at, examples, rate.to_bits()]
-            }
-            Self::HandIn => [3, 0, 0, 0, 0, 0],
-            Self::Account => [4, 0, 0, 0, 0, 0],
-            Self::End => [5, 0, 0, 0, 0, 0],
-        };
-        let mut bytes = [0; ORDER_BYTES];
-        for (bytes, word) in bytes.chunks_exact_mut(size_of::<u64>()).zip(words) {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
-        bytes
-    }
-
-    fn from_bytes(bytes: &[u8; ORDER_BYTES]) -> Option<Self> {
-        let mut words = [0_u64; 6];
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(size_of::<u64>())) {
-            *word = u64::from_le_bytes(bytes.try_into().ok()?);
-        }
-        let [kind, epoch, step, at, examples, rate] = words;
-        let look = if kind == 2 { Look::AtNoise } else { Look::No };
-        Some(match kind {
-            0 => Self::TakeOver,
-            1 | 2 => {
-                let (epoch, rate) = (u32::try_from(epoch).ok()?, f64::from_bits(rate));
-                Self::Step { epoch, step, at, examples, rate, look }
-            }
-            3 => Self::HandIn,
-            4 => Self::Account,
-            5 => Self::End,
-            _ => return None,
-        })
-    }
 }
 
 impl Ranks {
@@ -109,10 +51,14 @@ impl Ranks {
     }
 
     /// Gives an order to all others.
-    pub(super) fn tell(&mut self, order: Order) -> Result<(), TrainError> {
+    pub(super) fn tell(&mut self, order: &Order) -> Result<(), TrainError> {
         let Some(group) = &mut self.group else { return Ok(()) };
+        let (head, more) = order.to_bytes();
         for rank in 1..group.size() {
-            group.send(rank, ORDER, &order.to_bytes())?;
+            group.send(rank, ORDER, &head)?;
+            if !more.is_empty() {
+                group.send(rank, ORDER, &more)?;
+            }
         }
         Ok(())
     }
@@ -123,9 +69,13 @@ impl Ranks {
         while group.ready(&[0], LOOK_EVERY)?.is_none() {
             group.check()?;
         }
-        let mut bytes = [0; ORDER_BYTES];
-        group.receive(0, ORDER, &mut bytes)?;
-        Order::from_bytes(&bytes).ok_or(TrainError::UnknownOrder)
+        let mut head = [0; HEAD_BYTES];
+        group.receive(0, ORDER, &mut head)?;
+        let mut more = vec![0; Order::more_bytes(&head).ok_or(TrainError::UnknownOrder)?];
+        if !more.is_empty() {
+            group.receive(0, ORDER, &mut more)?;
+        }
+        Order::from_bytes(&head, &more).ok_or(TrainError::UnknownOrder)
     }
 
     /// What every micro-batch of a step told, in their order.
@@ -227,18 +177,6 @@ fn number(bytes: &[u8]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn orders_arrive_as_they_were_given_and_others_are_refused() {
-        let step =
-            |look| Order::Step { epoch: 7, step: u64::MAX, at: 3, examples: 128, rate: 0.1, look };
-        let orders =
-            [Order::TakeOver, step(Look::No), step(Look::AtNoise), Order::HandIn, Order::Account];
-        for order in orders.into_iter().chain([Order::End]) {
-            assert_eq!(Order::from_bytes(&order.to_bytes()), Some(order));
-        }
-        assert_eq!(Order::from_bytes(&[9; ORDER_BYTES]), None);
-    }
 
     #[test]
     fn what_a_micro_batch_told_arrives_to_the_bit() {

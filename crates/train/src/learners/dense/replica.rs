@@ -14,7 +14,8 @@ use super::micro_batches::{Ahead, MicroBatches, Place};
 use crate::error::TrainError;
 use crate::input::Feed;
 use crate::input::batches::View;
-use crate::learners::learner::{Chosen, Look};
+use crate::learners::learner::Look;
+use crate::train::stretch::Chosen;
 
 /// Computes the gradients of its micro-batches.
 pub(super) struct Replica<'a> {
