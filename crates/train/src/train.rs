@@ -25,7 +25,7 @@ use crate::outputs::export::{check_export, export};
 use crate::outputs::fingerprint::parameters_hash;
 use crate::outputs::tensorboard::Board;
 use crate::strategies::multi_worker::Workers;
-use crate::strategies::{mirrored, multi_worker, one_device};
+use crate::strategies::{mirrored, multi_worker, one_device, parameter_server};
 use crate::train::divergence::DivergedBy;
 use crate::train::early_stopping::Patience;
 use crate::train::pace::Pace;
@@ -46,8 +46,12 @@ pub struct TrainOptions {
     pub export: Vec<PathBuf>,
     /// Most pixels that a picture file may have; what the environment says where `None`.
     pub max_pixels: Option<PixelLimit>,
-    /// How the workers of the strategy `multi-worker` come to the job.
+    /// How workers and servers come to the job; servers and their workers are threads where `None`.
     pub workers: Option<Workers>,
+    /// File for a record of which gradients servers applied, by which the run can be computed again.
+    pub record: Option<PathBuf>,
+    /// The record of a run to be computed again.
+    pub replay: Option<PathBuf>,
 }
 
 pub(crate) type Listener<'a> = &'a mut dyn FnMut(&TrainEvent) -> Flow;
@@ -78,9 +82,8 @@ pub fn train_with(
         Strategy::OneDevice => one_device::train(job, options, on_event),
         Strategy::Mirrored => mirrored::train(job, options, on_event),
         Strategy::MultiWorker => multi_worker::train(job, options, on_event),
-        strategy @ (Strategy::ParameterServer | Strategy::LocalSgd) => {
-            Err(TrainError::NotBuilt { strategy: strategy.word() })
-        }
+        Strategy::ParameterServer => parameter_server::train(job, options, on_event),
+        strategy @ Strategy::LocalSgd => Err(TrainError::NotBuilt { strategy: strategy.word() }),
     }
 }
 
@@ -399,8 +402,12 @@ impl<'a> Course<'a> {
 
 /// The order of an epoch's examples, the same on every rank.
 pub(crate) fn order_of(job: &JobSpec, learner: &dyn Learner, epoch: u32, pool: &[u32]) -> Vec<u32> {
-    let seed = Seed::new(job.seed).derive(SHUFFLE).derive(epoch.into());
-    learner.order(epoch, seed, pool)
+    learner.order(epoch, shuffle_seed(job, epoch), pool)
+}
+
+/// What decides the order of an epoch's examples.
+pub(crate) fn shuffle_seed(job: &JobSpec, epoch: u32) -> Seed {
+    Seed::new(job.seed).derive(SHUFFLE).derive(epoch.into())
 }
 
 /// Examples to learn from and, where the job stops early, a tenth that is held out.

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use super::words::{flag, kind, put_applied, read_takes};
 use crate::error::{CommError, Loss};
-use crate::lines::{Line, Message, Words};
+use crate::lines::{Line, Message};
 pub use account::ServerAccount;
 use books::{Books, Came};
 

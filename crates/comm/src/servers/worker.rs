@@ -37,6 +37,8 @@ pub struct Job {
     pub parts: usize,
     /// The version of the numbers to compute from, at least.
     pub version: u64,
+    /// The number of its stretch: between two of them the leader has other things to do.
+    pub stretch: u64,
     /// What the leader says of the step.
     pub words: Vec<u32>,
 }
@@ -120,11 +122,12 @@ impl Worker {
         Ok(match self.heard.kind {
             kind::LEASE => {
                 let leases = read_leases(&self.heard).ok_or(nonsense)?;
-                let version = self.heard.numbers[2];
+                let [_, _, version, stretch, ..] = self.heard.numbers;
                 let job = |own: super::words::Leased| Job {
                     share: own.share,
                     parts: own.parts as usize,
                     version,
+                    stretch,
                     words: own.words,
                 };
                 Order::Compute(leases.into_iter().map(job).collect())

@@ -160,7 +160,7 @@ impl Play {
                 Consistency::Async => {}
                 Consistency::Bounded { slack } => assert!(share.step <= version + slack),
                 Consistency::Sync { backup: 0 } => assert_eq!(share.step, version),
-                Consistency::Sync { .. } => assert!(share.step >= version),
+                Consistency::Sync { .. } => {}
             }
             self.at[worker].push((share, version));
         }

@@ -15,6 +15,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// What the leader's threads share.
 pub(super) struct Floor {
     pub(super) dealer: Dealer,
+    /// Stretches begun so far.
+    stretches: u64,
     first: u64,
     plans: Vec<StepPlan>,
     lease: usize,
@@ -42,6 +44,7 @@ impl Floor {
     pub(super) fn new(dealer: Dealer, workers: &[Line]) -> Self {
         Self {
             dealer,
+            stretches: 0,
             first: 0,
             plans: Vec::new(),
             lease: 1,
@@ -60,6 +63,7 @@ impl Floor {
     /// Opens a stretch.
     pub(super) fn begin(&mut self, steps: Steps, stretch: &Stretch<'_>) {
         self.dealer.begin(steps);
+        self.stretches += 1;
         self.first = stretch.first;
         self.plans = stretch.steps.to_vec();
         self.lease = stretch.lease;
@@ -196,7 +200,7 @@ impl Shared {
 
     fn hand_out(&self, line: &mut Line, version: u64, shares: &[Share]) -> Result<(), CommError> {
         let (mut rows, mut each) = (Vec::new(), 0);
-        {
+        let stretch = {
             let floor = self.lock();
             let parts = floor.dealer.parts_of_stretch() as u32;
             for share in shares {
@@ -204,8 +208,9 @@ impl Shared {
                 each = plan.words.len();
                 put_lease(&mut rows, *share, parts, &plan.words);
             }
-        }
-        let numbers = [shares.len() as u64, each as u64, version, 0, 0, 0];
+            floor.stretches
+        };
+        let numbers = [shares.len() as u64, each as u64, version, stretch, 0, 0];
         line.send(&Words { kind: kind::LEASE, numbers, rows: &rows, ..Words::default() })
     }
 }
