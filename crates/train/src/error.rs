@@ -43,6 +43,10 @@ pub enum TrainError {
         )
     )]
     LostRole { who: String, error: Box<CommError>, checkpoint: Option<PathBuf> },
+    #[error(
+        "{option} is for strategy `parameter-server`; a run of `{strategy}` gives the same bits again as it is"
+    )]
+    OnlyServers { option: &'static str, strategy: &'static str },
     #[error("cannot read the record {}: {source}", path.display())]
     ReadRecord { path: PathBuf, source: std::io::Error },
     #[error("record {}, line {line}: {problem}", path.display())]

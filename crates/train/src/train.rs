@@ -78,6 +78,12 @@ pub fn train_with(
     on_event: Listener<'_>,
 ) -> Result<TrainOutcome, TrainError> {
     job.check()?;
+    let again = [("--record", &options.record), ("--replay", &options.replay)];
+    if let Some((option, _)) = again.into_iter().find(|own| own.1.is_some())
+        && job.strategy != Strategy::ParameterServer
+    {
+        return Err(TrainError::OnlyServers { option, strategy: job.strategy.word() });
+    }
     match job.strategy {
         Strategy::OneDevice => one_device::train(job, options, on_event),
         Strategy::Mirrored => mirrored::train(job, options, on_event),

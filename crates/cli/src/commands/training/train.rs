@@ -103,6 +103,8 @@ fn options(arguments: &TrainArguments) -> TrainOptions {
         export: keeping.export.clone(),
         max_pixels: arguments.max_pixels,
         workers: workers(arguments),
+        record: keeping.record.clone(),
+        replay: keeping.replay.clone(),
     }
 }
 

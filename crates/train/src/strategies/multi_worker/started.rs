@@ -37,8 +37,10 @@ impl StartedWorkers {
         secret: &Secret,
     ) -> Result<Self, TrainError> {
         let mut started = Self::none();
-        for _ in 0..count {
-            let words = ["worker", "--join", address, "--secret-file", "/dev/stdin"];
+        for rank in 1..=count {
+            let rank = rank.to_string();
+            let words =
+                ["worker", "--join", address, "--secret-file", "/dev/stdin", "--rank", &rank];
             let mut command = Command::new(program);
             command.args(words).stdin(Stdio::piped()).stdout(Stdio::null());
             // Ctrl-C is for rank 0, which keeps the job and sends the others home.
