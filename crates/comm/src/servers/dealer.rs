@@ -67,6 +67,8 @@ pub(super) struct Dealer {
     complete: VecDeque<Complete>,
     /// The version for which each worker was last given a share.
     served: Vec<Option<u64>>,
+    /// Workers that steps were made without: at the end of a stretch nobody waits for them.
+    late: Vec<bool>,
     dropped: u64,
 }
 
@@ -86,6 +88,7 @@ impl Dealer {
             taken: BTreeMap::new(),
             complete: VecDeque::new(),
             served: vec![None; workers],
+            late: vec![false; workers],
             dropped: 0,
         }
     }
@@ -139,14 +142,17 @@ impl Dealer {
         self.live[worker]
     }
 
-    /// Shares for a worker that has none, at most so many; none where it must wait.
-    pub(super) fn deal(&mut self, worker: usize, most: usize) -> Vec<Share> {
+    /// Shares for a worker that has none, at most so many; none where it must wait. One that has
+    /// waited for long may compute what another seems to be stuck with.
+    pub(super) fn deal(&mut self, worker: usize, most: usize, waited: bool) -> Vec<Share> {
         if !self.live[worker] {
             return Vec::new();
         }
         let dealt: Vec<Share> = match self.rule {
             Consistency::Async => self.open.iter().take(most.max(1)).copied().collect(),
-            Consistency::Sync { backup: 1.. } => self.stand_in(worker).into_iter().collect(),
+            Consistency::Sync { backup: 1.. } => {
+                self.stand_in(worker, waited).into_iter().collect()
+            }
             Consistency::Sync { backup: 0 } => self.own(worker, 0).into_iter().collect(),
             Consistency::Bounded { slack } => self.own(worker, slack).into_iter().collect(),
         };
@@ -168,7 +174,7 @@ impl Dealer {
 
     /// A share for one of more workers than a step has parts: any that is open, of this step or a
     /// later one of the same size; at the end one that another worker is at.
-    fn stand_in(&self, worker: usize) -> Option<Share> {
+    fn stand_in(&self, worker: usize, waited: bool) -> Option<Share> {
         let missing = self.seats.len() - self.taken.len();
         if missing == 0 {
             return None;
@@ -180,8 +186,12 @@ impl Dealer {
             Some(share) if !again || at_work < missing => Some(share),
             Some(_) => None,
             None => {
+                // Who has nothing to do yet helps at once, others where someone seems to be stuck.
+                let stuck = |who: &[usize]| who.iter().all(|own| self.late[*own]);
                 let others = self.out.iter().filter(|(share, who)| {
-                    !self.taken.contains_key(share) && !who.contains(&worker)
+                    !self.taken.contains_key(share)
+                        && !who.contains(&worker)
+                        && (!again || waited || stuck(who))
                 });
                 others.min_by_key(|(share, who)| (who.len(), **share)).map(|own| *own.0)
             }
@@ -213,6 +223,7 @@ impl Dealer {
             self.dropped += 1;
             return false;
         }
+        self.late[worker] = false;
         match self.rule {
             Consistency::Async => {
                 self.out.remove(&share);
@@ -273,6 +284,9 @@ impl Dealer {
                 let taken = std::mem::take(&mut self.taken);
                 let out = std::mem::take(&mut self.out);
                 // Whoever is late computes for nothing, and others begin anew.
+                for who in out.values() {
+                    who.iter().for_each(|worker| self.late[*worker] = true);
+                }
                 self.open.extend(out.into_keys().filter(|share| !taken.contains_key(share)));
             }
         }

@@ -25,14 +25,14 @@ fn apply_all(dealer: &mut Dealer) -> Vec<Complete> {
 #[test]
 fn sync_waits_for_a_share_of_every_worker() {
     let mut dealer = dealer(Consistency::Sync { backup: 0 }, 2, 2);
-    assert_eq!(dealer.deal(1, 9), [share(10, 1)]);
-    assert_eq!(dealer.deal(0, 9), [share(10, 0)]);
+    assert_eq!(dealer.deal(1, 9, false), [share(10, 1)]);
+    assert_eq!(dealer.deal(0, 9, false), [share(10, 0)]);
     assert!(dealer.done(1, share(10, 1), Some(10)));
-    assert_eq!(dealer.deal(1, 9), [], "the step is not complete");
+    assert_eq!(dealer.deal(1, 9, false), [], "the step is not complete");
     assert!(dealer.done(0, share(10, 0), Some(10)));
     let takes = vec![(share(10, 0), 0), (share(10, 1), 1)];
     assert_eq!(apply_all(&mut dealer), [Complete { step: 10, takes }]);
-    assert_eq!(dealer.deal(1, 9), [share(11, 1)]);
+    assert_eq!(dealer.deal(1, 9, false), [share(11, 1)]);
     assert!(!dealer.lose(0), "without backup every worker is needed");
 }
 
@@ -40,23 +40,23 @@ fn sync_waits_for_a_share_of_every_worker() {
 fn bounded_lets_a_worker_run_ahead_by_its_slack_and_no_further() {
     let mut dealer = dealer(Consistency::Bounded { slack: 2 }, 2, 9);
     for step in 10..13 {
-        assert_eq!(dealer.deal(0, 9), [share(step, 0)]);
+        assert_eq!(dealer.deal(0, 9, false), [share(step, 0)]);
         assert!(dealer.done(0, share(step, 0), Some(10)));
     }
-    assert_eq!(dealer.deal(0, 9), []);
-    assert_eq!(dealer.deal(1, 9), [share(10, 1)]);
+    assert_eq!(dealer.deal(0, 9, false), []);
+    assert_eq!(dealer.deal(1, 9, false), [share(10, 1)]);
     dealer.done(1, share(10, 1), Some(10));
     assert_eq!(apply_all(&mut dealer).len(), 1);
-    assert_eq!(dealer.deal(0, 9), [share(13, 0)]);
+    assert_eq!(dealer.deal(0, 9, false), [share(13, 0)]);
 }
 
 #[test]
 fn what_a_lost_worker_had_is_dealt_out_again_and_its_late_word_dropped() {
     for rule in [Consistency::Async, Consistency::Bounded { slack: 1 }] {
         let mut dealer = dealer(rule, 2, 4);
-        let lost = dealer.deal(0, 1)[0];
+        let lost = dealer.deal(0, 1, false)[0];
         assert!(dealer.lose(0));
-        assert_eq!(dealer.deal(1, 1), [lost]);
+        assert_eq!(dealer.deal(1, 1, false), [lost]);
         assert!(!dealer.done(0, lost, Some(10)), "{rule:?}: it was given up");
         assert!(dealer.done(1, lost, Some(10)));
         assert_eq!(dealer.dropped(), 1);
@@ -67,12 +67,12 @@ fn what_a_lost_worker_had_is_dealt_out_again_and_its_late_word_dropped() {
 #[test]
 fn backup_takes_the_first_and_drops_what_comes_late() {
     let mut dealer = dealer(Consistency::Sync { backup: 1 }, 3, 4);
-    let slow = dealer.deal(0, 1)[0];
+    let slow = dealer.deal(0, 1, false)[0];
     for step in 10..13 {
-        let shares: Vec<Share> = [1, 2].map(|worker| dealer.deal(worker, 1)[0]).to_vec();
+        let shares: Vec<Share> = [1, 2].map(|worker| dealer.deal(worker, 1, false)[0]).to_vec();
         for (worker, share) in [1, 2].into_iter().zip(&shares) {
             assert!(dealer.done(worker, *share, Some(step)));
-            assert_eq!(dealer.deal(worker, 1), [], "a worker computes once a version");
+            assert_eq!(dealer.deal(worker, 1, false), [], "a worker computes once a version");
         }
         let found = apply_all(&mut dealer);
         assert_eq!(found.len(), 1);
@@ -82,7 +82,7 @@ fn backup_takes_the_first_and_drops_what_comes_late() {
     assert!(!dealer.done(0, slow, Some(10)));
     assert_eq!(dealer.dropped(), 1);
     // The last step has no further shares: they are computed twice.
-    let last: Vec<Share> = [0, 1, 2].map(|worker| dealer.deal(worker, 1)[0]).to_vec();
+    let last: Vec<Share> = [0, 1, 2].map(|worker| dealer.deal(worker, 1, false)[0]).to_vec();
     assert_eq!(last, [share(13, 0), share(13, 1), share(13, 0)]);
     assert!(dealer.lose(0), "one may die");
     assert!(dealer.done(2, share(13, 0), Some(13)));
@@ -93,9 +93,26 @@ fn backup_takes_the_first_and_drops_what_comes_late() {
 }
 
 #[test]
+fn at_the_end_who_is_late_is_not_waited_for_and_others_are_for_a_while() {
+    let mut dealer = dealer(Consistency::Sync { backup: 1 }, 3, 1);
+    let shares: Vec<Share> = [0, 1, 2].map(|worker| dealer.deal(worker, 1, false)[0]).to_vec();
+    assert_eq!(shares, [share(10, 0), share(10, 1), share(10, 0)], "the third helps at once");
+    assert!(dealer.done(0, share(10, 0), Some(10)));
+    assert_eq!(dealer.deal(0, 1, false), [], "worker 1 may be nearly done");
+    assert_eq!(dealer.deal(0, 1, true), [share(10, 1)], "or stuck");
+    assert!(dealer.done(0, share(10, 1), Some(10)));
+    apply_all(&mut dealer);
+    dealer.begin(Steps { first: 11, count: 1, alike: 1 });
+    assert_eq!(dealer.deal(1, 1, false), [share(11, 0)]);
+    assert_eq!(dealer.deal(0, 1, false), [share(11, 1)]);
+    assert!(dealer.done(0, share(11, 1), Some(11)));
+    assert_eq!(dealer.deal(0, 1, false), [share(11, 0)], "worker 1 was late before");
+}
+
+#[test]
 fn a_share_of_servers_that_differ_is_no_gradient_of_any_version() {
     let mut dealer = dealer(Consistency::Sync { backup: 1 }, 2, 2);
-    let dealt = dealer.deal(0, 1)[0];
+    let dealt = dealer.deal(0, 1, false)[0];
     assert!(!dealer.done(0, dealt, None));
     assert_eq!(dealer.dropped(), 1);
 }
@@ -104,11 +121,11 @@ fn a_share_of_servers_that_differ_is_no_gradient_of_any_version() {
 fn steps_of_another_size_do_not_stand_in() {
     let mut dealer = Dealer::new(Consistency::Sync { backup: 1 }, 2);
     dealer.begin(Steps { first: 0, count: 2, alike: 1 });
-    assert_eq!(dealer.deal(0, 1), [share(0, 0)]);
-    assert_eq!(dealer.deal(1, 1), [share(0, 0)], "a copy, not the smaller step");
+    assert_eq!(dealer.deal(0, 1, false), [share(0, 0)]);
+    assert_eq!(dealer.deal(1, 1, false), [share(0, 0)], "a copy, not the smaller step");
     assert!(dealer.done(1, share(0, 0), Some(0)));
     apply_all(&mut dealer);
-    assert_eq!(dealer.deal(1, 1), [share(1, 0)]);
+    assert_eq!(dealer.deal(1, 1, false), [share(1, 0)]);
 }
 
 /// What may happen to a worker next.
@@ -150,12 +167,12 @@ impl Play {
         Self { dealer: dealer(rule, 4, count), at, used: Vec::new(), rule, computed: 0 }
     }
 
-    fn ask(&mut self, worker: usize) {
+    fn ask(&mut self, worker: usize, waited: bool) {
         if !self.at[worker].is_empty() || !self.dealer.is_live(worker) {
             return;
         }
         let version = self.dealer.version();
-        for share in self.dealer.deal(worker, 3) {
+        for share in self.dealer.deal(worker, 3, waited) {
             match self.rule {
                 Consistency::Async => {}
                 Consistency::Bounded { slack } => assert!(share.step <= version + slack),
@@ -193,7 +210,7 @@ proptest! {
         let parts = play.dealer.parts() as u32;
         for event in events {
             match event {
-                Happens::Asks(worker) => play.ask(worker),
+                Happens::Asks(worker) => play.ask(worker, false),
                 Happens::Finishes(worker) => play.finish(worker),
                 Happens::Dies(worker) => {
                     let enough = play.dealer.live.iter().filter(|live| **live).count() - 1;
@@ -210,7 +227,7 @@ proptest! {
         }
         // Whoever lives goes on until the end.
         for _ in 0..400 {
-            (0..4).for_each(|worker| play.ask(worker));
+            (0..4).for_each(|worker| play.ask(worker, true));
             (0..4).for_each(|worker| play.finish(worker));
         }
         prop_assert!(play.dealer.is_over(), "{:?}", play.dealer);

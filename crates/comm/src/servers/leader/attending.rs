@@ -91,7 +91,7 @@ impl Floor {
         self.asking.iter().any(|asking| *asking)
     }
 
-    fn next(&mut self, worker: usize) -> Option<Next> {
+    fn next(&mut self, worker: usize, waited: bool) -> Option<Next> {
         if self.ending {
             return Some(Next::End);
         }
@@ -102,7 +102,7 @@ impl Floor {
             return None;
         }
         let version = self.dealer.version();
-        let shares = self.dealer.deal(worker, self.lease);
+        let shares = self.dealer.deal(worker, self.lease, waited);
         (!shares.is_empty()).then_some(Next::Lease { version, shares })
     }
 
@@ -187,13 +187,14 @@ impl Shared {
 
     /// Waits until there is something for a worker.
     fn wait_for(&self, worker: usize, line: &Line) -> Result<Next, CommError> {
-        let mut floor = self.lock();
+        let (mut floor, mut waited) = (self.lock(), false);
         loop {
-            if let Some(next) = floor.next(worker) {
+            if let Some(next) = floor.next(worker, waited) {
                 return Ok(next);
             }
-            let waited = self.changed.wait_timeout(floor, LOOK_EVERY);
-            floor = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let woken = self.changed.wait_timeout(floor, LOOK_EVERY);
+            let (held, time) = woken.unwrap_or_else(PoisonError::into_inner);
+            (floor, waited) = (held, time.timed_out());
             line.check()?;
         }
     }
