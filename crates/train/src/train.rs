@@ -8,24 +8,27 @@ pub(crate) mod stopwatch;
 pub(crate) mod stretch;
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use trainwright_networks::BatchScore;
 use trainwright_records::pictures::PixelLimit;
 use trainwright_study::{JobSpec, Seed, Strategy};
 
+use crate::account::Told;
 use crate::checkpoints::keeper::Keeper;
 use crate::checkpoints::{CheckpointOptions, DamagedCheckpoint};
 use crate::error::TrainError;
 use crate::events::{
-    Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankTimes, Step, Stopped, TrainEvent,
-    TrainOutcome,
+    Activity, Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankTimeline, RankTimes, Span,
+    Step, Stopped, TrainEvent, TrainOutcome,
 };
 use crate::learners::learner::{Learner, Part};
 use crate::outputs::export::{check_export, export};
 use crate::outputs::fingerprint::parameters_hash;
 use crate::outputs::tensorboard::Board;
+use crate::outputs::trace::write_trace;
 use crate::strategies::multi_worker::Workers;
-use crate::strategies::{mirrored, multi_worker, one_device, parameter_server};
+use crate::strategies::{local_sgd, mirrored, multi_worker, one_device, parameter_server};
 use crate::train::divergence::DivergedBy;
 use crate::train::early_stopping::Patience;
 use crate::train::pace::Pace;
@@ -44,10 +47,14 @@ pub struct TrainOptions {
     pub checkpoint: Option<CheckpointOptions>,
     /// Files for the trained network: ONNX where the name ends so, else safetensors.
     pub export: Vec<PathBuf>,
+    /// File for a Chrome trace of what each rank did.
+    pub trace: Option<PathBuf>,
     /// Most pixels that a picture file may have; what the environment says where `None`.
     pub max_pixels: Option<PixelLimit>,
     /// How workers and servers come to the job; servers and their workers are threads where `None`.
     pub workers: Option<Workers>,
+    /// How long a worker may be silent before it counts as lost; ten seconds where `None`.
+    pub patience: Option<Duration>,
     /// File for a record of which gradients servers applied, by which the run can be computed again.
     pub record: Option<PathBuf>,
     /// The record of a run to be computed again.
@@ -88,8 +95,8 @@ pub fn train_with(
         Strategy::OneDevice => one_device::train(job, options, on_event),
         Strategy::Mirrored => mirrored::train(job, options, on_event),
         Strategy::MultiWorker => multi_worker::train(job, options, on_event),
+        Strategy::LocalSgd => local_sgd::train(job, options, on_event),
         Strategy::ParameterServer => parameter_server::train(job, options, on_event),
-        strategy @ Strategy::LocalSgd => Err(TrainError::NotBuilt { strategy: strategy.word() }),
     }
 }
 
@@ -112,9 +119,12 @@ pub(crate) fn run(
         on_event(&TrainEvent::DamagedCheckpoint(damaged));
     }
     let outcome = course.run(on_event)?;
-    if let TrainOutcome::Done(_) = outcome {
+    if let TrainOutcome::Done(done) = &outcome {
         for path in &options.export {
             export(path, course.learner)?;
+        }
+        if let Some(path) = &options.trace {
+            write_trace(path, &done.timelines)?;
         }
     }
     if let Some(board) = &mut course.board {
@@ -160,7 +170,9 @@ impl<'a> Course<'a> {
         let mut progress = Progress::start(job.early_stopping.map(Patience::new));
         let (mut keeper, mut damaged) = (None, Vec::new());
         if let Some(checkpoint) = &options.checkpoint {
+            let start = Instant::now();
             let (opened, goes_on) = Keeper::open(checkpoint, job, learner)?;
+            learner.spent(Activity::Checkpoint, start);
             keeper = Some(opened);
             if let Some(goes_on) = goes_on {
                 pace.restore(goes_on.progress.pace);
@@ -188,10 +200,12 @@ impl<'a> Course<'a> {
                 Ok(end) => end,
                 Err(by) => return self.diverged(by),
             };
+            let start = Instant::now();
             let flow = on_event(&TrainEvent::Epoch(end.clone()));
             if let Some(board) = &mut self.board {
                 board.epoch(&end, &self.learner.export())?;
             }
+            self.learner.spent(Activity::Telling, start);
             self.progress.ended = self.ended(&end, &steps_end);
             self.progress.next_epoch(end);
             self.pace.end_epoch();
@@ -204,15 +218,17 @@ impl<'a> Course<'a> {
                 return Ok(self.stopped());
             }
         }
-        let ranks = self.learner.account()?;
-        Ok(TrainOutcome::Done(self.done(ranks)))
+        let told = self.learner.account()?;
+        Ok(TrainOutcome::Done(self.done(told)))
     }
 
     /// Makes the steps that are left of this epoch.
     fn run_steps(&mut self, on_event: Listener<'_>) -> Result<StepsEnd, TrainError> {
         let epoch = self.progress.epoch;
         let Self { job, learner, progress, pool, .. } = self;
+        let start = Instant::now();
         let order = timed(&mut progress.training_s, || order_of(job, &**learner, epoch, pool));
+        learner.spent(Activity::InputWait, start);
         while self.progress.consumed < order.len() {
             let before = self.progress.steps;
             let flow = match self.stretch(&order, on_event)? {
@@ -249,10 +265,13 @@ impl<'a> Course<'a> {
         let steps = learner.next_stretch(&Plan { pace, epoch, made, consumed, left: rest.len() });
         let stretch = Stretch { epoch, at: consumed, steps: &steps, rest };
         let result = timed(&mut progress.training_s, || learner.stretch(stretch))?;
+        for lost in result.lost {
+            on_event(&TrainEvent::RankLost(lost));
+        }
         if let Some(waited) = result.waited {
             *progress.input_wait_s.get_or_insert(0.0) += waited.as_secs_f64();
         }
-        let mut flow = Flow::Continue;
+        let (mut flow, start) = (Flow::Continue, Instant::now());
         for (planned, result) in steps.into_iter().zip(result.steps) {
             let told = match self.count(planned, result) {
                 Ok(told) => told,
@@ -265,6 +284,7 @@ impl<'a> Course<'a> {
                 flow = Flow::Stop;
             }
         }
+        self.learner.spent(Activity::Telling, start);
         Ok(Ok(flow))
     }
 
@@ -287,12 +307,13 @@ impl<'a> Course<'a> {
     /// Scores the test part, and what is held out.
     fn end_of_epoch(&mut self) -> Result<Result<EpochEnd, DivergedBy>, TrainError> {
         let Self { learner, progress, held_out, pace, .. } = self;
-        let evaluation = &mut progress.evaluation_s;
+        let (evaluation, start) = (&mut progress.evaluation_s, Instant::now());
         let test = timed(evaluation, || learner.evaluate(Part::Test))?;
         let validation = match held_out.is_empty() {
             true => None,
             false => Some(timed(evaluation, || learner.evaluate(Part::Training(held_out)))?.score),
         };
+        learner.spent(Activity::Evaluation, start);
         let mean = |score: BatchScore| score.loss_sum / score.examples as f64;
         let share = |score: BatchScore| score.correct as f64 / score.examples as f64;
         if let Some(by) = progress.watch.evaluation(mean(test.score)) {
@@ -331,13 +352,15 @@ impl<'a> Course<'a> {
     fn save(&mut self) -> Result<(), TrainError> {
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
         self.progress.pace = self.pace.memory();
-        let mut seconds = 0.0;
+        let (mut seconds, start) = (0.0, Instant::now());
         let saved = timed(&mut seconds, || keeper.save(self.learner, &self.progress));
         self.progress.checkpoint_s += seconds;
+        self.learner.spent(Activity::Checkpoint, start);
         saved
     }
 
-    fn done(&self, ranks: Vec<RankTimes>) -> Done {
+    fn done(&self, told: Vec<Told>) -> Done {
+        let (ranks, timelines): (Vec<RankTimes>, Vec<RankTimeline>) = of_ranks(told).unzip();
         let Progress { steps, examples, training_s, evaluation_s, checkpoint_s, .. } =
             self.progress;
         let input_wait_s = self.progress.input_wait_s;
@@ -353,7 +376,9 @@ impl<'a> Course<'a> {
             strategy: self.job.strategy,
             replicas: self.job.ranks(),
             bytes_sent: ranks.iter().map(|rank| rank.bytes_sent).sum(),
+            scaling: self.job.scaling,
             ranks,
+            timelines,
             parameters_hash: parameters_hash(&self.learner.parameters()),
             input_wait_s,
             input_wait_share: input_wait_s.map(|waited| waited / training_s),
@@ -404,6 +429,17 @@ impl<'a> Course<'a> {
         let Progress { epoch, steps, training_s, .. } = self.progress;
         TrainOutcome::Stopped(Stopped { epochs: epoch - 1, steps, time_s: training_s })
     }
+}
+
+/// Times and timelines of ranks, on the clock of the first.
+fn of_ranks(told: Vec<Told>) -> impl Iterator<Item = (RankTimes, RankTimeline)> {
+    let first = told.first().map_or(0.0, |own| own.began);
+    told.into_iter().map(move |own| {
+        let (rank, later) = (own.times.rank, own.began - first);
+        let moved =
+            |span: Span| Span { start_s: span.start_s + later, end_s: span.end_s + later, ..span };
+        (own.times, RankTimeline { rank, spans: own.spans.into_iter().map(moved).collect() })
+    })
 }
 
 /// The order of an epoch's examples, the same on every rank.

@@ -1,6 +1,7 @@
 //! Arguments of `train` and `job`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use trainwright::records::PixelLimit;
@@ -198,6 +199,10 @@ pub(crate) struct KeepingArguments {
     /// for PyTorch; may be given again.
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
+    /// Write what each rank did, step by step, to this file, as a Chrome trace for
+    /// chrome://tracing or Perfetto.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Write down which gradients the servers of parameter-server apply, and in which order, so
     /// that the run can be computed again.
     #[arg(long, value_name = "FILE")]
@@ -222,6 +227,10 @@ pub(crate) struct MeetingArguments {
     /// File with the secret that all workers share, of 16 bytes or more.
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub secret_file: Option<PathBuf>,
+    /// How long a worker may be silent before it counts as lost [default: 10s]; one whose process
+    /// ends is noticed at once.
+    #[arg(long, value_name = "TIME", value_parser = patience)]
+    pub patience: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
@@ -235,6 +244,9 @@ pub(crate) struct WorkerArguments {
     /// The rank to be; the next free one without it.
     #[arg(long)]
     pub rank: Option<usize>,
+    /// How long another rank may be silent before it counts as lost [default: 10s].
+    #[arg(long, value_name = "TIME", value_parser = patience)]
+    pub patience: Option<Duration>,
     /// Most pixels that a picture file may have [default: TRAINWRIGHT_MAX_PIXELS, or else
     /// 100000000].
     #[arg(long, value_name = "PIXELS")]
@@ -289,6 +301,14 @@ fn seconds(text: &str) -> Result<f64, String> {
     time.map(|time| time.as_secs_f64()).ok_or("write a number and ms, s, m or h".to_owned())
 }
 
+fn patience(text: &str) -> Result<Duration, String> {
+    let time = trainwright_study::parse_duration(text).ok_or("write a number and ms, s, m or h")?;
+    if time < Duration::from_millis(100) {
+        return Err("must be at least 100ms, or a busy worker counts as lost".to_owned());
+    }
+    Ok(time)
+}
+
 fn every(text: &str) -> Result<CheckpointEvery, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -304,6 +324,13 @@ fn every(text: &str) -> Result<CheckpointEvery, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patience_is_a_time_that_a_busy_worker_can_keep() {
+        assert_eq!(patience("2s"), Ok(Duration::from_secs(2)));
+        assert_eq!(patience("100ms"), Ok(Duration::from_millis(100)));
+        assert!(patience("99ms").is_err() && patience("2").is_err() && patience("x").is_err());
+    }
 
     #[test]
     fn checkpoints_are_counted_in_steps_or_epochs() {

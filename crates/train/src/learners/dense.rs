@@ -2,9 +2,11 @@
 //!
 //! A step (`steps.rs`) has three parts: a replica turns examples into gradients (`replica.rs`), the
 //! gradients of all ranks are added up (`ranks.rs`), and an updater changes the parameters
-//! (`updater.rs`). One that trains alone is a group of one. Rank 0 is driven by the training loop,
+//! (`updater.rs`); `exchange.rs` has the ways to do so. One that trains alone is a group of one. Rank 0 is driven by the training loop,
 //! the others follow its orders (`following.rs`, `orders.rs`).
 
+mod drifting;
+mod exchange;
 mod following;
 mod memory;
 pub(crate) mod micro_batches;
@@ -13,9 +15,11 @@ mod ranks;
 mod replica;
 pub(crate) mod served;
 mod steps;
+mod survivors;
 mod updater;
 
 use std::path::Path;
+use std::time::Instant;
 
 use trainwright_comm::Group;
 use trainwright_networks::{Batch, BatchScore, Network, Numbers, SafeTensors, TensorInfo};
@@ -23,8 +27,9 @@ use trainwright_records::pictures::Picture;
 use trainwright_records::pipeline::PictureUse;
 use trainwright_study::{JobSpec, Seed};
 
+use crate::account::{Account, Told};
 use crate::error::TrainError;
-use crate::events::RankTimes;
+use crate::events::{Activity, RankLost};
 use crate::input::batches::View;
 use crate::input::{Pictures, SetPart};
 use crate::learners::described::{evaluation_batch, network_of};
@@ -33,12 +38,14 @@ use crate::learners::memory_limit::check_memory;
 use crate::learners::optimizers::remembered;
 use crate::predict::Predicted;
 use crate::predict::trained::AboutNetwork;
-use crate::train::stretch::{Stretch, StretchResult};
+use crate::train::stretch::{Plan, PlannedStep, Stretch, StretchResult};
 use crate::{PARAMETERS, STATE};
+use exchange::Exchange;
 use micro_batches::MicroBatches;
 use orders::Order;
 use ranks::Ranks;
 use replica::{Replica, ReplicaParts};
+use survivors::Snapshot;
 use updater::Updater;
 
 /// Parts of a job that draw random numbers, each from its own seed.
@@ -58,14 +65,22 @@ pub(crate) struct DenseLearner<'a> {
     replica: Replica<'a>,
     updater: Updater,
     ranks: Ranks,
+    exchange: Exchange,
     /// Whether the other ranks have what this one has.
     handed_over: bool,
-    /// Summed gradients of the piece that this rank owns.
+    /// Summed gradients of what this rank updates.
     summed: Numbers,
     /// Pictures that are scored at once.
     evaluation_batch: usize,
     changes: Seed,
-    times: RankTimes,
+    account: Account,
+    /// Whether survivors go on after a loss.
+    elastic: bool,
+    snapshot: Option<Snapshot>,
+    /// Ranks that were lost since the loop was told.
+    lost: Vec<RankLost>,
+    /// Steps made over all epochs.
+    steps_made: u64,
 }
 
 impl<'a> DenseLearner<'a> {
@@ -93,18 +108,22 @@ impl<'a> DenseLearner<'a> {
     ) -> Result<Self, TrainError> {
         let network = checked_network(job, pictures)?;
         let count = network.parameter_count();
-        let ranks = Ranks::new(group, count);
+        let (ranks, exchange) = (Ranks::new(group, count), Exchange::of(job, count));
         let (place, seed) = (ranks.place(), Seed::new(job.seed));
+        let piece = if exchange.is_owned() { ranks.own_piece() } else { 0..count };
         let evaluation_batch = evaluation_batch(&network);
         let micro_batch = job.micro_batch.map(|size| size as usize);
         let largest = largest_batch.min(pictures.len(SetPart::Train));
-        let at_once = MicroBatches::new(largest, micro_batch, place.ranks, Look::No).range(0).len();
+        // The last survivor has all of a step.
+        let fewest = if job.elastic { 1 } else { place.ranks };
+        let at_once = MicroBatches::new(largest, micro_batch, fewest, Look::No).range(0).len();
         let capacity = at_once.max(evaluation_batch);
         // Drawn and aligned parameters, gradients, those of a piece, and those of micro-batches.
         let vectors = 5 + remembered(job);
         check_memory(&network, capacity, job.threads as usize, vectors)?;
         let replica = Replica::new(ReplicaParts {
             place,
+            leaves: exchange.leaves(),
             micro_batch,
             feed: pictures.feed(SetPart::Train, at_once, &network)?,
             workspace: network.workspace(capacity, job.threads as usize)?,
@@ -119,14 +138,19 @@ impl<'a> DenseLearner<'a> {
             parameters,
             state,
             replica,
-            updater: Updater::new(job, network.tensors(), ranks.own_piece()),
-            summed: Numbers::zeros(ranks.own_piece().len()),
+            summed: Numbers::zeros(piece.len()),
+            updater: Updater::new(job, network.tensors(), piece),
             ranks,
+            exchange,
             handed_over: false,
             network,
             evaluation_batch,
             changes: seed.derive(CHANGES),
-            times: RankTimes::default(),
+            account: Account::new(),
+            elastic: job.elastic,
+            snapshot: None,
+            lost: Vec::new(),
+            steps_made: 0,
         })
     }
 
@@ -172,10 +196,27 @@ impl Learner for DenseLearner<'_> {
     }
 
     fn stretch(&mut self, stretch: Stretch<'_>) -> Result<StretchResult, TrainError> {
-        self.hand_over()?;
+        let before = self.replica.waited();
         let Stretch { epoch, at, steps, .. } = stretch;
-        self.ranks.tell(&Order::Stretch { epoch, at: at as u64, steps: steps.to_vec() })?;
-        self.stretch_together(stretch)
+        let order = Order::Stretch { epoch, at: at as u64, steps: steps.to_vec() };
+        self.remember();
+        let results = self.with_survivors(|own| {
+            own.hand_over()?;
+            let Self { ranks, account, .. } = own;
+            account.timed(Activity::Communication, || ranks.tell(&order))?;
+            own.stretch_together(stretch)
+        })?;
+        self.snapshot = None;
+        self.steps_made = steps.last().map_or(self.steps_made, |planned| planned.step);
+        let waited = Some(self.replica.waited() - before);
+        Ok(StretchResult { steps: results, waited, lost: std::mem::take(&mut self.lost) })
+    }
+
+    fn next_stretch(&self, plan: &Plan<'_>) -> Vec<PlannedStep> {
+        plan.steps(match &self.exchange {
+            Exchange::Drifting(drift) => drift.every,
+            Exchange::Owned | Exchange::Whole(_) => 1,
+        })
     }
 
     fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
@@ -220,9 +261,16 @@ impl Learner for DenseLearner<'_> {
         self.put_back(file)
     }
 
-    fn account(&mut self) -> Result<Vec<RankTimes>, TrainError> {
-        self.ranks.tell(&Order::Account)?;
-        self.ranks.account(self.times)
+    fn account(&mut self) -> Result<Vec<Told>, TrainError> {
+        self.with_survivors(|own| {
+            own.hand_over()?;
+            own.ranks.tell(&Order::Account)?;
+            own.ranks.account(own.account.told())
+        })
+    }
+
+    fn spent(&mut self, activity: Activity, from: Instant) {
+        self.account.spent(activity, from, from.elapsed());
     }
 
     fn export(&self) -> Vec<OwnedTensor> {

@@ -1,11 +1,13 @@
 //! A learner for tests: sums instead of a network, and losses that a test decides.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use trainwright_networks::{BatchScore, GradientNorms, SafeTensors};
 use trainwright_study::{JobSpec, Seed};
 
+use crate::account::Told;
 use crate::error::TrainError;
+use crate::events::Activity;
 use crate::learners::learner::{Evaluation, Learner, Look, OwnedTensor, Part, wanted};
 use crate::predict::Predicted;
 use crate::train::stretch::{Chosen, Plan, PlannedStep, StepResult, Stretch, StretchResult};
@@ -28,6 +30,8 @@ pub(crate) struct Fake {
     pub(crate) noise: f64,
     /// Steps of a stretch.
     pub(crate) at_once: usize,
+    /// What the loop has spent time with.
+    pub(crate) spent: Vec<Activity>,
 }
 
 /// A job of the fake learner.
@@ -50,6 +54,7 @@ impl Fake {
             held_out: Vec::new(),
             noise: 0.0,
             at_once: 1,
+            spent: Vec::new(),
         }
     }
 
@@ -99,7 +104,7 @@ impl Learner for Fake {
         let steps: Vec<StepResult> =
             stretch.each().map(|(planned, chosen)| self.step(planned, chosen)).collect();
         let waited = Some(Duration::from_millis(10) * steps.len() as u32);
-        Ok(StretchResult { steps, waited })
+        Ok(StretchResult { steps, waited, lost: Vec::new() })
     }
 
     fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
@@ -129,6 +134,14 @@ impl Learner for Fake {
     fn restore(&mut self, file: &SafeTensors) -> Result<(), TrainError> {
         self.sums = wanted(file, "parameters.sums", 3)?;
         Ok(())
+    }
+
+    fn account(&mut self) -> Result<Vec<Told>, TrainError> {
+        Ok(Vec::new())
+    }
+
+    fn spent(&mut self, activity: Activity, _from: Instant) {
+        self.spent.push(activity);
     }
 
     fn export(&self) -> Vec<OwnedTensor> {

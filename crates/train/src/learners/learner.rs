@@ -1,12 +1,15 @@
 //! What the training loop needs of a network: steps, scores, and everything it remembers.
 
+use std::time::Instant;
+
 use trainwright_networks::{BatchScore, NamedTensor, SafeTensors};
 use trainwright_records::pictures::Picture;
 
 use trainwright_study::Seed;
 
+use crate::account::Told;
 use crate::error::TrainError;
-use crate::events::RankTimes;
+use crate::events::Activity;
 use crate::predict::Predicted;
 use crate::predict::trained::AboutNetwork;
 use crate::train::stretch::{Plan, PlannedStep, Stretch, StretchResult};
@@ -86,9 +89,10 @@ pub(crate) trait Learner {
     ///
     /// # Errors
     /// When one is lost.
-    fn account(&mut self) -> Result<Vec<RankTimes>, TrainError> {
-        Ok(Vec::new())
-    }
+    fn account(&mut self) -> Result<Vec<Told>, TrainError>;
+
+    /// Counts time that the loop has spent from a moment until now.
+    fn spent(&mut self, activity: Activity, from: Instant);
 }
 
 /// Whether a step also measures the noise of its gradients.

@@ -3,6 +3,7 @@
 pub(crate) mod served;
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use trainwright_networks::{
     FeatureOrder, SafeTensors, SparseBatch, SparseDraft, SparseLogistic, SparseMode, SparseRule,
@@ -11,7 +12,9 @@ use trainwright_networks::{
 use trainwright_records::{SparseExamples, read_libsvm};
 use trainwright_study::{JobSpec, Optimizer, UpdateMode};
 
+use crate::account::{Account, Told};
 use crate::error::TrainError;
+use crate::events::Activity;
 use crate::learners::learner::{Evaluation, Learner, OwnedTensor, Part, wanted};
 use crate::learners::memory_limit::MemoryLimit;
 use crate::predict::Predicted;
@@ -140,6 +143,7 @@ pub(crate) struct SparseLearner<'a> {
     model: SparseLogistic,
     mode: SparseMode,
     team: Team,
+    account: Account,
 }
 
 impl<'a> SparseLearner<'a> {
@@ -153,7 +157,8 @@ impl<'a> SparseLearner<'a> {
             UpdateMode::Hogwild => SparseMode::Async,
         };
         let model = SparseLogistic::new(rule_of(job), splits.order.clone());
-        Ok(Self { splits, model, mode, team: Team::new(job.threads as usize)? })
+        let team = Team::new(job.threads as usize)?;
+        Ok(Self { splits, model, mode, team, account: Account::new() })
     }
 }
 
@@ -173,10 +178,13 @@ impl Learner for SparseLearner<'_> {
         let mut steps = Vec::with_capacity(stretch.steps.len());
         for (planned, Chosen { now, next, .. }) in stretch.each() {
             let batch = SparseBatch { set: &self.splits.train, chosen: now, next };
-            let score = self.model.train(batch, planned.rate, self.mode, &mut self.team);
+            let Self { model, mode, team, account, .. } = self;
+            account.step(planned.step);
+            let score =
+                account.timed(Activity::Compute, || model.train(batch, planned.rate, *mode, team));
             steps.push(StepResult { score, norms: None });
         }
-        Ok(StretchResult { steps, waited: None })
+        Ok(StretchResult { steps, waited: None, lost: Vec::new() })
     }
 
     fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
@@ -218,6 +226,14 @@ impl Learner for SparseLearner<'_> {
             names.map(|name| wanted(file, name, count)).collect::<Result<_, _>>()?;
         self.model.restore(&memory);
         Ok(())
+    }
+
+    fn account(&mut self) -> Result<Vec<Told>, TrainError> {
+        Ok(vec![self.account.told()])
+    }
+
+    fn spent(&mut self, activity: Activity, from: Instant) {
+        self.account.spent(activity, from, from.elapsed());
     }
 
     fn export(&self) -> Vec<OwnedTensor> {

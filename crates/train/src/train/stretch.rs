@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use trainwright_networks::{BatchScore, GradientNorms};
 
+use crate::events::RankLost;
 use crate::learners::learner::Look;
 use crate::train::pace::Pace;
 
@@ -105,6 +106,8 @@ pub(crate) struct StretchResult {
     pub(crate) steps: Vec<StepResult>,
     /// How long steps waited for their examples; `None` where they never wait.
     pub(crate) waited: Option<Duration>,
+    /// Ranks that were lost meanwhile, without which the stretch was made.
+    pub(crate) lost: Vec<RankLost>,
 }
 
 #[cfg(test)]

@@ -52,6 +52,7 @@ fn kinds(events: &[TrainEvent]) -> String {
         TrainEvent::Diverged(_) => '!',
         TrainEvent::Stopped(_) => '.',
         TrainEvent::DamagedCheckpoint(_) => 'x',
+        TrainEvent::RankLost(_) => '-',
     };
     events.iter().map(kind).collect()
 }
@@ -102,6 +103,31 @@ fn a_stretch_ends_with_a_step_whose_loss_is_not_finite() {
     assert_eq!(kinds(&events), "s!");
     let Some(TrainEvent::Diverged(at)) = events.last() else { panic!("{events:?}") };
     assert_eq!(at.step, 2);
+}
+
+#[test]
+fn what_the_loop_spends_beside_steps_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = keeping(folder.path(), CheckpointEvery::Epochs(1));
+    let mut learner = Fake::new(4);
+    told(&fake_job(json!({})), &options, &mut learner);
+    use Activity::{Checkpoint, Evaluation, InputWait, Telling};
+    let expected = [Checkpoint, InputWait, Telling, Evaluation, Telling, Checkpoint];
+    assert_eq!(learner.spent, expected);
+}
+
+#[test]
+fn timelines_are_told_on_the_clock_of_the_first_rank() {
+    let of_rank = |rank, began| {
+        let span = Span { step: 1, activity: Activity::Compute, start_s: 0.5, end_s: 1.0 };
+        let times = RankTimes { rank, ..RankTimes::default() };
+        Told { began, times, spans: vec![span] }
+    };
+    let (times, timelines): (Vec<_>, Vec<_>) =
+        of_ranks(vec![of_rank(0, 100.0), of_rank(1, 102.5)]).unzip();
+    assert_eq!((times[1].rank, timelines[1].rank), (1, 1));
+    let ends = timelines.iter().map(|own| (own.spans[0].start_s, own.spans[0].end_s));
+    assert_eq!(ends.collect::<Vec<_>>(), [(0.5, 1.0), (3.0, 3.5)]);
 }
 
 #[test]

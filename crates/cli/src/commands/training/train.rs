@@ -43,7 +43,13 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
 fn launched_worker(arguments: &TrainArguments) -> Option<WorkRequest> {
     let Some(Workers::Joining { listen, secret }) = workers(arguments) else { return None };
     let rank = launched_rank().filter(|rank| *rank > 0);
-    Some(WorkRequest { join: listen, secret, rank: Some(rank?), max_pixels: arguments.max_pixels })
+    Some(WorkRequest {
+        join: listen,
+        secret,
+        rank: Some(rank?),
+        max_pixels: arguments.max_pixels,
+        patience: arguments.meeting.patience,
+    })
 }
 
 pub(crate) fn worker(arguments: &WorkerArguments) -> anyhow::Result<u8> {
@@ -52,6 +58,7 @@ pub(crate) fn worker(arguments: &WorkerArguments) -> anyhow::Result<u8> {
         secret: arguments.secret_file.clone(),
         rank: arguments.rank,
         max_pixels: arguments.max_pixels,
+        patience: arguments.patience,
     })?;
     Ok(0)
 }
@@ -101,8 +108,10 @@ fn options(arguments: &TrainArguments) -> TrainOptions {
             start,
         }),
         export: keeping.export.clone(),
+        trace: keeping.trace.clone(),
         max_pixels: arguments.max_pixels,
         workers: workers(arguments),
+        patience: arguments.meeting.patience,
         record: keeping.record.clone(),
         replay: keeping.replay.clone(),
     }

@@ -33,8 +33,8 @@ impl StartedWorkers {
     pub(super) fn start(
         program: &Path,
         count: usize,
-        address: &str,
-        secret: &Secret,
+        (address, secret): (&str, &Secret),
+        patience: Option<Duration>,
     ) -> Result<Self, TrainError> {
         let mut started = Self::none();
         for rank in 1..=count {
@@ -42,7 +42,11 @@ impl StartedWorkers {
             let words =
                 ["worker", "--join", address, "--secret-file", "/dev/stdin", "--rank", &rank];
             let mut command = Command::new(program);
-            command.args(words).stdin(Stdio::piped()).stdout(Stdio::null());
+            command.args(words);
+            if let Some(patience) = patience {
+                command.arg("--patience").arg(format!("{}ms", patience.as_millis()));
+            }
+            command.stdin(Stdio::piped()).stdout(Stdio::null());
             // Ctrl-C is for rank 0, which keeps the job and sends the others home.
             command.process_group(0);
             let trouble = |source| TrainError::StartWorker { program: program.to_owned(), source };
