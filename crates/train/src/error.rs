@@ -33,8 +33,6 @@ pub enum TrainError {
         )
     )]
     Lost { error: Box<CommError>, checkpoint: Option<PathBuf> },
-    #[error("strategy `{strategy}` is not built yet; `multi-worker` trains on several processes")]
-    NotBuilt { strategy: &'static str },
     #[error(
         "{who}: {error}; {}",
         checkpoint.as_ref().map_or_else(

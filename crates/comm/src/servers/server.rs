@@ -203,7 +203,7 @@ impl<O: Owner> Shared<O> {
             }
             kind::STORE => books.owner.store(&mut reply.values),
             kind::LOAD => books.owner.load(&message.values).then_some(())?,
-            kind::ACCOUNT => books.account.put(reply),
+            kind::ACCOUNT => books.put_account(reply),
             kind::LOG => {
                 let log = std::mem::take(&mut books.log);
                 log.iter().for_each(|applied| put_applied(&mut reply.rows, applied));

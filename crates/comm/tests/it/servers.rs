@@ -159,6 +159,23 @@ fn a_recorded_run_can_be_computed_again_to_the_bit() {
 }
 
 #[test]
+fn gradients_that_are_no_numbers_end_the_stretch_and_change_nothing() {
+    for rule in [Consistency::Async, Consistency::Sync { backup: 0 }] {
+        on_both(1, rule, |cast| {
+            let Cast { mut leader, workers, .. } = cast;
+            let _threads = run_workers(workers, &Pace::free());
+            let mut plans = plans(6, 1);
+            plans[4].words = vec![lab::VOID];
+            let ran = leader.run(&stretch(0, &plans)).unwrap();
+            assert_eq!(ran.finished.len(), 4);
+            assert_eq!(ran.void, Some(trainwright_comm::words_of_text("no")));
+            assert_eq!(bits(&leader.store().unwrap().concat()), bits(&alone(4, 1)));
+            leader.end().unwrap();
+        });
+    }
+}
+
+#[test]
 fn a_norm_is_that_of_the_gradients_of_all_servers() {
     on_both(2, Consistency::Sync { backup: 0 }, |cast| {
         let Cast { mut leader, workers, .. } = cast;

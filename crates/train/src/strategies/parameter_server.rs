@@ -120,8 +120,8 @@ fn lead<L: Served>(
     };
     match &options.workers {
         None => on_threads(job, material, |lines| lead(lines, on_event)),
-        Some(workers) => {
-            let (group, started) = gathered(roles::ranks(job), Some(workers))?;
+        Some(_) => {
+            let (group, started) = gathered(roles::ranks(job), options)?;
             let mut group = group.expect("a job with servers has several ranks");
             hand_job(&mut group, job)?;
             let outcome = group.into_lines().map_err(TrainError::from);

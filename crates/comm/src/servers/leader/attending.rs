@@ -111,11 +111,11 @@ impl Floor {
         match message.kind {
             kind::DONE => {
                 for done in read_done(message)? {
-                    let counts = self.dealer.done(worker, done.share, done.version);
-                    if done.void && counts {
+                    if done.void {
+                        // Nothing was pushed, and nothing goes on from here.
                         self.void = Some(done.words);
                         self.dealing = false;
-                    } else if counts {
+                    } else if self.dealer.done(worker, done.share, done.version) {
                         self.told.insert((done.share, worker), done.words);
                     }
                 }

@@ -88,6 +88,12 @@ impl<O: Owner> Books<O> {
         Some(())
     }
 
+    /// Tells the account; between two stretches what is held will never be applied.
+    pub(super) fn put_account(&self, reply: &mut Message) {
+        self.account.put(reply);
+        reply.numbers[2] += self.held.len() as u64;
+    }
+
     /// Applies or holds a push; whether it was not dropped. None where it is no push.
     pub(super) fn take_in(&mut self, push: Came<'_>) -> Option<bool> {
         let Came { worker, message } = push;

@@ -14,6 +14,9 @@ use crate::lab::sockets;
 pub(super) const RATE: f32 = 0.125;
 pub(super) const MOST: usize = 1 << 16;
 
+/// What is said of a step whose gradients are no numbers.
+pub(super) const VOID: u32 = 404;
+
 /// The numbers before the first step.
 pub(super) fn beginning() -> Vec<f32> {
     vec![1.0, -2.0, 3.0, 0.3]
@@ -185,6 +188,12 @@ pub(super) fn work(number: usize, mut worker: Worker, pace: &Pace) -> Result<u64
                     let gradient = gradient(&values, job.share.step, job.share.part as usize);
                     if !pace.wait(number) {
                         return Ok(pushes);
+                    }
+                    if job.words == [VOID] {
+                        let void = true;
+                        let words = words_of_text("no");
+                        done.push(Done { share: job.share, version: None, void, words });
+                        break;
                     }
                     let parts: Vec<Pushed<'_>> = gradient
                         .chunks(2)

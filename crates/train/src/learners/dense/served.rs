@@ -313,6 +313,8 @@ impl Served for DenseLearner<'_> {
                 self.state.copy_from_slice(next(state));
             }
         }
+        // There is no other rank that would have to be given it.
+        self.handed_over = true;
         Ok(())
     }
 }
