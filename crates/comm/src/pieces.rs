@@ -55,6 +55,12 @@ impl Pieces {
         *self.bounds.last().expect("bounds end with the length")
     }
 
+    /// The same owners for a part of the vector, some of whom may own nothing of it.
+    pub fn within(&self, part: &Range<usize>) -> Self {
+        let inside = |bound: &usize| (*bound).clamp(part.start, part.end) - part.start;
+        Self { bounds: self.bounds.iter().map(inside).collect() }
+    }
+
     /// The pieces of a vector, in the order of ranks.
     ///
     /// # Panics
@@ -76,6 +82,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn owners_of_a_part_are_those_of_the_whole() {
+        let pieces = Pieces::new(100, 3, 10);
+        assert_eq!([0, 1, 2].map(|rank| pieces.range(rank)), [0..30, 30..60, 60..100]);
+        let part = pieces.within(&(20..50));
+        assert_eq!([0, 1, 2].map(|rank| part.range(rank)), [0..10, 10..30, 30..30]);
+        assert_eq!(part.length(), 30);
+        assert_eq!(pieces.within(&(0..100)), pieces);
+    }
 
     proptest! {
         #[test]

@@ -39,6 +39,7 @@ pub use losses::loss::BatchScore;
 pub use network::description::{
     Activation, LayerDescription, LossName, NamedLayer, NetworkDescription, Returns,
 };
+pub use network::gradient_sink::{GradientSink, GradientVector, LearnedInto};
 pub use network::operator::Operator;
 pub use network::tensors::{TensorInfo, TensorKind};
 pub use network::workspace::Workspace;

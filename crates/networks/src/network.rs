@@ -6,6 +6,7 @@
 pub(crate) mod build;
 pub(crate) mod description;
 mod families;
+pub(crate) mod gradient_sink;
 pub(crate) mod initial_weights;
 mod memory;
 pub(crate) mod operator;
@@ -22,6 +23,7 @@ use crate::layers::layer::{Layer, Rooms};
 use crate::layers::normalised::fold;
 use crate::losses::loss::{BatchScore, Loss};
 use crate::network::description::{LayerDescription, NetworkDescription};
+use crate::network::gradient_sink::{GradientVector, LearnedInto};
 use crate::network::operator::Operator;
 use crate::network::slots::{Lifetime, SlotPlan};
 use crate::network::tensors::TensorInfo;
@@ -333,6 +335,24 @@ impl Network {
         batch: Batch<'_>,
         options: StepOptions,
         learned: Learned<'_>,
+        workspace: &mut Workspace,
+    ) -> BatchScore {
+        let Learned { gradients, statistics } = learned;
+        let learned = LearnedInto { gradients: &mut GradientVector(gradients), statistics };
+        self.gradients_into(parameters, state, batch, options, learned, workspace)
+    }
+
+    /// The same into a sink that hears which gradients are final while others are computed.
+    ///
+    /// # Panics
+    /// As for [`Self::gradients`].
+    pub fn gradients_into(
+        &self,
+        parameters: &[f32],
+        state: &[f32],
+        batch: Batch<'_>,
+        options: StepOptions,
+        learned: LearnedInto<'_>,
         workspace: &mut Workspace,
     ) -> BatchScore {
         workspace.learn(self, parameters, state, batch, options, learned)

@@ -143,6 +143,10 @@ pub struct JobSpec {
     /// How gradients are made smaller on their way, for `mirrored` and `multi-worker`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub compress: Compression,
+    /// Whether gradients are added up while others are still computed, for `mirrored` and
+    /// `multi-worker`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub overlap: bool,
     /// Whether the other workers go on after the loss of one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub elastic: bool,
@@ -210,7 +214,7 @@ fn default_momentum() -> f64 {
 }
 
 /// Keys that `[job]` and factors of a job may have.
-pub const JOB_KEYS: [&str; 41] = [
+pub const JOB_KEYS: [&str; 42] = [
     "network",
     "data",
     "hidden_layers",
@@ -250,6 +254,7 @@ pub const JOB_KEYS: [&str; 41] = [
     "scaling",
     "all_reduce",
     "compress",
+    "overlap",
     "elastic",
     "threads",
 ];

@@ -57,6 +57,11 @@ pub enum TrainError {
     WorkerEnded { status: String },
     #[error("rank 0 gave an order that this version does not know; use one version everywhere")]
     UnknownOrder,
+    #[error(
+        "rank {rank} has other parameters than rank 0 in `{tensor}`: a fault of its memory or \
+         processor, or of this program; go on from the last checkpoint without that machine"
+    )]
+    Unequal { rank: usize, tensor: String },
     #[error("replica {rank}: {error}")]
     Replica { rank: usize, error: Box<TrainError> },
     #[error("cannot read network {}: {source}", path.display())]

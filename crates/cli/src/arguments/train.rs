@@ -141,6 +141,10 @@ pub(crate) struct SpreadingArguments {
     /// or top-k:0.01 [default: none].
     #[arg(long, value_name = "HOW")]
     pub compress: Option<String>,
+    /// Add up gradients while others are still computed, for mirrored and multi-worker: where the
+    /// network is slow and a core is free; changes no bit.
+    #[arg(long)]
+    pub overlap: bool,
     /// Go on with the other workers after the loss of one, for multi-worker and local-sgd.
     #[arg(long)]
     pub elastic: bool,

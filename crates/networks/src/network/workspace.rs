@@ -4,7 +4,8 @@ use crate::arithmetic::matrix::Writing;
 use crate::arithmetic::numbers::Numbers;
 use crate::layers::layer::{Backward, Forward, Gradients, Mode, Rooms};
 use crate::losses::loss::BatchScore;
-use crate::network::{Batch, Learned, Network, Node, StepOptions};
+use crate::network::gradient_sink::{GradientSink, LearnedInto};
+use crate::network::{Batch, Network, Node, StepOptions};
 use crate::threads::parts::{Cut, Parts};
 use crate::threads::team::Team;
 
@@ -84,10 +85,10 @@ impl Workspace {
         state: &[f32],
         batch: Batch<'_>,
         options: StepOptions,
-        learned: Learned<'_>,
+        learned: LearnedInto<'_>,
     ) -> BatchScore {
-        let Learned { gradients, statistics } = learned;
-        assert_eq!(gradients.len(), network.parameter_count(), "one gradient a parameter");
+        let LearnedInto { gradients, statistics } = learned;
+        assert_eq!(gradients.open().len(), network.parameter_count(), "one gradient a parameter");
         let examples = batch.labels.len();
         let mode = Mode::Train { seed: options.dropout_seed };
         let step = Step { network, parameters, inputs: batch.inputs, examples, mode };
@@ -166,19 +167,23 @@ impl Workspace {
         total
     }
 
-    fn backward(&mut self, step: &Step<'_>, gradients: &mut [f32]) {
+    fn backward(&mut self, step: &Step<'_>, gradients: &mut dyn GradientSink) {
         let network = step.network;
         self.written.fill(false);
         self.written[network.sizes.len() - 1] = true;
         for (index, node) in network.nodes.iter().enumerate().rev() {
             if node.frozen {
                 for tensor in &network.tensors[node.tensors.clone()] {
-                    gradients[tensor.range.clone()].fill(0.0);
+                    gradients.open()[tensor.range.clone()].fill(0.0);
                 }
             }
             // Where nothing before a value learns, nobody wrote its gradients.
             if self.written[node.output] {
-                self.backward_node(step, index, gradients);
+                self.backward_node(step, index, gradients.open());
+            }
+            // Tensors lie in the order of layers.
+            if let Some(first) = network.tensors[node.tensors.clone()].first() {
+                gradients.final_from(first.range.start);
             }
         }
     }

@@ -60,7 +60,7 @@ pub enum AllReduce {
 }
 
 /// Keys that some strategies have, with those strategies.
-const KEYS: [(&str, &[Strategy]); 12] = {
+const KEYS: [(&str, &[Strategy]); 13] = {
     use Strategy::{LocalSgd, Mirrored, MultiWorker, ParameterServer};
     [
         ("replicas", &[Mirrored, LocalSgd]),
@@ -74,6 +74,7 @@ const KEYS: [(&str, &[Strategy]); 12] = {
         ("all_reduce", &[Mirrored, MultiWorker]),
         ("compress", &[Mirrored, MultiWorker]),
         ("scaling", &[Mirrored, MultiWorker, ParameterServer, LocalSgd]),
+        ("overlap", &[Mirrored, MultiWorker]),
         ("elastic", &[MultiWorker, LocalSgd]),
     ]
 };
@@ -136,7 +137,7 @@ impl JobSpec {
     }
 
     /// Keys that say more than nothing, with what they say.
-    fn telling_keys(&self) -> [(&'static str, Option<String>); 12] {
+    fn telling_keys(&self) -> [(&'static str, Option<String>); 13] {
         let more = |count: u32, idle: u32| (count != idle).then(|| count.to_string());
         let word = |telling: bool, word: &str| telling.then(|| word.to_owned());
         let consistency = match self.consistency {
@@ -156,6 +157,7 @@ impl JobSpec {
             ("all_reduce", word(self.all_reduce == AllReduce::Ring, "ring")),
             ("compress", word(!self.compress.is_none(), &self.compress.to_string())),
             ("scaling", word(self.scaling == Scaling::PerReplica, "per-replica")),
+            ("overlap", word(self.overlap, "true")),
             ("elastic", word(self.elastic, "true")),
         ]
     }
@@ -201,6 +203,15 @@ impl JobSpec {
                 sparse && !one_device && !servers,
                 "network `logistic` is trained by `one-device`, whose `threads` share its work, or \
                  by `parameter-server`",
+            ),
+            (
+                "overlap",
+                self.overlap
+                    && (self.elastic
+                        || self.all_reduce == AllReduce::Ring
+                        || !self.compress.is_none()),
+                "only sums in the fixed order of a job that is not elastic run beside the backward \
+                 pass",
             ),
             (
                 "workers",
@@ -311,6 +322,7 @@ mod tests {
             ("all_reduce", r#""ring""#),
             ("compress", r#""bf16""#),
             ("scaling", r#""per-replica""#),
+            ("overlap", "true"),
             ("elastic", "true"),
         ];
         use Strategy::{LocalSgd, Mirrored, MultiWorker, OneDevice, ParameterServer};
@@ -346,6 +358,7 @@ mod tests {
             (r#""strategy":"parameter-server","schedule":"noise-scale""#, "schedule"),
             (r#""strategy":"parameter-server","workers":2,"backup":2"#, "backup"),
             (r#""strategy":"mirrored","compress":"f16","all_reduce":"ring""#, "compress"),
+            (r#""strategy":"mirrored","compress":"f16","overlap":true"#, "overlap"),
             (r#""scaling":"per-replica""#, "scaling"),
             (r#""strategy":"mirrored","replicas":2,"elastic":true"#, "elastic"),
             (r#""strategy":"local-sgd","outer_momentum":1.0"#, "outer_momentum"),

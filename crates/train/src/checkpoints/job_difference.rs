@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Keys of a job that may differ between an interrupted run and the one that goes on.
-const FREE_KEYS: [&str; 9] = [
+const FREE_KEYS: [&str; 10] = [
     "threads",
     "time_limit_s",
     "data_dir",
@@ -13,6 +13,7 @@ const FREE_KEYS: [&str; 9] = [
     "workers",
     "servers",
     "elastic",
+    "overlap",
 ];
 
 /// Of those, the ones on which the batch depends where it is that of each replica.

@@ -2,8 +2,9 @@
 //!
 //! A step (`steps.rs`) has three parts: a replica turns examples into gradients (`replica.rs`), the
 //! gradients of all ranks are added up (`ranks.rs`), and an updater changes the parameters
-//! (`updater.rs`); `exchange.rs` has the ways to do so. One that trains alone is a group of one. Rank 0 is driven by the training loop,
-//! the others follow its orders (`following.rs`, `orders.rs`).
+//! (`updater.rs`); `exchange.rs` has the ways to do so. One that trains alone is a group of one.
+//! Rank 0 is driven by the training loop, the others follow its orders (`following.rs`,
+//! `orders.rs`).
 
 mod drifting;
 mod exchange;
@@ -21,7 +22,7 @@ mod updater;
 use std::path::Path;
 use std::time::Instant;
 
-use trainwright_comm::Group;
+use trainwright_comm::{Buckets, Group};
 use trainwright_networks::{Batch, BatchScore, Network, Numbers, SafeTensors, TensorInfo};
 use trainwright_records::pictures::Picture;
 use trainwright_records::pipeline::PictureUse;
@@ -53,6 +54,11 @@ const WEIGHTS: u64 = 1;
 const DROPOUT: u64 = 3;
 const CHANGES: u64 = 5;
 
+/// Bytes of gradients that are added up together; the first bucket is small, so that the sums
+/// begin early.
+const BUCKET_BYTES: usize = 1 << 20;
+const FIRST_BUCKET_BYTES: usize = 1 << 18;
+
 /// Pictures that are shown of those that are learned from.
 const SAMPLES: usize = 8;
 
@@ -66,6 +72,8 @@ pub(crate) struct DenseLearner<'a> {
     updater: Updater,
     ranks: Ranks,
     exchange: Exchange,
+    /// What is added up together beside the backward pass, where that is asked for.
+    buckets: Option<Buckets>,
     /// Whether the other ranks have what this one has.
     handed_over: bool,
     /// Summed gradients of what this rank updates.
@@ -142,6 +150,7 @@ impl<'a> DenseLearner<'a> {
             updater: Updater::new(job, network.tensors(), piece),
             ranks,
             exchange,
+            buckets: job.overlap.then(|| buckets(&network)),
             handed_over: false,
             network,
             evaluation_batch,
@@ -321,6 +330,12 @@ fn checked_network(job: &JobSpec, pictures: &Pictures) -> Result<Network, TrainE
         network.freeze(prefix)?;
     }
     Ok(network)
+}
+
+/// Gradients that are added up together, the last layers first.
+fn buckets(network: &Network) -> Buckets {
+    let sizes: Vec<usize> = network.tensors().iter().map(|tensor| tensor.range.len()).collect();
+    Buckets::new(&sizes, BUCKET_BYTES, FIRST_BUCKET_BYTES)
 }
 
 /// Parameters and state before the first step.

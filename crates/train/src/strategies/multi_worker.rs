@@ -8,6 +8,7 @@ mod started;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use trainwright_comm::{CommError, Coordinator, Group, JoinOptions, Secret, join};
 use trainwright_networks::processor_kind;
 use trainwright_records::pictures::PixelLimit;
@@ -63,6 +64,14 @@ pub struct WorkRequest {
     pub patience: Option<Duration>,
 }
 
+/// What rank 0 tells a worker when it has joined.
+#[derive(Serialize, Deserialize)]
+struct Assignment {
+    job: JobSpec,
+    /// Where rank 0 keeps the job.
+    checkpoint: Option<PathBuf>,
+}
+
 /// Trains a job as rank 0 of its workers.
 ///
 /// # Errors
@@ -76,10 +85,11 @@ pub(crate) fn train(
     let (pictures, load_s) = opened(job, options.max_pixels)?;
     let (mut group, started) = gathered(job.workers as usize, options)?;
     if let Some(group) = &mut group {
-        hand_job(group, job)?;
+        hand_job(group, job, options)?;
     }
     let outcome = lead(group, job, options, (&pictures, load_s), on_event);
-    let outcome = outcome.map_err(|error| explained(error, options));
+    let folder = options.checkpoint.as_ref().map(|own| own.folder.as_path());
+    let outcome = outcome.map_err(|error| explained(error, folder));
     match &outcome {
         Ok(_) => started.wait(),
         // Those that still run would only wait for their own time to be up.
@@ -97,20 +107,27 @@ pub fn work(request: &WorkRequest) -> Result<(), TrainError> {
     let mut group = join(&request.join, request.rank, join_options(secret, request.patience))?;
     let mut text = Vec::new();
     group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?;
-    let job: JobSpec = serde_json::from_slice(&text).map_err(|_| TrainError::UnknownOrder)?;
+    let Assignment { job, checkpoint } =
+        serde_json::from_slice(&text).map_err(|_| TrainError::UnknownOrder)?;
     if job.strategy == Strategy::ParameterServer {
         return parameter_server::follow(group, &job, request.max_pixels);
     }
     let (pictures, _) = opened(&job, request.max_pixels)?;
-    follow(group, &job, &pictures)
+    follow(group, &job, &pictures).map_err(|error| explained(error, checkpoint.as_deref()))
 }
 
 /// Gives the job to all that have come.
 ///
 /// # Errors
 /// When one is lost.
-pub(super) fn hand_job(group: &mut Group, job: &JobSpec) -> Result<(), TrainError> {
-    let mut text = serde_json::to_vec(job).expect("a job is made of texts and numbers");
+pub(super) fn hand_job(
+    group: &mut Group,
+    job: &JobSpec,
+    options: &TrainOptions,
+) -> Result<(), TrainError> {
+    let checkpoint = options.checkpoint.as_ref().map(|own| own.folder.clone());
+    let assignment = Assignment { job: job.clone(), checkpoint };
+    let mut text = serde_json::to_vec(&assignment).expect("it is made of texts and numbers");
     Ok(group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?)
 }
 
@@ -159,8 +176,7 @@ fn secret_in(path: &Path) -> Result<Secret, CommError> {
 }
 
 /// A lost worker is told with the checkpoint from which the job can go on.
-fn explained(error: TrainError, options: &TrainOptions) -> TrainError {
+fn explained(error: TrainError, folder: Option<&Path>) -> TrainError {
     let TrainError::Together(error) = error else { return error };
-    let folder = options.checkpoint.as_ref().map(|own| own.folder.as_path());
     TrainError::Lost { error, checkpoint: folder.and_then(last_checkpoint) }
 }

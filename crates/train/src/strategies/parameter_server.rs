@@ -123,7 +123,7 @@ fn lead<L: Served>(
         Some(_) => {
             let (group, started) = gathered(roles::ranks(job), options)?;
             let mut group = group.expect("a job with servers has several ranks");
-            hand_job(&mut group, job)?;
+            hand_job(&mut group, job, options)?;
             let outcome = group.into_lines().map_err(TrainError::from);
             let outcome = outcome.and_then(|lines| lead(lines, on_event));
             // One that was given up may never end by itself.

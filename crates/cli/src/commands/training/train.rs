@@ -166,6 +166,7 @@ fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
         ("scaling", spreading.scaling.as_deref().map(text)),
         ("all_reduce", spreading.all_reduce.as_deref().map(text)),
         ("compress", spreading.compress.as_deref().map(text)),
+        ("overlap", spreading.overlap.then_some(Level::Truth(true))),
         ("elastic", spreading.elastic.then_some(Level::Truth(true))),
         ("sync_every", integer(spreading.sync_every)),
         ("outer_momentum", number(spreading.outer_momentum)),

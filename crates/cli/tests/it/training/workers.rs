@@ -218,7 +218,9 @@ fn drifting_workers_go_on_without_a_killed_one_from_their_last_average() {
 #[test]
 fn the_loss_of_rank_0_ends_all() {
     let lab = Lab::new();
-    let job = [&JOB[..], &["--epochs", "100000", "--elastic", "--patience", "1s"]].concat();
+    let keeping = ["--checkpoint", "kept", "--checkpoint-every", "5 steps"];
+    let job =
+        [&JOB[..], &["--epochs", "100000", "--elastic", "--patience", "1s"], &keeping].concat();
     let mut training =
         lab.start(&[&job[..], &["--strategy", "multi-worker", "--workers", "3"]].concat());
     until("an epoch is told", || lab.read("running.stdout").contains("epoch 1"));
@@ -227,6 +229,8 @@ fn the_loss_of_rank_0_ends_all() {
     training.signal(Signal::SIGKILL);
     training.end();
     until("no worker is left", || workers.iter().all(|&worker| !is_alive(worker)));
+    let told = lab.read("running.stderr");
+    assert!(told.contains("rank 0") && told.contains("kept/step-"), "{told}");
 }
 
 /// Passes bytes on to an address, both ways, until it is cut; connections stay open.

@@ -88,6 +88,8 @@ pub struct JobDraft {
     pub all_reduce: Option<Level>,
     /// How gradients are made smaller on their way: `none`, `f16`, `bf16` or `top-k:0.01`.
     pub compress: Option<Level>,
+    /// Whether gradients are added up while others are still computed.
+    pub overlap: Option<Level>,
     /// Whether the other workers go on after the loss of one.
     pub elastic: Option<Level>,
     /// Threads that one replica computes with.
@@ -137,6 +139,7 @@ impl JobDraft {
             ("scaling", self.scaling),
             ("all_reduce", self.all_reduce),
             ("compress", self.compress),
+            ("overlap", self.overlap),
             ("elastic", self.elastic),
             ("threads", self.threads),
         ];

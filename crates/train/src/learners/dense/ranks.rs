@@ -6,8 +6,11 @@
 
 use std::time::Duration;
 
-use trainwright_comm::{Algorithm, Group, LeafTree, Order as SumOrder, Pieces, Traffic};
-use trainwright_networks::{BatchScore, NORM_BLOCK};
+use trainwright_comm::{
+    Algorithm, Buckets, Group, LeafTree, Order as SumOrder, OverlapTimes, Pieces, Traffic,
+    Unfinished,
+};
+use trainwright_networks::{BatchScore, GradientSink, NORM_BLOCK, TensorInfo};
 
 use super::exchange::WholeSum;
 use super::micro_batches::Place;
@@ -126,12 +129,55 @@ impl Ranks {
         Ok(())
     }
 
+    /// Whether all ranks have the parameters of rank 0, tensor by tensor.
+    ///
+    /// # Errors
+    /// The first rank and tensor that differ, on every rank; or a rank that is lost.
+    pub(super) fn compare(
+        &mut self,
+        tensors: &[TensorInfo],
+        parameters: &[f32],
+    ) -> Result<(), TrainError> {
+        let Some(group) = &mut self.group else { return Ok(()) };
+        let sum = |tensor: &TensorInfo| checksum(&parameters[tensor.range.clone()]);
+        let own: Vec<u8> = tensors.iter().flat_map(|tensor| sum(tensor).to_le_bytes()).collect();
+        let all = group.all_gather_bytes(&own, own.len())?;
+        let word = size_of::<u32>();
+        for (rank, sums) in all.iter().enumerate() {
+            let mut pairs = sums.chunks_exact(word).zip(all[0].chunks_exact(word));
+            if let Some(place) = pairs.position(|(own, first)| own != first) {
+                let tensor = tensors[place].name.clone();
+                return Err(TrainError::Unequal { rank, tensor });
+            }
+        }
+        Ok(())
+    }
+
     /// Gives every rank the numbers of rank 0.
     pub(super) fn take_over(&mut self, vector: &mut [f32]) -> Result<(), TrainError> {
         if let Some(group) = &mut self.group {
             group.broadcast(vector, 0)?;
         }
         Ok(())
+    }
+
+    /// Adds up gradients bucket by bucket while `backward` computes those before them, and leaves
+    /// to this rank those of its piece, within the vector.
+    pub(super) fn sum_beside<R>(
+        &mut self,
+        buckets: &Buckets,
+        gradients: &mut [f32],
+        backward: impl FnOnce(&mut dyn GradientSink) -> R,
+    ) -> Result<(R, OverlapTimes), TrainError> {
+        let Self { group: Some(group), pieces, .. } = self else {
+            unreachable!("who trains alone has nothing to add up");
+        };
+        let mut ranges = buckets.ranges().iter();
+        let reduce = |group: &mut Group, bucket: &mut [f32]| match ranges.next() {
+            Some(range) => group.reduce_scatter(bucket, &pieces.within(range)),
+            None => Ok(()),
+        };
+        Ok(group.overlapped(buckets, gradients, reduce, |own| backward(&mut Finishing(own)))?)
     }
 
     /// Adds up the gradients of all in the fixed order, for every rank.
@@ -229,6 +275,30 @@ impl Ranks {
     }
 }
 
+/// Gradients that are handed over to be added up as they become final.
+struct Finishing<'a, 'b>(&'a mut Unfinished<'b>);
+
+impl GradientSink for Finishing<'_, '_> {
+    fn open(&mut self) -> &mut [f32] {
+        self.0.values()
+    }
+
+    fn final_from(&mut self, start: usize) {
+        self.0.finished_from(start);
+    }
+}
+
+/// The checksum of some numbers.
+fn checksum(values: &[f32]) -> u32 {
+    let mut bytes = [0; 4096];
+    values.chunks(bytes.len() / size_of::<f32>()).fold(0, |sum, values| {
+        for (bytes, value) in bytes.chunks_exact_mut(size_of::<f32>()).zip(values) {
+            bytes.copy_from_slice(&value.to_le_bytes());
+        }
+        crc32c::crc32c_append(sum, &bytes[..size_of_val(values)])
+    })
+}
+
 /// Bytes of a score.
 const SCORE_BYTES: usize = 3 * size_of::<u64>();
 
@@ -272,7 +342,38 @@ fn number(bytes: &[u8]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use trainwright_networks::Network;
+
     use super::*;
+
+    #[test]
+    fn a_rank_whose_parameters_differ_is_named_with_the_tensor() {
+        let network = Network::perceptron(5, &[3], 2).unwrap();
+        let count = network.parameter_count();
+        let tensors = network.tensors();
+        let compared = |spoilt: Option<usize>| -> Vec<Result<(), TrainError>> {
+            std::thread::scope(|scope| {
+                let ranks = Group::threads(3).into_iter().map(|group| {
+                    scope.spawn(move || {
+                        let mut parameters = vec![0.5; count];
+                        if let Some(place) = spoilt.filter(|_| group.rank() == 2) {
+                            parameters[place] = 0.500_000_06;
+                        }
+                        Ranks::new(Some(group), count).compare(tensors, &parameters)
+                    })
+                });
+                let ranks: Vec<_> = ranks.collect();
+                ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+            })
+        };
+        assert!(compared(None).iter().all(Result::is_ok));
+        for (place, tensor) in [(0, &tensors[0]), (count - 1, &tensors[3])] {
+            for result in compared(Some(place)) {
+                let told = result.unwrap_err().to_string();
+                assert!(told.contains("rank 2") && told.contains(&tensor.name), "{told}");
+            }
+        }
+    }
 
     #[test]
     fn what_a_micro_batch_told_arrives_to_the_bit() {

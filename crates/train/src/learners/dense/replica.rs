@@ -3,14 +3,16 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use trainwright_comm::{LeafTree, TreeSum};
+use trainwright_comm::{Buckets, LeafTree, OverlapTimes, TreeSum};
 use trainwright_networks::{
-    BatchScore, Learned, Network, Numbers, StepOptions, Team, Workspace, squared_norm,
+    BatchScore, GradientSink, GradientVector, LearnedInto, Network, Numbers, StepOptions, Team,
+    Workspace, squared_norm,
 };
 use trainwright_records::pipeline::PictureUse;
 use trainwright_study::Seed;
 
 use super::micro_batches::{Ahead, MicroBatches, Place};
+use super::ranks::Ranks;
 use crate::error::TrainError;
 use crate::input::Feed;
 use crate::input::batches::View;
@@ -144,10 +146,12 @@ impl<'a> Replica<'a> {
             let range = cut.range(number);
             let work = MicroBatch { number, chosen: &chosen.now[range], of };
             told.push(match &mut sum {
-                Some(sum) => sum.add_leaf(|into| self.one(model, &chosen, work, look, into))?,
+                Some(sum) => sum.add_leaf(|into| {
+                    self.one(model, &chosen, work, look, &mut GradientVector(into))
+                })?,
                 None => {
                     let mut into = std::mem::take(&mut self.gradients);
-                    let told = self.one(model, &chosen, work, look, &mut into);
+                    let told = self.one(model, &chosen, work, look, &mut GradientVector(&mut into));
                     self.gradients = into;
                     told?
                 }
@@ -155,6 +159,29 @@ impl<'a> Replica<'a> {
         }
         self.sum = sum.or_else(|| self.sum.take().map(cleared));
         Ok(told)
+    }
+
+    /// Computes the gradients of the replica's only micro-batch while those that are final are
+    /// added up; the sums of this rank's piece are in [`Self::summed`] then.
+    ///
+    /// # Errors
+    /// When an example cannot be read, or another rank is lost.
+    pub(super) fn learn_beside(
+        &mut self,
+        model: Model<'_>,
+        chosen: Chosen<'_>,
+        (ranks, buckets): (&mut Ranks, &Buckets),
+    ) -> Result<(Vec<Told>, OverlapTimes), TrainError> {
+        let cut = self.cut(chosen.now.len(), Look::No);
+        let (number, examples) = (cut.of(self.place).start, cut.examples_of(self.place));
+        self.foretell(&chosen, examples.clone())?;
+        let work = MicroBatch { number, chosen: &chosen.now[examples], of: chosen.now.len() };
+        let mut gradients = std::mem::take(&mut self.gradients);
+        let backward = |sink: &mut dyn GradientSink| self.one(model, &chosen, work, Look::No, sink);
+        let summed = ranks.sum_beside(buckets, &mut gradients, backward);
+        self.gradients = gradients;
+        let (told, times) = summed?;
+        Ok((vec![told?], times))
     }
 
     /// The sums of gradients after [`Self::learn`], in the order of the tree.
@@ -166,9 +193,9 @@ impl<'a> Replica<'a> {
         }
     }
 
-    /// The gradients of a step that this replica made alone.
-    pub(super) fn alone(&mut self) -> (&mut [f32], &mut Team) {
-        (&mut self.gradients, self.workspace.team())
+    /// The summed gradients of a piece, where they are in place of the replica's own.
+    pub(super) fn summed(&mut self, piece: Range<usize>) -> (&mut [f32], &mut Team) {
+        (&mut self.gradients[piece], self.workspace.team())
     }
 
     pub(super) fn workspace(&mut self) -> &mut Workspace {
@@ -205,7 +232,7 @@ impl<'a> Replica<'a> {
         chosen: &Chosen<'_>,
         work: MicroBatch<'_>,
         look: Look,
-        gradients: &mut [f32],
+        gradients: &mut dyn GradientSink,
     ) -> Result<Told, TrainError> {
         let Model { network, parameters, state } = model;
         let of_step = self.dropout.derive(chosen.step);
@@ -222,14 +249,14 @@ impl<'a> Replica<'a> {
         let batch = self.feed.batch(work.chosen, view, self.workspace.team())?;
         network.check_inputs(batch.inputs)?;
         let mut statistics = state.to_vec();
-        let learned = Learned { gradients, statistics: &mut statistics };
         let workspace = &mut self.workspace;
-        let score = network.gradients(parameters, state, batch, options, learned, workspace);
+        let learned = LearnedInto { gradients: &mut *gradients, statistics: &mut statistics };
+        let score = network.gradients_into(parameters, state, batch, options, learned, workspace);
         let squared = match look {
             Look::No => 0.0,
             Look::AtNoise => {
                 let scale = work.of as f64 / work.chosen.len() as f64;
-                scale * scale * squared_norm(gradients, self.workspace.team())
+                scale * scale * squared_norm(gradients.open(), self.workspace.team())
             }
         };
         Ok(Told { score, squared, statistics })

@@ -14,15 +14,29 @@ use crate::events::Activity;
 use crate::learners::learner::Look;
 use crate::train::stretch::{Chosen, PlannedStep, StepResult, Stretch};
 
+/// Steps after which ranks look whether they are still equal.
+const COMPARE_EVERY: u64 = 100;
+
 impl DenseLearner<'_> {
     /// This rank's part of a stretch, at whose end all ranks are equal.
     pub(super) fn stretch_together(
         &mut self,
         stretch: Stretch<'_>,
     ) -> Result<Vec<StepResult>, TrainError> {
-        if let Exchange::Drifting(_) = self.exchange {
-            return self.stretch_apart(stretch);
+        // Before anything changes, so that a rank that is lost meanwhile leaves all as it was.
+        if stretch.steps.iter().any(|planned| planned.step.is_multiple_of(COMPARE_EVERY)) {
+            let Self { network, parameters, ranks, account, .. } = self;
+            account
+                .timed(Activity::BarrierWait, || ranks.compare(network.tensors(), parameters))?;
         }
+        match self.exchange {
+            Exchange::Drifting(_) => self.stretch_apart(stretch),
+            Exchange::Owned | Exchange::Whole(_) => self.equal_steps(stretch),
+        }
+    }
+
+    /// Steps at whose end all ranks are equal.
+    fn equal_steps(&mut self, stretch: Stretch<'_>) -> Result<Vec<StepResult>, TrainError> {
         let mut steps = Vec::with_capacity(stretch.steps.len());
         for (planned, chosen) in stretch.each() {
             let result = self.step_together(planned, chosen)?;
@@ -51,6 +65,35 @@ impl DenseLearner<'_> {
         Ok(told)
     }
 
+    /// Whether gradients are added up beside the backward pass: where each rank has one
+    /// micro-batch, whose gradients are leaves of the tree.
+    fn sums_beside(&self, cut: MicroBatches, look: Look) -> bool {
+        let ranks = self.ranks.place().ranks;
+        self.buckets.is_some() && ranks > 1 && cut.count() == ranks && look == Look::No
+    }
+
+    /// Computes the gradients of this rank's micro-batch while those that are final are added up.
+    fn learn_and_sum(
+        &mut self,
+        planned: PlannedStep,
+        chosen: Chosen<'_>,
+    ) -> Result<Vec<Told>, TrainError> {
+        let Self { network, parameters, state, replica, ranks, buckets, account, .. } = self;
+        let Some(buckets) = buckets else { unreachable!("sums run beside only with buckets") };
+        account.step(planned.step);
+        let (start, waited) = (Instant::now(), replica.waited());
+        let model = Model { network, parameters, state };
+        let (told, times) = replica.learn_beside(model, chosen, (ranks, &*buckets))?;
+        let (input, took) = (replica.waited() - waited, start.elapsed());
+        let computed = took.saturating_sub(input + times.exposed);
+        account.spent(Activity::InputWait, start, input);
+        account.spent(Activity::Compute, start + input, computed);
+        let hidden_from = start + took.saturating_sub(times.exposed + times.hidden);
+        account.spent(Activity::HiddenCommunication, hidden_from, times.hidden);
+        account.spent(Activity::Communication, start + input + computed, times.exposed);
+        Ok(told)
+    }
+
     /// This rank's part of a step.
     fn step_together(
         &mut self,
@@ -59,7 +102,11 @@ impl DenseLearner<'_> {
     ) -> Result<StepResult, TrainError> {
         let PlannedStep { rate, look, .. } = planned;
         let cut = self.replica.cut(chosen.now.len(), look);
-        let told = self.learn(planned, chosen)?;
+        let beside = self.sums_beside(cut, look);
+        let told = match beside {
+            true => self.learn_and_sum(planned, chosen)?,
+            false => self.learn(planned, chosen)?,
+        };
         let Self { ranks, account, state, .. } = self;
         // The first thing of a step for which ranks need each other: whoever is early waits here.
         let told = account.timed(Activity::BarrierWait, || ranks.gather_told(told, state.len()))?;
@@ -68,7 +115,7 @@ impl DenseLearner<'_> {
         let mut norms = None;
         if score.loss_sum.is_finite() {
             let squared = match self.exchange {
-                Exchange::Owned => self.update_piece(cut, rate, look)?,
+                Exchange::Owned => self.update_piece(cut, (rate, look), beside)?,
                 _ => self.update_all(cut, rate, look)?,
             };
             told.iter()
@@ -85,19 +132,19 @@ impl DenseLearner<'_> {
     fn update_piece(
         &mut self,
         cut: MicroBatches,
-        rate: f64,
-        look: Look,
+        (rate, look): (f64, Look),
+        is_summed: bool,
     ) -> Result<Option<f64>, TrainError> {
         let Self { replica, ranks, updater, summed, parameters, account, .. } = self;
         let place = ranks.place();
-        let whole = place == Place::ALONE && cut.count() == 1;
-        if !whole {
+        let in_place = is_summed || (place == Place::ALONE && cut.count() == 1);
+        if !in_place {
             let nodes = replica.nodes(&cut.of(place));
             let tree = LeafTree::new(cut.count());
             account.timed(Activity::Communication, || ranks.sum(tree, &nodes, summed))?;
         }
-        let (gradients, team) = match whole {
-            true => replica.alone(),
+        let (gradients, team) = match in_place {
+            true => replica.summed(updater.piece()),
             false => (&mut summed[..], replica.workspace().team()),
         };
         let squared = match updater.clips() || look == Look::AtNoise {
