@@ -90,8 +90,9 @@ pub(super) fn follow(
     limit: Option<PixelLimit>,
 ) -> Result<(), TrainError> {
     let rank = group.rank();
-    let (material, _) = Material::open(job, limit)?;
+    // Connected first: signs of life go on while the data is read, however long that takes.
     let lines = group.into_lines()?;
+    let (material, _) = Material::open(job, limit)?;
     take_part(job, &material, rank, lines)
 }
 
