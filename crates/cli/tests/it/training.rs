@@ -6,4 +6,5 @@ mod jobs;
 mod learning;
 mod networks;
 mod predictions;
+mod servers;
 mod workers;

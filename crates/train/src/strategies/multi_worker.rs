@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use trainwright_comm::{CommError, Coordinator, Group, JoinOptions, Secret, join};
 use trainwright_networks::processor_kind;
 use trainwright_records::pictures::PixelLimit;
-use trainwright_study::JobSpec;
+use trainwright_study::{JobSpec, Strategy};
 
+use super::parameter_server;
 use super::rank::{follow, lead, opened};
 use crate::checkpoints::last_checkpoint;
 use crate::error::TrainError;
@@ -82,12 +83,9 @@ pub(crate) fn train(
 ) -> Result<TrainOutcome, TrainError> {
     // What is wrong with the job is told before anything is started.
     let (pictures, load_s) = opened(job, options.max_pixels)?;
-    let (mut group, started) = gathered(job, options)?;
+    let (mut group, started) = gathered(job.workers as usize, options)?;
     if let Some(group) = &mut group {
-        let checkpoint = options.checkpoint.as_ref().map(|own| own.folder.clone());
-        let assignment = Assignment { job: job.clone(), checkpoint };
-        let mut text = serde_json::to_vec(&assignment).expect("it is made of texts and numbers");
-        group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?;
+        hand_job(group, job, options)?;
     }
     let outcome = lead(group, job, options, (&pictures, load_s), on_event);
     let folder = options.checkpoint.as_ref().map(|own| own.folder.as_path());
@@ -111,16 +109,37 @@ pub fn work(request: &WorkRequest) -> Result<(), TrainError> {
     group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?;
     let Assignment { job, checkpoint } =
         serde_json::from_slice(&text).map_err(|_| TrainError::UnknownOrder)?;
+    if job.strategy == Strategy::ParameterServer {
+        return parameter_server::follow(group, &job, request.max_pixels);
+    }
     let (pictures, _) = opened(&job, request.max_pixels)?;
     follow(group, &job, &pictures).map_err(|error| explained(error, checkpoint.as_deref()))
 }
 
-/// Rank 0 of a group of all workers; none for a single one.
-fn gathered(
+/// Gives the job to all that have come.
+///
+/// # Errors
+/// When one is lost.
+pub(super) fn hand_job(
+    group: &mut Group,
     job: &JobSpec,
     options: &TrainOptions,
+) -> Result<(), TrainError> {
+    let checkpoint = options.checkpoint.as_ref().map(|own| own.folder.clone());
+    let assignment = Assignment { job: job.clone(), checkpoint };
+    let mut text = serde_json::to_vec(&assignment).expect("it is made of texts and numbers");
+    Ok(group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?)
+}
+
+/// Rank 0 of a group of so many; none for a single one.
+///
+/// # Errors
+/// When one does not come.
+pub(super) fn gathered(
+    count: usize,
+    options: &TrainOptions,
 ) -> Result<(Option<Group>, StartedWorkers), TrainError> {
-    let (count, patience) = (job.workers as usize, options.patience);
+    let patience = options.patience;
     if count == 1 {
         return Ok((None, StartedWorkers::none()));
     }

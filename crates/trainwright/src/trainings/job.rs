@@ -85,6 +85,8 @@ struct EpochLine {
 struct DoneLine {
     train_time: f64,
     examples_per_s: f64,
+    steps: u64,
+    bytes_sent: u64,
 }
 
 fn json_line(line: &impl Serialize) -> String {
@@ -137,6 +139,8 @@ impl Lines {
             TrainEvent::Done(done) => json_line(&DoneLine {
                 train_time: done.time_s,
                 examples_per_s: done.examples_per_s,
+                steps: done.steps,
+                bytes_sent: done.bytes_sent,
             }),
             TrainEvent::Diverged(at) => diverged_line(at),
             TrainEvent::Step(_)

@@ -207,3 +207,36 @@ fn networks_that_no_machine_holds_are_refused() {
     let error = refused(json!({ "hidden_layers": u32::MAX, "neurons": 1 }));
     assert!(error.to_string().contains("more than 10000"), "{error}");
 }
+
+#[test]
+fn what_servers_take_over_is_what_they_hand_back() {
+    use super::served::DensePiece;
+    use crate::learners::served::Served;
+    use trainwright_comm::Owner;
+
+    let folder = data();
+    let job = job(&folder, json!({ "optimizer": "adam", "lr": 0.1 }));
+    let pictures = Pictures::open(&job, None).unwrap();
+    let mut learner = DenseLearner::new(&job, &pictures, 3).unwrap();
+    step(&mut learner, 1, &[0, 1, 2], (0.1, Look::No));
+    let memory = learner.memory().unwrap();
+    for servers in [1, 2, 3] {
+        let parts = learner.hand_out(servers);
+        let stored: Vec<Vec<f32>> = (0..)
+            .zip(&parts)
+            .map(|(server, part)| {
+                let mut piece = DensePiece::new(&job, &pictures, server, servers).unwrap();
+                assert!(!piece.load(&part[1..]), "another length is refused");
+                assert!(piece.load(part));
+                let mut stored = Vec::new();
+                piece.store(&mut stored);
+                stored
+            })
+            .collect();
+        assert_eq!(stored, parts);
+        let mut other = DenseLearner::new(&job, &pictures, 3).unwrap();
+        other.take_back(&stored).unwrap();
+        assert_eq!(other.memory().unwrap(), memory, "{servers} servers");
+        assert!(other.take_back(&[vec![0.0; 3]]).is_err());
+    }
+}
