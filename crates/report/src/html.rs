@@ -2,6 +2,7 @@
 //! `speed.rs` and `predictions.rs` are pages of their own in the same frame.
 
 mod best;
+mod bottlenecks;
 mod curves;
 mod design;
 mod effects;
@@ -81,7 +82,9 @@ pub fn html(input: &ReportInput<'_>) -> String {
         effects::section(input, &mut charts),
         fit::section(input, &mut charts),
         trials::section(input),
-        curves::section(input, &mut charts) + &resources::section(input, &mut charts),
+        curves::section(input, &mut charts)
+            + &bottlenecks::section(input)
+            + &resources::section(input, &mut charts),
         environment::section(input),
     ];
     let mut sections = SECTIONS.to_vec();
