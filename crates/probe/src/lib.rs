@@ -20,6 +20,7 @@ mod memory_limit;
 mod process;
 mod read;
 mod sampler;
+mod thread_clock;
 
 pub use capacity::{CapacityOptions, Product, measure};
 pub use counters::{CoreTicks, NetworkCounters, NetworkGrowth, parse_cores, parse_network};
@@ -37,3 +38,4 @@ pub use process::{
 };
 pub use read::{peak_memory, process_stat, process_stats, read_network};
 pub use sampler::TreeSampler;
+pub use thread_clock::{ThreadClock, ThreadTime};
