@@ -165,7 +165,9 @@ pub(crate) enum Verb {
         trainwright train --network logistic --data a9a --optimizer adagrad --lr 0.1\n  \
         trainwright train --epochs 50 --checkpoint kept --resume\n  \
         trainwright train --strategy mirrored --replicas 2 --batch 64\n  \
-        trainwright train --strategy multi-worker --workers 2 --batch 64 --micro-batch 16")]
+        trainwright train --strategy multi-worker --workers 2 --batch 64 --micro-batch 16\n  \
+        trainwright train --strategy multi-worker --workers 3 --elastic --trace trace.json\n  \
+        trainwright train --strategy local-sgd --workers 2 --sync-every 8")]
     // So that -1 reaches the check that explains what is wrong with it.
     #[command(allow_negative_numbers = true)]
     Train(Box<TrainArguments>),

@@ -1,9 +1,11 @@
 //! A training job of the built-in trainer.
 
 pub(crate) mod augmentation;
+pub(crate) mod compression;
 mod limits;
 pub(crate) mod network_name;
 pub(crate) mod schedule;
+pub(crate) mod strategy;
 
 use std::path::PathBuf;
 
@@ -11,8 +13,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::job::augmentation::Augmentation;
+use crate::job::compression::Compression;
 use crate::job::network_name::NetworkName;
 use crate::job::schedule::Schedule;
+use crate::job::strategy::{AllReduce, Consistency, Scaling, Strategy, idle_keys};
 use crate::{Configuration, Level};
 
 /// One training job, complete: what `trainwright job` reads and `trainwright train` builds.
@@ -106,12 +110,42 @@ pub struct JobSpec {
     /// How training is spread over devices.
     #[serde(default)]
     pub strategy: Strategy,
-    /// Replicas of the network, each on threads of its own, for the strategy `mirrored`.
+    /// Replicas of the network, each on threads of its own, for `mirrored` and `local-sgd`.
     #[serde(default = "one")]
     pub replicas: u32,
-    /// Worker processes, for the strategy `multi-worker`.
+    /// Worker processes, for `multi-worker`, `parameter-server` and `local-sgd`.
     #[serde(default = "one")]
     pub workers: u32,
+    /// Servers that own the parameters, for `parameter-server`.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub servers: u32,
+    /// When servers apply the gradients of workers, for `parameter-server`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub consistency: Consistency,
+    /// How many steps a worker may be ahead of the slowest, for the consistency `bounded`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub staleness: u32,
+    /// How many of the workers are not waited for, for the consistency `sync`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub backup: u32,
+    /// Steps between two averages of the parameters, for `local-sgd`.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub sync_every: u32,
+    /// Momentum of the averages, for `local-sgd`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub outer_momentum: f64,
+    /// How batch and learning rate follow the number of replicas.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub scaling: Scaling,
+    /// In which order gradients are added, for `mirrored` and `multi-worker`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub all_reduce: AllReduce,
+    /// How gradients are made smaller on their way, for `mirrored` and `multi-worker`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub compress: Compression,
+    /// Whether the other workers go on after the loss of one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub elastic: bool,
     /// Threads that one replica computes with.
     #[serde(default = "one")]
     pub threads: u32,
@@ -153,41 +187,14 @@ pub enum UpdateMode {
     Hogwild,
 }
 
-/// How training is spread over devices.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Strategy {
-    /// One device does everything.
-    #[default]
-    OneDevice,
-    /// Replicas on threads of one process share each batch and stay equal.
-    Mirrored,
-    /// The same with processes, here or on several machines.
-    MultiWorker,
-}
-
-impl Strategy {
-    /// The key that says on how many it trains, where it may be more than one.
-    pub(crate) fn count_key(self) -> Option<&'static str> {
-        match self {
-            Self::OneDevice => None,
-            Self::Mirrored => Some("replicas"),
-            Self::MultiWorker => Some("workers"),
-        }
-    }
-
-    /// As studies and commands write it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::OneDevice => "one-device",
-            Self::Mirrored => "mirrored",
-            Self::MultiWorker => "multi-worker",
-        }
-    }
-}
-
 fn one() -> u32 {
     1
+}
+fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 fn default_neurons() -> u32 {
     128
@@ -203,7 +210,7 @@ fn default_momentum() -> f64 {
 }
 
 /// Keys that `[job]` and factors of a job may have.
-pub const JOB_KEYS: [&str; 31] = [
+pub const JOB_KEYS: [&str; 41] = [
     "network",
     "data",
     "hidden_layers",
@@ -234,6 +241,16 @@ pub const JOB_KEYS: [&str; 31] = [
     "strategy",
     "replicas",
     "workers",
+    "servers",
+    "consistency",
+    "staleness",
+    "backup",
+    "sync_every",
+    "outer_momentum",
+    "scaling",
+    "all_reduce",
+    "compress",
+    "elastic",
     "threads",
 ];
 
@@ -256,9 +273,9 @@ pub struct JobTemplate {
 }
 
 impl JobTemplate {
-    /// The job of one configuration: the template's keys and the factors together. Replicas and
-    /// workers of the template are those of the strategies that have them; with other strategies
-    /// they stay out.
+    /// The job of one configuration: the template's keys and the factors together. Keys of the
+    /// template that some strategies have, such as replicas, are for those; with others they stay
+    /// out.
     ///
     /// # Errors
     /// The first key whose value the trainer cannot take.
@@ -267,12 +284,8 @@ impl JobTemplate {
         for (key, level) in self.fields.iter().chain(configuration.iter()) {
             object.insert(key.to_owned(), json(level));
         }
-        for strategy in [Strategy::Mirrored, Strategy::MultiWorker] {
-            let chosen = object.get("strategy").and_then(serde_json::Value::as_str);
-            if let Some(key) = strategy.count_key()
-                && chosen != Some(strategy.word())
-                && configuration.get(key).is_none()
-            {
+        for key in idle_keys(&object) {
+            if configuration.get(key).is_none() {
                 object.remove(key);
             }
         }
@@ -314,11 +327,6 @@ impl JobSpec {
         self.check_numbers()?;
         self.check_combinations()?;
         self.check_strategy()
-    }
-
-    /// Replicas of the network that train together, on threads or as processes.
-    pub fn ranks(&self) -> u32 {
-        self.replicas * self.workers
     }
 }
 
@@ -398,13 +406,31 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_consistencies_are_for_the_trials_that_have_them() {
+        let fields = r#"{"network":"mlp","data":"sample","strategy":"parameter-server",
+            "workers":4,"staleness":2,"backup":1,"sync_every":8}"#;
+        let template = JobTemplate { fields: configuration(fields) };
+        let keys = |factors: &str| {
+            let job = template.job(&configuration(factors), 1).unwrap();
+            (job.staleness, job.backup, job.sync_every)
+        };
+        assert_eq!(keys("{}"), (0, 1, 1));
+        assert_eq!(keys(r#"{"consistency":"bounded"}"#), (2, 0, 1));
+        assert_eq!(keys(r#"{"consistency":"async"}"#), (0, 0, 1));
+        let fields = r#"{"network":"mlp","data":"sample","workers":4,"sync_every":8}"#;
+        let template = JobTemplate { fields: configuration(fields) };
+        let local = template.job(&configuration(r#"{"strategy":"local-sgd"}"#), 1).unwrap();
+        assert_eq!((local.workers, local.sync_every), (4, 8));
+    }
+
+    #[test]
     fn values_the_trainer_cannot_take_are_named() {
         check_refused(r#"{"lr":0.0}"#, "lr", "above 0");
         check_refused(r#"{"batch":0}"#, "batch", "at least 1");
         check_refused(r#"{"batch":1.5}"#, "batch", "invalid type");
         check_refused(r#"{"optimizer":"rmsprop"}"#, "optimizer", "no such value: `rmsprop`");
         check_refused(r#"{"strategy":"mirror"}"#, "strategy", "no such value: `mirror`");
-        check_refused(r#"{"replicas":2}"#, "replicas", "`mirrored` has replicas");
+        check_refused(r#"{"replicas":2}"#, "replicas", "`mirrored` and `local-sgd` have");
         check_refused(r#"{"schedule":"linear"}"#, "schedule", "is no schedule");
         check_refused(r#"{"warmup":-1.0}"#, "warmup", "at least 0, this is -1");
         check_refused(r#"{"momentum":1.0}"#, "momentum", "below 1, this is 1");

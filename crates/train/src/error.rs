@@ -33,6 +33,8 @@ pub enum TrainError {
         )
     )]
     Lost { error: Box<CommError>, checkpoint: Option<PathBuf> },
+    #[error("strategy `{strategy}` is not built yet; `multi-worker` trains on several processes")]
+    NotBuilt { strategy: &'static str },
     #[error("no program was named that starts workers; use the command `train`")]
     NoWorkers,
     #[error("cannot start the worker {}: {source}", program.display())]

@@ -1,10 +1,13 @@
 //! What a training job tells while it runs and at its end.
 
+mod rank_times;
+
 use serde::{Deserialize, Serialize};
-use trainwright_study::Strategy;
+use trainwright_study::{Scaling, Strategy};
 
 use crate::checkpoints::DamagedCheckpoint;
 use crate::train::divergence::DivergedBy;
+pub use rank_times::{Activity, RankTimeline, RankTimes, Span};
 
 /// One thing that happened, as `{"event": "...", ...}` in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +25,8 @@ pub enum TrainEvent {
     Stopped(Stopped),
     /// A damaged checkpoint was passed over before the first step.
     DamagedCheckpoint(DamagedCheckpoint),
+    /// A rank was lost, and the others go on.
+    RankLost(RankLost),
 }
 
 /// How a job ended; each is also the job's last event.
@@ -126,9 +131,15 @@ pub struct Done {
     pub replicas: u32,
     /// Bytes that replicas sent to each other.
     pub bytes_sent: u64,
-    /// What each rank did with its time; empty for sparse models.
+    /// How batch and rate followed the number of replicas.
+    #[serde(default)]
+    pub scaling: Scaling,
+    /// What each rank did with its time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<RankTimes>,
+    /// What each rank did, step by step; not part of the JSON.
+    #[serde(skip)]
+    pub timelines: Vec<RankTimeline>,
     /// SHA-256 of the final parameters as little-endian `f32`, in hexadecimal.
     pub parameters_hash: String,
     /// Time of `time_s` in which steps waited for their pictures.
@@ -152,25 +163,15 @@ pub struct Done {
     pub test_auc: Option<f64>,
 }
 
-/// What one rank did with the time of its steps, since its process began.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct RankTimes {
-    /// Which rank.
-    pub rank: usize,
-    /// Computing gradients.
-    pub compute_s: f64,
-    /// Waiting for pictures.
-    pub input_wait_s: f64,
-    /// Waiting until the slowest rank had its gradients too.
-    pub barrier_wait_s: f64,
-    /// Adding up gradients, and giving parameters to each other.
-    pub communication_s: f64,
-    /// Clipping and the optimiser.
-    pub update_s: f64,
-    /// Bytes that it sent.
-    pub bytes_sent: u64,
-    /// Bytes that it received.
-    pub bytes_received: u64,
+/// A rank that was lost, and with how many the job goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RankLost {
+    /// Why, with the rank as it was counted until then.
+    pub why: String,
+    /// Ranks that go on.
+    pub ranks: usize,
+    /// Steps that were made before.
+    pub step: u64,
 }
 
 /// Where a job diverged.

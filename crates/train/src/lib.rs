@@ -9,10 +9,12 @@
 //! | `learners` | what the loop drives: the trait `Learner`, a network on pictures, a sparse table |
 //! | `input` | pictures on their way to a learner, from memory or streamed |
 //! | `checkpoints` | a job kept on disk, and taken up again |
-//! | `outputs` | exports, TensorBoard's files, the fingerprint of the parameters |
+//! | `outputs` | exports, TensorBoard's files, traces, the fingerprint of the parameters |
 //! | `predict` | a trained network applied to other examples |
+//! | `account` | what a rank does with its time |
 //! | `events` | what a job tells while it runs and at its end |
 
+mod account;
 mod checkpoints;
 mod error;
 mod events;
@@ -30,8 +32,8 @@ const STATE: &str = "state";
 pub use checkpoints::{CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint};
 pub use error::TrainError;
 pub use events::{
-    Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankTimes, Step, Stopped, TrainEvent,
-    TrainOutcome,
+    Activity, Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankLost, RankTimeline,
+    RankTimes, Span, Step, Stopped, TrainEvent, TrainOutcome,
 };
 pub use learners::memory_limit::MemoryLimit;
 pub use predict::{ClassScore, PredictRequest, Predicted, Predictions, predict};

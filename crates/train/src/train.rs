@@ -5,31 +5,36 @@ pub(crate) mod early_stopping;
 pub(crate) mod pace;
 pub(crate) mod progress;
 pub(crate) mod stopwatch;
+pub(crate) mod stretch;
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use trainwright_networks::{BatchScore, StepSize};
+use trainwright_networks::BatchScore;
 use trainwright_records::pictures::PixelLimit;
 use trainwright_study::{JobSpec, Seed, Strategy};
 
+use crate::account::Told;
 use crate::checkpoints::keeper::Keeper;
 use crate::checkpoints::{CheckpointOptions, DamagedCheckpoint};
 use crate::error::TrainError;
 use crate::events::{
-    Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankTimes, Step, Stopped, TrainEvent,
-    TrainOutcome,
+    Activity, Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankTimeline, RankTimes, Span,
+    Step, Stopped, TrainEvent, TrainOutcome,
 };
-use crate::learners::learner::{Chosen, Learner, Part};
+use crate::learners::learner::{Learner, Part};
 use crate::outputs::export::{check_export, export};
 use crate::outputs::fingerprint::parameters_hash;
 use crate::outputs::tensorboard::Board;
+use crate::outputs::trace::write_trace;
 use crate::strategies::multi_worker::Workers;
-use crate::strategies::{mirrored, multi_worker, one_device};
+use crate::strategies::{local_sgd, mirrored, multi_worker, one_device};
 use crate::train::divergence::DivergedBy;
 use crate::train::early_stopping::Patience;
 use crate::train::pace::Pace;
 use crate::train::progress::Progress;
 use crate::train::stopwatch::timed;
+use crate::train::stretch::{Plan, PlannedStep, StepResult, Stretch};
 
 /// Parts of a job that draw random numbers, each from its own seed.
 const SHUFFLE: u64 = 2;
@@ -42,10 +47,14 @@ pub struct TrainOptions {
     pub checkpoint: Option<CheckpointOptions>,
     /// Files for the trained network: ONNX where the name ends so, else safetensors.
     pub export: Vec<PathBuf>,
+    /// File for a Chrome trace of what each rank did.
+    pub trace: Option<PathBuf>,
     /// Most pixels that a picture file may have; what the environment says where `None`.
     pub max_pixels: Option<PixelLimit>,
-    /// How the workers of the strategy `multi-worker` come to the job.
+    /// How the workers of a job come to it.
     pub workers: Option<Workers>,
+    /// How long a worker may be silent before it counts as lost; ten seconds where `None`.
+    pub patience: Option<Duration>,
 }
 
 pub(crate) type Listener<'a> = &'a mut dyn FnMut(&TrainEvent) -> Flow;
@@ -76,6 +85,10 @@ pub fn train_with(
         Strategy::OneDevice => one_device::train(job, options, on_event),
         Strategy::Mirrored => mirrored::train(job, options, on_event),
         Strategy::MultiWorker => multi_worker::train(job, options, on_event),
+        Strategy::LocalSgd => local_sgd::train(job, options, on_event),
+        strategy @ Strategy::ParameterServer => {
+            Err(TrainError::NotBuilt { strategy: strategy.word() })
+        }
     }
 }
 
@@ -98,9 +111,12 @@ pub(crate) fn run(
         on_event(&TrainEvent::DamagedCheckpoint(damaged));
     }
     let outcome = course.run(on_event)?;
-    if let TrainOutcome::Done(_) = outcome {
+    if let TrainOutcome::Done(done) = &outcome {
         for path in &options.export {
             export(path, course.learner)?;
+        }
+        if let Some(path) = &options.trace {
+            write_trace(path, &done.timelines)?;
         }
     }
     if let Some(board) = &mut course.board {
@@ -146,7 +162,9 @@ impl<'a> Course<'a> {
         let mut progress = Progress::start(job.early_stopping.map(Patience::new));
         let (mut keeper, mut damaged) = (None, Vec::new());
         if let Some(checkpoint) = &options.checkpoint {
+            let start = Instant::now();
             let (opened, goes_on) = Keeper::open(checkpoint, job, learner)?;
+            learner.spent(Activity::Checkpoint, start);
             keeper = Some(opened);
             if let Some(goes_on) = goes_on {
                 pace.restore(goes_on.progress.pace);
@@ -174,10 +192,12 @@ impl<'a> Course<'a> {
                 Ok(end) => end,
                 Err(by) => return self.diverged(by),
             };
+            let start = Instant::now();
             let flow = on_event(&TrainEvent::Epoch(end.clone()));
             if let Some(board) = &mut self.board {
                 board.epoch(&end, &self.learner.export())?;
             }
+            self.learner.spent(Activity::Telling, start);
             self.progress.ended = self.ended(&end, &steps_end);
             self.progress.next_epoch(end);
             self.pace.end_epoch();
@@ -190,36 +210,28 @@ impl<'a> Course<'a> {
                 return Ok(self.stopped());
             }
         }
-        let ranks = self.learner.account()?;
-        Ok(TrainOutcome::Done(self.done(ranks)))
+        let told = self.learner.account()?;
+        Ok(TrainOutcome::Done(self.done(told)))
     }
 
     /// Makes the steps that are left of this epoch.
     fn run_steps(&mut self, on_event: Listener<'_>) -> Result<StepsEnd, TrainError> {
         let epoch = self.progress.epoch;
         let Self { job, learner, progress, pool, .. } = self;
+        let start = Instant::now();
         let order = timed(&mut progress.training_s, || order_of(job, &**learner, epoch, pool));
+        learner.spent(Activity::InputWait, start);
         while self.progress.consumed < order.len() {
-            let size = self.pace.size(epoch, self.progress.consumed);
-            let rest = &order[self.progress.consumed..];
-            let (now, next) = rest.split_at(rest.len().min(self.learner.stride(size.batch)));
-            let made = self.learner.updates(now.len());
-            let (step, at) = (self.progress.steps + made, self.progress.consumed);
-            let chosen = Chosen { epoch, step, at, now, next };
-            let score = match self.step(chosen, size)? {
-                Ok(score) => score,
+            let before = self.progress.steps;
+            let flow = match self.stretch(&order, on_event)? {
+                Ok(flow) => flow,
                 Err(by) => return Ok(StepsEnd::Over(self.diverged(by)?)),
             };
-            let loss = score.loss_sum / score.examples as f64;
-            let told = Step { epoch, step, loss, lr: size.rate, batch: now.len() };
-            if let Some(board) = &mut self.board {
-                board.step(&told)?;
-            }
-            let flow = on_event(&TrainEvent::Step(told));
             let is_last = epoch == self.job.epochs && self.progress.consumed == order.len();
             let stops = flow == Flow::Stop && !is_last;
-            let keeper = self.keeper.as_ref();
-            if stops || keeper.is_some_and(|keeper| keeper.due_after_step(step, made)) {
+            let (steps, keeper) = (self.progress.steps, self.keeper.as_ref());
+            let due = keeper.is_some_and(|keeper| keeper.due_after_step(steps, steps - before));
+            if stops || due {
                 self.save()?;
             }
             if stops {
@@ -233,42 +245,67 @@ impl<'a> Course<'a> {
         Ok(StepsEnd::Finished)
     }
 
-    /// Makes one step.
-    fn step(
+    /// Makes as many steps as the learner makes at one go, and tells of each.
+    fn stretch(
         &mut self,
-        chosen: Chosen<'_>,
-        size: StepSize,
-    ) -> Result<Result<BatchScore, DivergedBy>, TrainError> {
-        self.progress.steps = chosen.step;
-        let look = self.pace.look(chosen.step, chosen.now.len());
-        let Self { learner, progress, .. } = self;
-        let waited = learner.waited();
-        let result = timed(&mut progress.training_s, || learner.step(chosen, size, look))?;
-        if let (Some(before), Some(now)) = (waited, learner.waited()) {
-            *progress.input_wait_s.get_or_insert(0.0) += (now - before).as_secs_f64();
+        order: &[u32],
+        on_event: Listener<'_>,
+    ) -> Result<Result<Flow, DivergedBy>, TrainError> {
+        let Self { learner, progress, pace, .. } = self;
+        let Progress { epoch, steps: made, consumed, .. } = *progress;
+        let rest = &order[consumed..];
+        let steps = learner.next_stretch(&Plan { pace, epoch, made, consumed, left: rest.len() });
+        let stretch = Stretch { epoch, at: consumed, steps: &steps, rest };
+        let result = timed(&mut progress.training_s, || learner.stretch(stretch))?;
+        for lost in result.lost {
+            on_event(&TrainEvent::RankLost(lost));
         }
-        let loss = result.score.loss_sum / result.score.examples as f64;
-        Ok(match progress.watch.step(loss) {
-            Some(by) => Err(by),
-            None => {
-                progress.add(result.score);
-                if let Some(norms) = result.norms {
-                    self.pace.saw(norms);
-                }
-                Ok(result.score)
+        if let Some(waited) = result.waited {
+            *progress.input_wait_s.get_or_insert(0.0) += waited.as_secs_f64();
+        }
+        let (mut flow, start) = (Flow::Continue, Instant::now());
+        for (planned, result) in steps.into_iter().zip(result.steps) {
+            let told = match self.count(planned, result) {
+                Ok(told) => told,
+                Err(by) => return Ok(Err(by)),
+            };
+            if let Some(board) = &mut self.board {
+                board.step(&told)?;
             }
-        })
+            if on_event(&TrainEvent::Step(told)) == Flow::Stop {
+                flow = Flow::Stop;
+            }
+        }
+        self.learner.spent(Activity::Telling, start);
+        Ok(Ok(flow))
+    }
+
+    /// Counts a step that was made, unless its loss is beyond hope.
+    fn count(&mut self, planned: PlannedStep, result: StepResult) -> Result<Step, DivergedBy> {
+        let Self { progress, pace, .. } = self;
+        let score = result.score;
+        let (loss, batch) = (score.loss_sum / score.examples as f64, score.examples);
+        progress.steps = planned.step;
+        if let Some(by) = progress.watch.step(loss) {
+            return Err(by);
+        }
+        progress.add(score);
+        if let Some(norms) = result.norms {
+            pace.saw(norms);
+        }
+        Ok(Step { epoch: progress.epoch, step: planned.step, loss, lr: planned.rate, batch })
     }
 
     /// Scores the test part, and what is held out.
     fn end_of_epoch(&mut self) -> Result<Result<EpochEnd, DivergedBy>, TrainError> {
         let Self { learner, progress, held_out, pace, .. } = self;
-        let evaluation = &mut progress.evaluation_s;
+        let (evaluation, start) = (&mut progress.evaluation_s, Instant::now());
         let test = timed(evaluation, || learner.evaluate(Part::Test))?;
         let validation = match held_out.is_empty() {
             true => None,
             false => Some(timed(evaluation, || learner.evaluate(Part::Training(held_out)))?.score),
         };
+        learner.spent(Activity::Evaluation, start);
         let mean = |score: BatchScore| score.loss_sum / score.examples as f64;
         let share = |score: BatchScore| score.correct as f64 / score.examples as f64;
         if let Some(by) = progress.watch.evaluation(mean(test.score)) {
@@ -307,13 +344,15 @@ impl<'a> Course<'a> {
     fn save(&mut self) -> Result<(), TrainError> {
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
         self.progress.pace = self.pace.memory();
-        let mut seconds = 0.0;
+        let (mut seconds, start) = (0.0, Instant::now());
         let saved = timed(&mut seconds, || keeper.save(self.learner, &self.progress));
         self.progress.checkpoint_s += seconds;
+        self.learner.spent(Activity::Checkpoint, start);
         saved
     }
 
-    fn done(&self, ranks: Vec<RankTimes>) -> Done {
+    fn done(&self, told: Vec<Told>) -> Done {
+        let (ranks, timelines): (Vec<RankTimes>, Vec<RankTimeline>) = of_ranks(told).unzip();
         let Progress { steps, examples, training_s, evaluation_s, checkpoint_s, .. } =
             self.progress;
         let input_wait_s = self.progress.input_wait_s;
@@ -329,7 +368,9 @@ impl<'a> Course<'a> {
             strategy: self.job.strategy,
             replicas: self.job.ranks(),
             bytes_sent: ranks.iter().map(|rank| rank.bytes_sent).sum(),
+            scaling: self.job.scaling,
             ranks,
+            timelines,
             parameters_hash: parameters_hash(&self.learner.parameters()),
             input_wait_s,
             input_wait_share: input_wait_s.map(|waited| waited / training_s),
@@ -380,6 +421,17 @@ impl<'a> Course<'a> {
         let Progress { epoch, steps, training_s, .. } = self.progress;
         TrainOutcome::Stopped(Stopped { epochs: epoch - 1, steps, time_s: training_s })
     }
+}
+
+/// Times and timelines of ranks, on the clock of the first.
+fn of_ranks(told: Vec<Told>) -> impl Iterator<Item = (RankTimes, RankTimeline)> {
+    let first = told.first().map_or(0.0, |own| own.began);
+    told.into_iter().map(move |own| {
+        let (rank, later) = (own.times.rank, own.began - first);
+        let moved =
+            |span: Span| Span { start_s: span.start_s + later, end_s: span.end_s + later, ..span };
+        (own.times, RankTimeline { rank, spans: own.spans.into_iter().map(moved).collect() })
+    })
 }
 
 /// The order of an epoch's examples, the same on every rank.

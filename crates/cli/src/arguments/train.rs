@@ -1,6 +1,7 @@
 //! Arguments of `train` and `job`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use trainwright::records::PixelLimit;
@@ -32,17 +33,19 @@ pub(crate) struct TrainArguments {
     /// Neurons in each hidden layer.
     #[arg(long, default_value_t = 128)]
     pub neurons: i64,
-    /// How training is spread over devices: one-device, mirrored (replicas on threads) or
-    /// multi-worker (processes).
+    /// How training is spread over devices: one-device, mirrored (replicas on threads),
+    /// multi-worker (processes), parameter-server, or local-sgd (replicas that drift apart for
+    /// some steps).
     #[arg(long, default_value = "one-device")]
     pub strategy: String,
-    /// Replicas of the network, for mirrored.
+    /// Replicas of the network, for mirrored and local-sgd.
     #[arg(long, default_value_t = 1)]
     pub replicas: i64,
-    /// Worker processes, for multi-worker; they are started and watched.
+    /// Worker processes, for multi-worker, parameter-server and local-sgd; they are started and
+    /// watched.
     #[arg(long, default_value_t = 1)]
     pub workers: i64,
-    /// Examples a step, over all replicas.
+    /// Examples a step, over all replicas; see --scaling.
     #[arg(long, default_value_t = 32)]
     pub batch: i64,
     /// Examples whose gradients are computed at once; where it is given, the number of replicas
@@ -61,6 +64,8 @@ pub(crate) struct TrainArguments {
     pub optimizer: String,
     #[command(flatten)]
     pub learning: LearningArguments,
+    #[command(flatten)]
+    pub spreading: SpreadingArguments,
     #[command(flatten)]
     pub sparse: SparseArguments,
     #[command(flatten)]
@@ -122,6 +127,44 @@ pub(crate) struct LearningArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Strategies")]
+pub(crate) struct SpreadingArguments {
+    /// How batch and rate follow the number of replicas: global (--batch is that of all together)
+    /// or per-replica (of each; the rate grows with their number) [default: global].
+    #[arg(long)]
+    pub scaling: Option<String>,
+    /// In which order gradients are added, for mirrored and multi-worker: fixed (the same bits for
+    /// any number of replicas) or ring [default: fixed].
+    #[arg(long, value_name = "ORDER")]
+    pub all_reduce: Option<String>,
+    /// How gradients are made smaller on their way, for mirrored and multi-worker: none, f16, bf16
+    /// or top-k:0.01 [default: none].
+    #[arg(long, value_name = "HOW")]
+    pub compress: Option<String>,
+    /// Go on with the other workers after the loss of one, for multi-worker and local-sgd.
+    #[arg(long)]
+    pub elastic: bool,
+    /// Steps between two averages of the parameters, for local-sgd [default: 1].
+    #[arg(long, value_name = "STEPS")]
+    pub sync_every: Option<i64>,
+    /// Momentum of the averages, for local-sgd [default: 0].
+    #[arg(long, value_name = "MOMENTUM", value_parser = finite)]
+    pub outer_momentum: Option<f64>,
+    /// Servers that own the parameters, for parameter-server [default: 1].
+    #[arg(long)]
+    pub servers: Option<i64>,
+    /// When servers apply gradients, for parameter-server: sync, async or bounded [default: sync].
+    #[arg(long, value_name = "WHEN")]
+    pub consistency: Option<String>,
+    /// Steps that a worker may be ahead of the slowest, for bounded [default: 0].
+    #[arg(long, value_name = "STEPS")]
+    pub staleness: Option<i64>,
+    /// How many of the workers are not waited for, for sync [default: 0].
+    #[arg(long, value_name = "WORKERS")]
+    pub backup: Option<i64>,
+}
+
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Sparse models (--network logistic)")]
 pub(crate) struct SparseArguments {
     /// File of the test part [default: the data's name with .t].
@@ -156,6 +199,10 @@ pub(crate) struct KeepingArguments {
     /// for PyTorch; may be given again.
     #[arg(long, value_name = "FILE")]
     pub export: Vec<PathBuf>,
+    /// Write what each rank did, step by step, to this file, as a Chrome trace for
+    /// chrome://tracing or Perfetto.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Folder for TensorBoard event files: losses, accuracies, hyperparameters, histograms of the
     /// parameters, pictures.
     #[arg(long, value_name = "FOLDER")]
@@ -163,7 +210,7 @@ pub(crate) struct KeepingArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Workers elsewhere (--strategy multi-worker)")]
+#[command(next_help_heading = "Workers elsewhere (--workers)")]
 pub(crate) struct MeetingArguments {
     /// Wait here for workers that join with `trainwright worker` instead of starting them. Where
     /// torchrun, mpirun or srun has started this command several times, rank 0 waits and the
@@ -173,6 +220,10 @@ pub(crate) struct MeetingArguments {
     /// File with the secret that all workers share, of 16 bytes or more.
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub secret_file: Option<PathBuf>,
+    /// How long a worker may be silent before it counts as lost [default: 10s]; one whose process
+    /// ends is noticed at once.
+    #[arg(long, value_name = "TIME", value_parser = patience)]
+    pub patience: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
@@ -186,6 +237,9 @@ pub(crate) struct WorkerArguments {
     /// The rank to be; the next free one without it.
     #[arg(long)]
     pub rank: Option<usize>,
+    /// How long another rank may be silent before it counts as lost [default: 10s].
+    #[arg(long, value_name = "TIME", value_parser = patience)]
+    pub patience: Option<Duration>,
     /// Most pixels that a picture file may have [default: TRAINWRIGHT_MAX_PIXELS, or else
     /// 100000000].
     #[arg(long, value_name = "PIXELS")]
@@ -240,6 +294,14 @@ fn seconds(text: &str) -> Result<f64, String> {
     time.map(|time| time.as_secs_f64()).ok_or("write a number and ms, s, m or h".to_owned())
 }
 
+fn patience(text: &str) -> Result<Duration, String> {
+    let time = trainwright_study::parse_duration(text).ok_or("write a number and ms, s, m or h")?;
+    if time < Duration::from_millis(100) {
+        return Err("must be at least 100ms, or a busy worker counts as lost".to_owned());
+    }
+    Ok(time)
+}
+
 fn every(text: &str) -> Result<CheckpointEvery, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -255,6 +317,13 @@ fn every(text: &str) -> Result<CheckpointEvery, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patience_is_a_time_that_a_busy_worker_can_keep() {
+        assert_eq!(patience("2s"), Ok(Duration::from_secs(2)));
+        assert_eq!(patience("100ms"), Ok(Duration::from_millis(100)));
+        assert!(patience("99ms").is_err() && patience("2").is_err() && patience("x").is_err());
+    }
 
     #[test]
     fn checkpoints_are_counted_in_steps_or_epochs() {

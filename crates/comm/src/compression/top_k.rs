@@ -29,6 +29,14 @@ impl TopK {
         &self.residual
     }
 
+    /// Puts back what [`Self::residual`] told.
+    ///
+    /// # Panics
+    /// Where it has another length.
+    pub fn restore(&mut self, residual: &[f32]) {
+        self.residual.copy_from_slice(residual);
+    }
+
     /// Moves what is not sent from `values` to the residual; gives the entries that are, by place.
     fn select(&mut self, values: &[f32]) -> Vec<u8> {
         self.residual.iter_mut().zip(values).for_each(|(kept, value)| *kept += value);

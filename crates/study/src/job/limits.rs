@@ -2,7 +2,7 @@
 
 use crate::job::network_name::NetworkName;
 use crate::job::schedule::Schedule;
-use crate::job::{JobError, JobSpec, Optimizer, Strategy, UpdateMode};
+use crate::job::{JobError, JobSpec, Optimizer, UpdateMode};
 
 impl JobSpec {
     /// Numbers that lie between bounds.
@@ -13,6 +13,7 @@ impl JobSpec {
             ("l1", Some(self.l1), 0.0, f64::MAX),
             ("momentum", Some(self.momentum), 0.0, BELOW_ONE),
             ("label_smoothing", Some(self.label_smoothing), 0.0, BELOW_ONE),
+            ("outer_momentum", Some(self.outer_momentum), 0.0, BELOW_ONE),
             ("clip_norm", self.clip_norm, f64::MIN_POSITIVE, f64::MAX),
             ("time_limit_s", self.time_limit_s, f64::MIN_POSITIVE, f64::MAX),
             ("hash_bits", self.hash_bits.map(f64::from), 1.0, 30.0),
@@ -30,33 +31,6 @@ impl JobSpec {
                 let message = format!("must be {bound}, this is {value}");
                 return Err(JobError { key: key.to_owned(), message });
             }
-        }
-        Ok(())
-    }
-
-    /// As many replicas and workers as the strategy has.
-    pub(crate) fn check_strategy(&self) -> Result<(), JobError> {
-        let fault = |key: &str, message: String| Err(JobError { key: key.to_owned(), message });
-        let counts = [
-            ("replicas", self.replicas, Strategy::Mirrored),
-            ("workers", self.workers, Strategy::MultiWorker),
-        ];
-        for (key, count, owner) in counts {
-            if count == 0 || count > MOST_RANKS {
-                return fault(key, format!("must be from 1 to {MOST_RANKS}, this is {count}"));
-            }
-            if count > 1 && self.strategy != owner {
-                let message = format!(
-                    "only strategy `{}` has {key}, `{}` trains with 1, not {count}",
-                    owner.word(),
-                    self.strategy.word()
-                );
-                return fault(key, message);
-            }
-        }
-        if self.network == NetworkName::Logistic && self.strategy != Strategy::OneDevice {
-            let message = "network `logistic` is trained by strategy `one-device`, whose `threads` share its work";
-            return fault("strategy", message.to_owned());
         }
         Ok(())
     }
@@ -124,9 +98,6 @@ impl JobSpec {
     }
 }
 
-/// Most replicas or workers of a job: each has a thread or a process and a connection to all others.
-const MOST_RANKS: u32 = 256;
-
 /// The largest number below 1.
 const BELOW_ONE: f64 = 1.0 - f64::EPSILON / 2.0;
 
@@ -138,33 +109,6 @@ mod tests {
     fn job(keys: &str) -> JobSpec {
         let text = format!(r#"{{"data":"d","seed":1,{keys}}}"#);
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
-    }
-
-    #[test]
-    fn replicas_and_workers_belong_to_their_strategies() {
-        check(
-            r#""network":"mlp","workers":2"#,
-            "workers",
-            "only strategy `multi-worker` has workers, `one-device` trains with 1, not 2",
-        );
-        check(
-            r#""network":"mlp","strategy":"mirrored","workers":2"#,
-            "workers",
-            "only strategy `multi-worker` has workers, `mirrored` trains with 1, not 2",
-        );
-        check(
-            r#""network":"mlp","strategy":"mirrored","replicas":0"#,
-            "replicas",
-            "must be from 1 to 256, this is 0",
-        );
-        check(r#""network":"mlp","micro_batch":0"#, "micro_batch", "must be at least 1");
-        check(
-            r#""network":"logistic","optimizer":"sgd","strategy":"mirrored","replicas":2"#,
-            "strategy",
-            "network `logistic` is trained by strategy `one-device`, whose `threads` share its work",
-        );
-        let job = job(r#""network":"mlp","strategy":"multi-worker","workers":3"#);
-        assert_eq!((job.check(), job.ranks()), (Ok(()), 3));
     }
 
     #[track_caller]
@@ -217,6 +161,17 @@ mod tests {
             ];
             assert!(spoilt.iter().all(|job| job.check().is_err()), "{value}");
         }
+    }
+
+    #[test]
+    fn counts_of_examples_are_at_least_one() {
+        check(r#""network":"mlp","micro_batch":0"#, "micro_batch", "must be at least 1");
+        check(
+            r#""network":"logistic","optimizer":"sgd","strategy":"mirrored","replicas":2"#,
+            "strategy",
+            "network `logistic` is trained by `one-device`, whose `threads` share its work, or by \
+             `parameter-server`",
+        );
     }
 
     #[test]

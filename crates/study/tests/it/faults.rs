@@ -255,7 +255,7 @@ fn later_engines_and_unknown_strategies_are_refused() {
         "network = \"mlp\"",
         "network = \"mlp\"\nstrategy = \"mirror\"",
         &[
-            "14:12: no such value: `mirror`, expected one of `one-device`, `mirrored`, `multi-worker`",
+            "14:12: no such value: `mirror`, expected one of `one-device`, `mirrored`, `multi-worker`, `parameter-server`, `local-sgd`",
         ],
     );
     check_job(

@@ -3,15 +3,29 @@
 use serde_json::Value;
 
 /// Keys of a job that may differ between an interrupted run and the one that goes on.
-const FREE_KEYS: [&str; 7] =
-    ["threads", "time_limit_s", "data_dir", "tensorboard", "strategy", "replicas", "workers"];
+const FREE_KEYS: [&str; 9] = [
+    "threads",
+    "time_limit_s",
+    "data_dir",
+    "tensorboard",
+    "strategy",
+    "replicas",
+    "workers",
+    "servers",
+    "elastic",
+];
+
+/// Of those, the ones on which the batch depends where it is that of each replica.
+const COUNTS: [&str; 2] = ["replicas", "workers"];
 
 /// The first key in which two jobs differ, in words.
 pub(super) fn difference(kept: &str, asked: &str) -> Option<String> {
     let [kept, asked] = [kept, asked].map(|text| serde_json::from_str(text).unwrap_or(Value::Null));
     let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
     let (kept, asked) = (object(&kept), object(&asked));
-    let keys = kept.keys().chain(asked.keys()).filter(|key| !FREE_KEYS.contains(&key.as_str()));
+    let counts_matter = kept.contains_key("scaling");
+    let is_free = |key: &str| FREE_KEYS.contains(&key) && !(counts_matter && COUNTS.contains(&key));
+    let keys = kept.keys().chain(asked.keys()).filter(|key| !is_free(key));
     keys.into_iter().find(|key| kept.get(*key) != asked.get(*key)).map(|key| {
         let show = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
         format!(
@@ -31,6 +45,10 @@ mod tests {
         let found = difference(r#"{"lr":0.1,"threads":1}"#, r#"{"lr":0.2,"threads":2}"#);
         assert_eq!(found.unwrap(), "it is of a job with `lr` 0.1, now 0.2 is asked for");
         assert_eq!(difference(r#"{"lr":0.1,"threads":1}"#, r#"{"lr":0.1,"threads":2}"#), None);
+        let per_replica =
+            |workers: u32| format!(r#"{{"scaling":"per-replica","workers":{workers}}}"#);
+        assert_eq!(difference(r#"{"workers":2}"#, r#"{"workers":3}"#), None);
+        assert!(difference(&per_replica(2), &per_replica(3)).is_some(), "it is another batch");
         let found = difference("{}", r#"{"warmup":2}"#);
         assert_eq!(found.unwrap(), "it is of a job with `warmup` nothing, now 2 is asked for");
     }

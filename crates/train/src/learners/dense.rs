@@ -1,42 +1,50 @@
 //! Networks with flat parameters on pictures.
 //!
-//! A step has three parts: a replica turns examples into gradients (`replica.rs`), the gradients of
-//! all ranks are added up (`ranks.rs`), and an updater changes the parameters (`updater.rs`). One
-//! that trains alone is a group of one.
+//! A step (`steps.rs`) has three parts: a replica turns examples into gradients (`replica.rs`), the
+//! gradients of all ranks are added up (`ranks.rs`), and an updater changes the parameters
+//! (`updater.rs`); `exchange.rs` has the ways to do so. One that trains alone is a group of one. Rank 0 is driven by the training loop,
+//! the others follow its orders (`following.rs`, `orders.rs`).
 
+mod drifting;
+mod exchange;
+mod following;
+mod memory;
 pub(crate) mod micro_batches;
+mod orders;
 mod ranks;
 mod replica;
+mod steps;
+mod survivors;
 mod updater;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use trainwright_comm::{Group, LeafTree};
-use trainwright_networks::{
-    Batch, BatchScore, GradientNorms, Network, Numbers, SafeTensors, StepSize, TensorInfo,
-};
+use trainwright_comm::Group;
+use trainwright_networks::{Batch, BatchScore, Network, Numbers, SafeTensors, TensorInfo};
 use trainwright_records::pictures::Picture;
 use trainwright_records::pipeline::PictureUse;
 use trainwright_study::{JobSpec, Seed};
 
+use crate::account::{Account, Told};
 use crate::error::TrainError;
-use crate::events::RankTimes;
+use crate::events::{Activity, RankLost};
 use crate::input::batches::View;
 use crate::input::{Pictures, SetPart};
 use crate::learners::described::{evaluation_batch, network_of};
-use crate::learners::learner::{
-    Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted,
-};
+use crate::learners::learner::{Evaluation, Learner, Look, OwnedTensor, Part};
 use crate::learners::memory_limit::check_memory;
 use crate::learners::optimizers::remembered;
 use crate::predict::Predicted;
 use crate::predict::trained::AboutNetwork;
-use crate::train::stopwatch::timed;
+use crate::train::stretch::{Plan, PlannedStep, Stretch, StretchResult};
 use crate::{PARAMETERS, STATE};
-use micro_batches::{MicroBatches, Place};
-use ranks::{Order, Ranks};
-use replica::{Model, Replica, ReplicaParts, Told};
+use exchange::Exchange;
+use micro_batches::MicroBatches;
+use orders::Order;
+use ranks::Ranks;
+use replica::{Replica, ReplicaParts};
+use survivors::Snapshot;
 use updater::Updater;
 
 /// Parts of a job that draw random numbers, each from its own seed.
@@ -56,20 +64,22 @@ pub(crate) struct DenseLearner<'a> {
     replica: Replica<'a>,
     updater: Updater,
     ranks: Ranks,
+    exchange: Exchange,
     /// Whether the other ranks have what this one has.
     handed_over: bool,
-    /// Summed gradients of the piece that this rank owns.
+    /// Summed gradients of what this rank updates.
     summed: Numbers,
     /// Pictures that are scored at once.
     evaluation_batch: usize,
     changes: Seed,
-    times: RankTimes,
-}
-
-/// What the optimisers of all pieces remember.
-struct OptimizerVectors {
-    slots: Vec<(&'static str, Vec<f32>)>,
-    steps: Option<u64>,
+    account: Account,
+    /// Whether survivors go on after a loss.
+    elastic: bool,
+    snapshot: Option<Snapshot>,
+    /// Ranks that were lost since the loop was told.
+    lost: Vec<RankLost>,
+    /// Steps made over all epochs.
+    steps_made: u64,
 }
 
 impl<'a> DenseLearner<'a> {
@@ -97,18 +107,22 @@ impl<'a> DenseLearner<'a> {
     ) -> Result<Self, TrainError> {
         let network = checked_network(job, pictures)?;
         let count = network.parameter_count();
-        let ranks = Ranks::new(group, count);
+        let (ranks, exchange) = (Ranks::new(group, count), Exchange::of(job, count));
         let (place, seed) = (ranks.place(), Seed::new(job.seed));
+        let piece = if exchange.is_owned() { ranks.own_piece() } else { 0..count };
         let evaluation_batch = evaluation_batch(&network);
         let micro_batch = job.micro_batch.map(|size| size as usize);
         let largest = largest_batch.min(pictures.len(SetPart::Train));
-        let at_once = MicroBatches::new(largest, micro_batch, place.ranks, Look::No).range(0).len();
+        // The last survivor has all of a step.
+        let fewest = if job.elastic { 1 } else { place.ranks };
+        let at_once = MicroBatches::new(largest, micro_batch, fewest, Look::No).range(0).len();
         let capacity = at_once.max(evaluation_batch);
         // Drawn and aligned parameters, gradients, those of a piece, and those of micro-batches.
         let vectors = 5 + remembered(job);
         check_memory(&network, capacity, job.threads as usize, vectors)?;
         let replica = Replica::new(ReplicaParts {
             place,
+            leaves: exchange.leaves(),
             micro_batch,
             feed: pictures.feed(SetPart::Train, at_once, &network)?,
             workspace: network.workspace(capacity, job.threads as usize)?,
@@ -123,14 +137,19 @@ impl<'a> DenseLearner<'a> {
             parameters,
             state,
             replica,
-            updater: Updater::new(job, network.tensors(), ranks.own_piece()),
-            summed: Numbers::zeros(ranks.own_piece().len()),
+            summed: Numbers::zeros(piece.len()),
+            updater: Updater::new(job, network.tensors(), piece),
             ranks,
+            exchange,
             handed_over: false,
             network,
             evaluation_batch,
             changes: seed.derive(CHANGES),
-            times: RankTimes::default(),
+            account: Account::new(),
+            elastic: job.elastic,
+            snapshot: None,
+            lost: Vec::new(),
+            steps_made: 0,
         })
     }
 
@@ -140,152 +159,6 @@ impl<'a> DenseLearner<'a> {
             (PARAMETERS, self.network.tensors(), &self.parameters),
             (STATE, self.network.state_tensors(), &self.state),
         ]
-    }
-
-    /// Follows the orders of rank 0 until the end; `order` is the order of an epoch's examples.
-    ///
-    /// # Errors
-    /// When an example cannot be read, or another rank is lost.
-    pub(crate) fn follow(
-        &mut self,
-        order: impl Fn(&Self, u32) -> Vec<u32>,
-    ) -> Result<(), TrainError> {
-        let (mut of_epoch, mut examples) = (0, Vec::new());
-        loop {
-            match self.ranks.hear()? {
-                Order::TakeOver => self.take_over(None)?,
-                Order::Step { epoch, step, at, examples: count, rate, look } => {
-                    if of_epoch != epoch {
-                        (of_epoch, examples) = (epoch, order(self, epoch));
-                    }
-                    let at = at as usize;
-                    let (now, next) = examples[at..].split_at(count as usize);
-                    self.step_together(Chosen { epoch, step, at, now, next }, rate, look)?;
-                }
-                Order::HandIn => drop(self.optimizer_memory()?),
-                Order::Account => drop(self.ranks.account(self.times)?),
-                Order::End => return Ok(()),
-            }
-        }
-    }
-
-    /// Sends the other ranks home.
-    ///
-    /// # Errors
-    /// When one is lost.
-    pub(crate) fn dismiss(&mut self) -> Result<(), TrainError> {
-        self.ranks.tell(Order::End)
-    }
-
-    /// This rank's part of a step.
-    fn step_together(
-        &mut self,
-        chosen: Chosen<'_>,
-        rate: f64,
-        look: Look,
-    ) -> Result<StepResult, TrainError> {
-        let cut = self.replica.cut(chosen.now.len(), look);
-        let Self { network, parameters, state, replica, ranks, times, .. } = self;
-        let (start, waited) = (Instant::now(), replica.waited());
-        let told = replica.learn(Model { network, parameters, state }, chosen, look)?;
-        let (learned, input) = (start.elapsed(), replica.waited() - waited);
-        times.input_wait_s += input.as_secs_f64();
-        times.compute_s += learned.saturating_sub(input).as_secs_f64();
-        // The first thing of a step for which ranks need each other: whoever is early waits here.
-        let told = timed(&mut times.barrier_wait_s, || ranks.gather_told(told, state.len()))?;
-        let mut score = BatchScore::default();
-        told.iter().for_each(|own| score.add(own.score));
-        let mut norms = None;
-        if score.loss_sum.is_finite() {
-            let squared = self.update(cut, rate, look)?;
-            told.iter()
-                .for_each(|own| self.network.fold_statistics(&mut self.state, &own.statistics));
-            norms = squared
-                .map(|of_whole| look_at(&told, cut, of_whole))
-                .filter(|_| look == Look::AtNoise);
-        }
-        Ok(StepResult { score, norms })
-    }
-
-    /// Adds up the gradients of all and changes the parameters; tells their squared norm, where it
-    /// was needed.
-    fn update(
-        &mut self,
-        cut: MicroBatches,
-        rate: f64,
-        look: Look,
-    ) -> Result<Option<f64>, TrainError> {
-        let Self { replica, ranks, updater, summed, parameters, times, .. } = self;
-        let place = ranks.place();
-        let whole = place == Place::ALONE && cut.count() == 1;
-        if !whole {
-            let nodes = replica.nodes(&cut.of(place));
-            let tree = LeafTree::new(cut.count());
-            timed(&mut times.communication_s, || ranks.sum(tree, &nodes, summed))?;
-        }
-        let (gradients, team) = match whole {
-            true => replica.alone(),
-            false => (&mut summed[..], replica.workspace().team()),
-        };
-        let squared = match updater.clips() || look == Look::AtNoise {
-            true => {
-                let own = timed(&mut times.update_s, || updater.squares(gradients, team));
-                Some(timed(&mut times.communication_s, || ranks.sum_squares(own))?)
-            }
-            false => None,
-        };
-        let size = (rate, squared.map(f64::sqrt));
-        timed(&mut times.update_s, || updater.update(parameters, gradients, size, team));
-        timed(&mut times.communication_s, || ranks.gather(parameters))?;
-        Ok(squared)
-    }
-
-    /// All that the optimiser remembers, of all ranks' pieces: vectors by name, and its steps.
-    fn optimizer_memory(&mut self) -> Result<OptimizerVectors, TrainError> {
-        let (count, piece) = (self.parameters.len(), self.updater.piece());
-        let memory = self.updater.optimizer().memory();
-        let steps = memory.steps.map(|steps| *steps);
-        let mut slots = Vec::new();
-        for (name, values) in memory.slots {
-            let mut whole = vec![0.0; count];
-            whole[piece.clone()].copy_from_slice(values);
-            self.ranks.gather(&mut whole)?;
-            slots.push((name, whole));
-        }
-        Ok(OptimizerVectors { slots, steps })
-    }
-
-    /// Gives the other ranks what rank 0 has, or takes it from there. `memory` is what rank 0's
-    /// optimiser remembers of all pieces; without it, nothing.
-    fn take_over(&mut self, memory: Option<(Vec<Vec<f32>>, u64)>) -> Result<(), TrainError> {
-        self.ranks.take_over(&mut self.parameters)?;
-        self.ranks.take_over(&mut self.state)?;
-        let (count, piece) = (self.parameters.len(), self.updater.piece());
-        let (vectors, steps) = memory.unwrap_or_default();
-        let mut vectors = vectors.into_iter();
-        let own = self.updater.optimizer().memory();
-        for (_, values) in own.slots {
-            let mut whole = vectors.next().unwrap_or_else(|| vec![0.0; count]);
-            self.ranks.take_over(&mut whole)?;
-            values.copy_from_slice(&whole[piece.clone()]);
-        }
-        // Sixteen bits a number, which `f32` holds exactly.
-        let mut words = steps_to_words(steps);
-        self.ranks.take_over(&mut words)?;
-        if let Some(steps) = own.steps {
-            *steps = words_to_steps(&words);
-        }
-        self.handed_over = true;
-        Ok(())
-    }
-
-    /// Hands over what this rank has, unless the others have it.
-    fn hand_over(&mut self) -> Result<(), TrainError> {
-        if self.handed_over {
-            return Ok(());
-        }
-        self.ranks.tell(Order::TakeOver)?;
-        self.take_over(None)
     }
 
     /// Hands over each batch of pictures to judge by, with the network and its parameters.
@@ -321,17 +194,28 @@ impl Learner for DenseLearner<'_> {
         self.pictures.order(epoch, seed, pool)
     }
 
-    fn step(
-        &mut self,
-        chosen: Chosen<'_>,
-        size: StepSize,
-        look: Look,
-    ) -> Result<StepResult, TrainError> {
-        self.hand_over()?;
-        let Chosen { epoch, step, at, now, .. } = chosen;
-        let (at, examples) = (at as u64, now.len() as u64);
-        self.ranks.tell(Order::Step { epoch, step, at, examples, rate: size.rate, look })?;
-        self.step_together(chosen, size.rate, look)
+    fn stretch(&mut self, stretch: Stretch<'_>) -> Result<StretchResult, TrainError> {
+        let before = self.replica.waited();
+        let Stretch { epoch, at, steps, .. } = stretch;
+        let order = Order::Stretch { epoch, at: at as u64, steps: steps.to_vec() };
+        self.remember();
+        let results = self.with_survivors(|own| {
+            own.hand_over()?;
+            let Self { ranks, account, .. } = own;
+            account.timed(Activity::Communication, || ranks.tell(&order))?;
+            own.stretch_together(stretch)
+        })?;
+        self.snapshot = None;
+        self.steps_made = steps.last().map_or(self.steps_made, |planned| planned.step);
+        let waited = Some(self.replica.waited() - before);
+        Ok(StretchResult { steps: results, waited, lost: std::mem::take(&mut self.lost) })
+    }
+
+    fn next_stretch(&self, plan: &Plan<'_>) -> Vec<PlannedStep> {
+        plan.steps(match &self.exchange {
+            Exchange::Drifting(drift) => drift.every,
+            Exchange::Owned | Exchange::Whole(_) => 1,
+        })
     }
 
     fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
@@ -364,61 +248,28 @@ impl Learner for DenseLearner<'_> {
         Ok(predictions)
     }
 
-    fn waited(&self) -> Option<Duration> {
-        Some(self.replica.waited())
-    }
-
     fn parameters(&self) -> Vec<f32> {
         self.parameters.to_vec()
     }
 
     fn memory(&mut self) -> Result<Vec<OwnedTensor>, TrainError> {
-        let mut tensors: Vec<OwnedTensor> = Vec::new();
-        for (kind, infos, values) in self.vectors() {
-            tensors.extend(infos.iter().map(|info| OwnedTensor {
-                name: format!("{kind}.{}", info.name),
-                shape: info.shape.clone(),
-                values: values[info.range.clone()].to_vec(),
-            }));
-        }
-        self.ranks.tell(Order::HandIn)?;
-        let OptimizerVectors { slots, steps } = self.optimizer_memory()?;
-        let named = |(name, values)| OwnedTensor::vector(format!("optimizer.{name}"), values);
-        tensors.extend(slots.into_iter().map(named));
-        if let Some(steps) = steps {
-            let words = steps_to_words(steps).to_vec();
-            tensors.push(OwnedTensor::vector("optimizer.steps", words));
-        }
-        Ok(tensors)
+        self.kept()
     }
 
     fn restore(&mut self, file: &SafeTensors) -> Result<(), TrainError> {
-        let count = self.parameters.len();
-        let kept = |kind: &str, infos: &[TensorInfo], values: &mut [f32]| {
-            for info in infos {
-                let name = format!("{kind}.{}", info.name);
-                let tensor = wanted(file, &name, info.range.len())?;
-                values[info.range.clone()].copy_from_slice(&tensor);
-            }
-            Ok::<(), TrainError>(())
-        };
-        kept(PARAMETERS, self.network.tensors(), &mut self.parameters)?;
-        kept(STATE, self.network.state_tensors(), &mut self.state)?;
-        let memory = self.updater.optimizer().memory();
-        let slots = memory.slots.iter();
-        let vectors = slots.map(|(name, _)| wanted(file, &format!("optimizer.{name}"), count));
-        let vectors = vectors.collect::<Result<_, _>>()?;
-        let steps = match memory.steps {
-            Some(_) => words_to_steps(&wanted(file, "optimizer.steps", 4)?),
-            None => 0,
-        };
-        self.ranks.tell(Order::TakeOver)?;
-        self.take_over(Some((vectors, steps)))
+        self.put_back(file)
     }
 
-    fn account(&mut self) -> Result<Vec<RankTimes>, TrainError> {
-        self.ranks.tell(Order::Account)?;
-        self.ranks.account(self.times)
+    fn account(&mut self) -> Result<Vec<Told>, TrainError> {
+        self.with_survivors(|own| {
+            own.hand_over()?;
+            own.ranks.tell(&Order::Account)?;
+            own.ranks.account(own.account.told())
+        })
+    }
+
+    fn spent(&mut self, activity: Activity, from: Instant) {
+        self.account.spent(activity, from, from.elapsed());
     }
 
     fn export(&self) -> Vec<OwnedTensor> {
@@ -484,22 +335,6 @@ fn beginning(
         network.load_weights(&file, &mut parameters, &mut state)?;
     }
     Ok((parameters, state))
-}
-
-/// What a look at the noise found.
-fn look_at(told: &[Told], cut: MicroBatches, of_whole: f64) -> GradientNorms {
-    let of_parts = told.iter().map(|own| own.squared).sum::<f64>() / told.len() as f64;
-    let whole: usize = told.iter().map(|own| own.score.examples).sum();
-    GradientNorms { part: cut.mean_size(), of_parts, whole: whole as f64, of_whole }
-}
-
-/// A count as numbers of sixteen bits, which `f32` holds exactly.
-fn steps_to_words(steps: u64) -> [f32; 4] {
-    [0, 16, 32, 48].map(|shift| (steps >> shift & 0xffff) as f32)
-}
-
-fn words_to_steps(words: &[f32]) -> u64 {
-    words.iter().rev().fold(0, |sum, &word| sum << 16 | word as u64)
 }
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! A learner for tests: sums instead of a network, and losses that a test decides.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use trainwright_networks::{BatchScore, GradientNorms, SafeTensors, StepSize};
+use trainwright_networks::{BatchScore, GradientNorms, SafeTensors};
 use trainwright_study::{JobSpec, Seed};
 
+use crate::account::Told;
 use crate::error::TrainError;
-use crate::learners::learner::{
-    Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted,
-};
+use crate::events::Activity;
+use crate::learners::learner::{Evaluation, Learner, Look, OwnedTensor, Part, wanted};
 use crate::predict::Predicted;
+use crate::train::stretch::{Chosen, Plan, PlannedStep, StepResult, Stretch, StretchResult};
 
 /// Adds up what it is shown; the order of the examples decides the sums.
 pub(crate) struct Fake {
@@ -27,6 +28,10 @@ pub(crate) struct Fake {
     pub(crate) held_out: Vec<Vec<u32>>,
     /// Noise scale that looks find.
     pub(crate) noise: f64,
+    /// Steps of a stretch.
+    pub(crate) at_once: usize,
+    /// What the loop has spent time with.
+    pub(crate) spent: Vec<Activity>,
 }
 
 /// A job of the fake learner.
@@ -48,7 +53,28 @@ impl Fake {
             held_out_loss: |_| 1.0,
             held_out: Vec::new(),
             noise: 0.0,
+            at_once: 1,
+            spent: Vec::new(),
         }
+    }
+
+    fn step(&mut self, planned: PlannedStep, chosen: Chosen<'_>) -> StepResult {
+        for &example in chosen.now {
+            let place = example as usize % self.sums.len();
+            self.sums[place] =
+                0.9 * self.sums[place] + planned.rate as f32 * (example as f32 + 1.0);
+        }
+        self.steps.push((chosen.step, chosen.now.to_vec(), planned.rate));
+        let whole = chosen.now.len() as f64;
+        // |G_B|^2 = |G|^2 + tr(S) / B, here with |G|^2 = 1.
+        let norm = |batch: f64| 1.0 + self.noise / batch;
+        let norms = (planned.look == Look::AtNoise).then(|| GradientNorms {
+            part: 0.5 * whole,
+            of_parts: norm(0.5 * whole),
+            whole,
+            of_whole: norm(whole),
+        });
+        StepResult { score: score((self.loss)(chosen.step), chosen.now.len()), norms }
     }
 
     /// All examples that were shown, in their order.
@@ -70,27 +96,15 @@ impl Learner for Fake {
         seed.shuffled(pool.to_vec())
     }
 
-    fn step(
-        &mut self,
-        chosen: Chosen<'_>,
-        size: StepSize,
-        look: Look,
-    ) -> Result<StepResult, TrainError> {
-        for &example in chosen.now {
-            let place = example as usize % self.sums.len();
-            self.sums[place] = 0.9 * self.sums[place] + size.rate as f32 * (example as f32 + 1.0);
-        }
-        self.steps.push((chosen.step, chosen.now.to_vec(), size.rate));
-        let whole = chosen.now.len() as f64;
-        // |G_B|^2 = |G|^2 + tr(S) / B, here with |G|^2 = 1.
-        let norm = |batch: f64| 1.0 + self.noise / batch;
-        let norms = (look == Look::AtNoise).then(|| GradientNorms {
-            part: 0.5 * whole,
-            of_parts: norm(0.5 * whole),
-            whole,
-            of_whole: norm(whole),
-        });
-        Ok(StepResult { score: score((self.loss)(chosen.step), chosen.now.len()), norms })
+    fn next_stretch(&self, plan: &Plan<'_>) -> Vec<PlannedStep> {
+        plan.steps(self.at_once)
+    }
+
+    fn stretch(&mut self, stretch: Stretch<'_>) -> Result<StretchResult, TrainError> {
+        let steps: Vec<StepResult> =
+            stretch.each().map(|(planned, chosen)| self.step(planned, chosen)).collect();
+        let waited = Some(Duration::from_millis(10) * steps.len() as u32);
+        Ok(StretchResult { steps, waited, lost: Vec::new() })
     }
 
     fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
@@ -109,10 +123,6 @@ impl Learner for Fake {
         Ok(Vec::new())
     }
 
-    fn waited(&self) -> Option<Duration> {
-        Some(Duration::from_millis(10) * self.steps.len() as u32)
-    }
-
     fn parameters(&self) -> Vec<f32> {
         self.sums.clone()
     }
@@ -124,6 +134,14 @@ impl Learner for Fake {
     fn restore(&mut self, file: &SafeTensors) -> Result<(), TrainError> {
         self.sums = wanted(file, "parameters.sums", 3)?;
         Ok(())
+    }
+
+    fn account(&mut self) -> Result<Vec<Told>, TrainError> {
+        Ok(Vec::new())
+    }
+
+    fn spent(&mut self, activity: Activity, _from: Instant) {
+        self.spent.push(activity);
     }
 
     fn export(&self) -> Vec<OwnedTensor> {

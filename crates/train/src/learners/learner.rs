@@ -1,16 +1,18 @@
 //! What the training loop needs of a network: steps, scores, and everything it remembers.
 
-use std::time::Duration;
+use std::time::Instant;
 
-use trainwright_networks::{BatchScore, GradientNorms, NamedTensor, SafeTensors, StepSize};
+use trainwright_networks::{BatchScore, NamedTensor, SafeTensors};
 use trainwright_records::pictures::Picture;
 
 use trainwright_study::Seed;
 
+use crate::account::Told;
 use crate::error::TrainError;
-use crate::events::RankTimes;
+use crate::events::Activity;
 use crate::predict::Predicted;
 use crate::predict::trained::AboutNetwork;
+use crate::train::stretch::{Plan, PlannedStep, Stretch, StretchResult};
 
 /// A network with its data, its parameters and its optimiser.
 pub(crate) trait Learner {
@@ -22,17 +24,17 @@ pub(crate) trait Learner {
         seed.shuffled(pool.to_vec())
     }
 
-    /// Learns from the chosen examples; a score that is not finite may leave the parameters as
-    /// they were.
+    /// The steps that are made before the loop looks up again: at least one.
+    fn next_stretch(&self, plan: &Plan<'_>) -> Vec<PlannedStep> {
+        plan.steps(1)
+    }
+
+    /// Makes steps; a score that is not finite may leave the parameters as they were before its
+    /// step, and ends the stretch.
     ///
     /// # Errors
-    /// When an example cannot be read.
-    fn step(
-        &mut self,
-        chosen: Chosen<'_>,
-        size: StepSize,
-        look: Look,
-    ) -> Result<StepResult, TrainError>;
+    /// When an example cannot be read, or another rank is lost.
+    fn stretch(&mut self, stretch: Stretch<'_>) -> Result<StretchResult, TrainError>;
 
     /// Scores examples without learning.
     ///
@@ -45,11 +47,6 @@ pub(crate) trait Learner {
     /// # Errors
     /// When an example cannot be read.
     fn predictions(&mut self) -> Result<Vec<Predicted>, TrainError>;
-
-    /// How long steps have waited for their examples so far; `None` where they never wait.
-    fn waited(&self) -> Option<Duration> {
-        None
-    }
 
     /// The parameters, one after another.
     fn parameters(&self) -> Vec<f32>;
@@ -92,34 +89,10 @@ pub(crate) trait Learner {
     ///
     /// # Errors
     /// When one is lost.
-    fn account(&mut self) -> Result<Vec<RankTimes>, TrainError> {
-        Ok(Vec::new())
-    }
+    fn account(&mut self) -> Result<Vec<Told>, TrainError>;
 
-    /// How many examples one step takes when the schedule says `batch`.
-    fn stride(&self, batch: usize) -> usize {
-        batch
-    }
-
-    /// How many updates of the parameters a step of so many examples makes.
-    fn updates(&self, _examples: usize) -> u64 {
-        1
-    }
-}
-
-/// Examples of a step.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Chosen<'a> {
-    /// Epoch of the step, from 1.
-    pub(crate) epoch: u32,
-    /// Number of the step.
-    pub(crate) step: u64,
-    /// Examples of the epoch that came before.
-    pub(crate) at: usize,
-    /// Those to learn from now.
-    pub(crate) now: &'a [u32],
-    /// Those that are left of the epoch.
-    pub(crate) next: &'a [u32],
+    /// Counts time that the loop has spent from a moment until now.
+    fn spent(&mut self, activity: Activity, from: Instant);
 }
 
 /// Whether a step also measures the noise of its gradients.
@@ -127,13 +100,6 @@ pub(crate) struct Chosen<'a> {
 pub(crate) enum Look {
     No,
     AtNoise,
-}
-
-/// What came of a step.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct StepResult {
-    pub(crate) score: BatchScore,
-    pub(crate) norms: Option<GradientNorms>,
 }
 
 /// Examples to score.

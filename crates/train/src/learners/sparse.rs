@@ -1,23 +1,25 @@
 //! Logistic regression on sparse examples of libsvm files.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use trainwright_networks::{
     FeatureOrder, SafeTensors, SparseBatch, SparseDraft, SparseLogistic, SparseMode, SparseRule,
-    SparseSet, StepSize, Team,
+    SparseSet, Team,
 };
 use trainwright_records::{SparseExamples, read_libsvm};
 use trainwright_study::{JobSpec, Optimizer, UpdateMode};
 
+use crate::account::{Account, Told};
 use crate::error::TrainError;
-use crate::learners::learner::{
-    Chosen, Evaluation, Learner, Look, OwnedTensor, Part, StepResult, wanted,
-};
+use crate::events::Activity;
+use crate::learners::learner::{Evaluation, Learner, OwnedTensor, Part, wanted};
 use crate::learners::memory_limit::MemoryLimit;
 use crate::predict::Predicted;
+use crate::train::stretch::{Chosen, Plan, PlannedStep, StepResult, Stretch, StretchResult};
 
 /// Examples between two events of an asynchronous training.
-const FREE_STRIDE: usize = 65_536;
+const FREE_STRETCH: usize = 65_536;
 
 /// FTRL's smoothing of the first steps, as McMahan et al. (2013, section 3.1) advise.
 const BETA: f32 = 1.0;
@@ -122,6 +124,7 @@ pub(crate) struct SparseLearner<'a> {
     model: SparseLogistic,
     mode: SparseMode,
     team: Team,
+    account: Account,
 }
 
 impl<'a> SparseLearner<'a> {
@@ -143,7 +146,8 @@ impl<'a> SparseLearner<'a> {
             UpdateMode::Hogwild => SparseMode::Async,
         };
         let model = SparseLogistic::new(rule, splits.order.clone());
-        Ok(Self { splits, model, mode, team: Team::new(job.threads as usize)? })
+        let team = Team::new(job.threads as usize)?;
+        Ok(Self { splits, model, mode, team, account: Account::new() })
     }
 }
 
@@ -152,16 +156,24 @@ impl Learner for SparseLearner<'_> {
         self.splits.train.len()
     }
 
-    fn step(
-        &mut self,
-        chosen: Chosen<'_>,
-        size: StepSize,
-        _: Look,
-    ) -> Result<StepResult, TrainError> {
-        let Chosen { now, next, .. } = chosen;
-        let batch = SparseBatch { set: &self.splits.train, chosen: now, next };
-        let score = self.model.train(batch, size.rate, self.mode, &mut self.team);
-        Ok(StepResult { score, norms: None })
+    fn next_stretch(&self, plan: &Plan<'_>) -> Vec<PlannedStep> {
+        match self.mode {
+            SparseMode::Sync => plan.steps(1),
+            SparseMode::Async => plan.single_examples(FREE_STRETCH),
+        }
+    }
+
+    fn stretch(&mut self, stretch: Stretch<'_>) -> Result<StretchResult, TrainError> {
+        let mut steps = Vec::with_capacity(stretch.steps.len());
+        for (planned, Chosen { now, next, .. }) in stretch.each() {
+            let batch = SparseBatch { set: &self.splits.train, chosen: now, next };
+            let Self { model, mode, team, account, .. } = self;
+            account.step(planned.step);
+            let score =
+                account.timed(Activity::Compute, || model.train(batch, planned.rate, *mode, team));
+            steps.push(StepResult { score, norms: None });
+        }
+        Ok(StretchResult { steps, waited: None, lost: Vec::new() })
     }
 
     fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
@@ -205,6 +217,14 @@ impl Learner for SparseLearner<'_> {
         Ok(())
     }
 
+    fn account(&mut self) -> Result<Vec<Told>, TrainError> {
+        Ok(vec![self.account.told()])
+    }
+
+    fn spent(&mut self, activity: Activity, from: Instant) {
+        self.account.spent(activity, from, from.elapsed());
+    }
+
     fn export(&self) -> Vec<OwnedTensor> {
         // As PyTorch's `Linear(features, 1)` has them.
         let mut weights = self.model.weights();
@@ -214,20 +234,6 @@ impl Learner for SparseLearner<'_> {
             OwnedTensor { name: "weight".to_owned(), shape, values: weights },
             OwnedTensor::vector("bias", bias),
         ]
-    }
-
-    fn stride(&self, batch: usize) -> usize {
-        match self.mode {
-            SparseMode::Sync => batch,
-            SparseMode::Async => FREE_STRIDE,
-        }
-    }
-
-    fn updates(&self, examples: usize) -> u64 {
-        match self.mode {
-            SparseMode::Sync => 1,
-            SparseMode::Async => examples as u64,
-        }
     }
 }
 

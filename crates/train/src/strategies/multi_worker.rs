@@ -6,6 +6,7 @@
 mod started;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use trainwright_comm::{CommError, Coordinator, Group, JoinOptions, Secret, join};
 use trainwright_networks::processor_kind;
@@ -24,6 +25,9 @@ const LONGEST_JOB: usize = 1 << 20;
 
 /// Where workers meet that are started on this machine.
 const HERE: &str = "127.0.0.1:0";
+
+/// Heart-beats that may be missed before the patience is over.
+const HEARTBEATS: u32 = 10;
 
 /// How the workers of a job come to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +58,8 @@ pub struct WorkRequest {
     pub rank: Option<usize>,
     /// Most pixels that a picture file may have; what the environment says where `None`.
     pub max_pixels: Option<PixelLimit>,
+    /// How long another rank may be silent before it counts as lost; ten seconds where `None`.
+    pub patience: Option<Duration>,
 }
 
 /// Trains a job as rank 0 of its workers.
@@ -67,7 +73,7 @@ pub(crate) fn train(
 ) -> Result<TrainOutcome, TrainError> {
     // What is wrong with the job is told before anything is started.
     let (pictures, load_s) = opened(job, options.max_pixels)?;
-    let (mut group, started) = gathered(job, options.workers.as_ref())?;
+    let (mut group, started) = gathered(job, options)?;
     if let Some(group) = &mut group {
         let mut text = serde_json::to_vec(job).expect("a job is made of texts and numbers");
         group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?;
@@ -88,7 +94,7 @@ pub(crate) fn train(
 /// When it is refused, its data cannot be read, or another rank is lost.
 pub fn work(request: &WorkRequest) -> Result<(), TrainError> {
     let secret = secret_in(&request.secret)?;
-    let mut group = join(&request.join, request.rank, join_options(secret))?;
+    let mut group = join(&request.join, request.rank, join_options(secret, request.patience))?;
     let mut text = Vec::new();
     group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?;
     let job: JobSpec = serde_json::from_slice(&text).map_err(|_| TrainError::UnknownOrder)?;
@@ -99,23 +105,24 @@ pub fn work(request: &WorkRequest) -> Result<(), TrainError> {
 /// Rank 0 of a group of all workers; none for a single one.
 fn gathered(
     job: &JobSpec,
-    workers: Option<&Workers>,
+    options: &TrainOptions,
 ) -> Result<(Option<Group>, StartedWorkers), TrainError> {
-    let count = job.workers as usize;
+    let (count, patience) = (job.workers as usize, options.patience);
     if count == 1 {
         return Ok((None, StartedWorkers::none()));
     }
-    match workers {
+    match &options.workers {
         None => Err(TrainError::NoWorkers),
         Some(Workers::Joining { listen, secret }) => {
-            let coordinator = Coordinator::listen(listen, join_options(secret_in(secret)?))?;
+            let coordinator =
+                Coordinator::listen(listen, join_options(secret_in(secret)?, patience))?;
             Ok((Some(coordinator.gather(count)?), StartedWorkers::none()))
         }
         Some(Workers::Started { program }) => {
             let secret = Secret::random()?;
-            let coordinator = Coordinator::listen(HERE, join_options(secret.clone()))?;
+            let coordinator = Coordinator::listen(HERE, join_options(secret.clone(), patience))?;
             let address = coordinator.address().to_string();
-            let started = StartedWorkers::start(program, count - 1, &address, &secret)?;
+            let started = StartedWorkers::start(program, count - 1, (&address, &secret), patience)?;
             match coordinator.gather(count) {
                 Ok(group) => Ok((Some(group), started)),
                 Err(error) => Err(started.why_missing().unwrap_or(error.into())),
@@ -124,9 +131,12 @@ fn gathered(
     }
 }
 
-fn join_options(secret: Secret) -> JoinOptions {
+fn join_options(secret: Secret, patience: Option<Duration>) -> JoinOptions {
     let fingerprint = format!("trainwright {}, {}", env!("CARGO_PKG_VERSION"), processor_kind());
-    JoinOptions { fingerprint, ..JoinOptions::new(secret) }
+    let usual = JoinOptions::new(secret);
+    let patience = patience.unwrap_or(usual.patience);
+    let heartbeat = usual.heartbeat.min(patience / HEARTBEATS);
+    JoinOptions { fingerprint, patience, heartbeat, ..usual }
 }
 
 fn secret_in(path: &Path) -> Result<Secret, CommError> {

@@ -66,5 +66,5 @@ pub(super) fn follow(group: Group, job: &JobSpec, pictures: &Pictures) -> Result
 fn largest_batch(job: &JobSpec, pictures: &Pictures) -> usize {
     let grows = matches!(job.schedule, Schedule::GrowBatch { .. } | Schedule::NoiseScale);
     let grown = if grows { pictures.len(SetPart::Train) / 10 } else { 1 };
-    (job.batch as usize).max(grown)
+    (job.global_batch() as usize).max(grown)
 }

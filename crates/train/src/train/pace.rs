@@ -33,7 +33,7 @@ impl Pace {
                 ScheduleShape::GrowBatch { factor: *factor, at: at.clone() }
             }
         };
-        let batch = (job.batch as usize).min(examples);
+        let batch = (job.global_batch() as usize).min(examples);
         let adaptive = (job.schedule == Name::NoiseScale)
             .then(|| Adaptive { noise: NoiseScale::default(), batch });
         let schedule = Schedule {
@@ -43,7 +43,7 @@ impl Pace {
             examples,
             epochs: job.epochs.into(),
             warmup: job.warmup,
-            reference_batch: job.reference_batch.map(|batch| batch as usize),
+            reference_batch: job.rate_is_for().map(|batch| batch as usize),
         };
         Self { schedule, adaptive }
     }
@@ -127,6 +127,17 @@ mod tests {
         let constant = pace(json!({ "lr": 0.5, "batch": 64, "epochs": 3 }), 40);
         check(&constant, (1, 0), 0.5, 40);
         check(&constant, (3, 39), 0.5, 40);
+    }
+
+    #[test]
+    fn a_batch_of_each_replica_makes_a_larger_batch_and_rate() {
+        let keys = json!({
+            "lr": 0.1, "batch": 8, "epochs": 5, "warmup": 2.0, "strategy": "mirrored",
+            "replicas": 4, "scaling": "per-replica",
+        });
+        let scaled = pace(keys, 320);
+        check(&scaled, (3, 0), 0.4, 32);
+        assert!(scaled.size(1, 0).rate < 0.4, "the warm-up rises to the scaled rate");
     }
 
     #[test]

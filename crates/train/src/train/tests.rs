@@ -52,6 +52,7 @@ fn kinds(events: &[TrainEvent]) -> String {
         TrainEvent::Diverged(_) => '!',
         TrainEvent::Stopped(_) => '.',
         TrainEvent::DamagedCheckpoint(_) => 'x',
+        TrainEvent::RankLost(_) => '-',
     };
     events.iter().map(kind).collect()
 }
@@ -71,6 +72,62 @@ fn an_epoch_shows_every_example_once_in_an_order_of_its_own() {
     assert_eq!((&first, &second), (&(0..10).collect(), &(0..10).collect()));
     let numbers: Vec<u64> = learner.steps.iter().map(|step| step.0).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn a_stretch_of_several_steps_is_told_step_by_step_and_stops_at_its_end() {
+    let mut single = Fake::new(10);
+    let job = fake_job(json!({ "epochs": 2, "schedule": "cosine" }));
+    let told_single = told(&job, &TrainOptions::default(), &mut single);
+    let mut learner = Fake { at_once: 2, ..Fake::new(10) };
+    let told_two = told(&job, &TrainOptions::default(), &mut learner);
+    assert_eq!((kinds(&told_two), &learner.steps), (kinds(&told_single), &single.steps));
+    assert_eq!(epochs(&told_two), epochs(&told_single));
+    let mut learner = Fake { at_once: 2, ..Fake::new(10) };
+    let events = told_until(&job, &TrainOptions::default(), &mut learner, 1);
+    assert_eq!(kinds(&events), "ss.", "what was begun is made to its end");
+    let folder = tempfile::tempdir().unwrap();
+    let options = keeping(folder.path(), CheckpointEvery::Steps(1));
+    let mut before = Fake { at_once: 2, ..Fake::new(10) };
+    told_until(&job, &options, &mut before, 4);
+    let mut after = Fake { at_once: 2, ..Fake::new(10) };
+    told(&job, &options, &mut after);
+    assert_eq!([before.steps, after.steps].concat(), single.steps);
+}
+
+#[test]
+fn a_stretch_ends_with_a_step_whose_loss_is_not_finite() {
+    let mut learner = Fake { at_once: 3, ..Fake::new(40) };
+    learner.loss = |step| if step == 2 { f64::NAN } else { 1.0 };
+    let events = told(&fake_job(json!({})), &TrainOptions::default(), &mut learner);
+    assert_eq!(kinds(&events), "s!");
+    let Some(TrainEvent::Diverged(at)) = events.last() else { panic!("{events:?}") };
+    assert_eq!(at.step, 2);
+}
+
+#[test]
+fn what_the_loop_spends_beside_steps_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = keeping(folder.path(), CheckpointEvery::Epochs(1));
+    let mut learner = Fake::new(4);
+    told(&fake_job(json!({})), &options, &mut learner);
+    use Activity::{Checkpoint, Evaluation, InputWait, Telling};
+    let expected = [Checkpoint, InputWait, Telling, Evaluation, Telling, Checkpoint];
+    assert_eq!(learner.spent, expected);
+}
+
+#[test]
+fn timelines_are_told_on_the_clock_of_the_first_rank() {
+    let of_rank = |rank, began| {
+        let span = Span { step: 1, activity: Activity::Compute, start_s: 0.5, end_s: 1.0 };
+        let times = RankTimes { rank, ..RankTimes::default() };
+        Told { began, times, spans: vec![span] }
+    };
+    let (times, timelines): (Vec<_>, Vec<_>) =
+        of_ranks(vec![of_rank(0, 100.0), of_rank(1, 102.5)]).unzip();
+    assert_eq!((times[1].rank, timelines[1].rank), (1, 1));
+    let ends = timelines.iter().map(|own| (own.spans[0].start_s, own.spans[0].end_s));
+    assert_eq!(ends.collect::<Vec<_>>(), [(0.5, 1.0), (3.0, 3.5)]);
 }
 
 #[test]

@@ -220,6 +220,7 @@ fn done_has_the_fields_of_the_contract() {
         "strategy",
         "replicas",
         "bytes_sent",
+        "scaling",
         "ranks",
         "parameters_hash",
         "input_wait_s",

@@ -1,7 +1,8 @@
 //! Events of a training in words.
 
 use trainwright_report::terminal::TextTable;
-use trainwright_train::{DivergedBy, Done, Ended, EpochEnd, RankTimes, TrainEvent};
+use trainwright_study::Scaling;
+use trainwright_train::{DivergedBy, Done, Ended, EpochEnd, RankLost, RankTimes, TrainEvent};
 
 /// One event in one line; single steps are told nothing of.
 pub fn train_event(event: &TrainEvent) -> Option<String> {
@@ -17,6 +18,7 @@ pub fn train_event(event: &TrainEvent) -> Option<String> {
             format!("diverged: the loss {what} at step {} with learning rate {}", at.step, at.lr)
         }
         TrainEvent::Stopped(at) => format!("stopped after {} steps", at.steps),
+        TrainEvent::RankLost(lost) => lost_line(lost),
     })
 }
 
@@ -38,6 +40,24 @@ fn epoch_line(epoch: &EpochEnd) -> String {
     )
 }
 
+fn lost_line(lost: &RankLost) -> String {
+    let left = match lost.ranks {
+        1 => "one worker".to_owned(),
+        count => format!("{count} workers"),
+    };
+    format!("{}; going on with {left} after step {}", lost.why, lost.step)
+}
+
+/// How batch and rate followed the number of replicas, where that was chosen.
+fn scaling(done: &Done) -> String {
+    match done.scaling {
+        Scaling::Global => String::new(),
+        Scaling::PerReplica => {
+            format!(" (batch of each of {} replicas, rate scaled to it)", done.replicas)
+        }
+    }
+}
+
 fn done_line(done: &Done) -> String {
     let why = match done.ended {
         Ended::Epochs => String::new(),
@@ -48,12 +68,13 @@ fn done_line(done: &Done) -> String {
         .input_wait_share
         .map(|share| format!("; waited for pictures {:.1} % of the time", 100.0 * share));
     format!(
-        "done: test accuracy {:.4} after {} steps in {:.2} s, {:.0} examples/s{}{why}{}",
+        "done: test accuracy {:.4} after {} steps in {:.2} s, {:.0} examples/s{}{why}{}{}",
         done.test_accuracy,
         done.steps,
         done.time_s,
         done.examples_per_s,
         waited.unwrap_or_default(),
+        scaling(done),
         rank_table(&done.ranks)
     )
 }
@@ -63,8 +84,21 @@ fn rank_table(ranks: &[RankTimes]) -> String {
     if ranks.len() < 2 {
         return String::new();
     }
-    let head =
-        ["rank", "computed", "pictures", "waited", "exchanged", "updated", "sent", "received"];
+    let head = [
+        "rank",
+        "computed",
+        "pictures",
+        "waited",
+        "exchanged",
+        "hidden",
+        "updated",
+        "scored",
+        "kept",
+        "idle",
+        "sent",
+        "received",
+        "messages",
+    ];
     let mut table = TextTable::with_header(head);
     for own in ranks {
         let seconds = |time: f64| format!("{time:.2} s");
@@ -75,9 +109,14 @@ fn rank_table(ranks: &[RankTimes]) -> String {
             seconds(own.input_wait_s),
             seconds(own.barrier_wait_s),
             seconds(own.communication_s),
+            seconds(own.hidden_communication_s),
             seconds(own.update_s),
+            seconds(own.evaluation_s),
+            seconds(own.checkpoint_s),
+            seconds(own.idle_s),
             megabytes(own.bytes_sent),
             megabytes(own.bytes_received),
+            own.messages.to_string(),
         ]);
     }
     format!("\n{}", table.to_string().trim_end())
@@ -101,5 +140,16 @@ mod tests {
         );
         let stopped = TrainEvent::Stopped(Stopped { epochs: 0, steps: 7, time_s: 1.0 });
         assert_eq!(train_event(&stopped).as_deref(), Some("stopped after 7 steps"));
+    }
+
+    #[test]
+    fn a_lost_rank_is_told_with_those_that_go_on() {
+        let lost = |ranks| RankLost { why: "rank 2 is lost: it left".to_owned(), ranks, step: 9 };
+        assert_eq!(
+            train_event(&TrainEvent::RankLost(lost(2))).as_deref(),
+            Some("rank 2 is lost: it left; going on with 2 workers after step 9")
+        );
+        let line = train_event(&TrainEvent::RankLost(lost(1))).unwrap();
+        assert!(line.ends_with("going on with one worker after step 9"), "{line}");
     }
 }

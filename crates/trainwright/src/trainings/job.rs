@@ -139,9 +139,10 @@ impl Lines {
                 examples_per_s: done.examples_per_s,
             }),
             TrainEvent::Diverged(at) => diverged_line(at),
-            TrainEvent::Step(_) | TrainEvent::Stopped(_) | TrainEvent::DamagedCheckpoint(_) => {
-                return Ok(());
-            }
+            TrainEvent::Step(_)
+            | TrainEvent::Stopped(_)
+            | TrainEvent::DamagedCheckpoint(_)
+            | TrainEvent::RankLost(_) => return Ok(()),
         };
         writeln!(self.file, "{line}")
             .map_err(|source| Error::Folder { path: self.path.clone(), source })

@@ -43,7 +43,13 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
 fn launched_worker(arguments: &TrainArguments) -> Option<WorkRequest> {
     let Some(Workers::Joining { listen, secret }) = workers(arguments) else { return None };
     let rank = launched_rank().filter(|rank| *rank > 0);
-    Some(WorkRequest { join: listen, secret, rank: Some(rank?), max_pixels: arguments.max_pixels })
+    Some(WorkRequest {
+        join: listen,
+        secret,
+        rank: Some(rank?),
+        max_pixels: arguments.max_pixels,
+        patience: arguments.meeting.patience,
+    })
 }
 
 pub(crate) fn worker(arguments: &WorkerArguments) -> anyhow::Result<u8> {
@@ -52,6 +58,7 @@ pub(crate) fn worker(arguments: &WorkerArguments) -> anyhow::Result<u8> {
         secret: arguments.secret_file.clone(),
         rank: arguments.rank,
         max_pixels: arguments.max_pixels,
+        patience: arguments.patience,
     })?;
     Ok(0)
 }
@@ -101,8 +108,10 @@ fn options(arguments: &TrainArguments) -> TrainOptions {
             start,
         }),
         export: keeping.export.clone(),
+        trace: keeping.trace.clone(),
         max_pixels: arguments.max_pixels,
         workers: workers(arguments),
+        patience: arguments.meeting.patience,
     }
 }
 
@@ -130,6 +139,7 @@ fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
         ("threads", Level::Integer(arguments.threads)),
     ];
     let (learning, sparse) = (&arguments.learning, &arguments.sparse);
+    let spreading = &arguments.spreading;
     let number = |value: Option<f64>| value.map(Level::Number);
     let integer = |value: Option<i64>| value.map(Level::Integer);
     let optional = [
@@ -151,6 +161,16 @@ fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
         ("hash_bits", integer(sparse.hash_bits)),
         ("update", sparse.update.as_deref().map(text)),
         ("l1", number(sparse.l1)),
+        ("scaling", spreading.scaling.as_deref().map(text)),
+        ("all_reduce", spreading.all_reduce.as_deref().map(text)),
+        ("compress", spreading.compress.as_deref().map(text)),
+        ("elastic", spreading.elastic.then_some(Level::Truth(true))),
+        ("sync_every", integer(spreading.sync_every)),
+        ("outer_momentum", number(spreading.outer_momentum)),
+        ("servers", integer(spreading.servers)),
+        ("consistency", spreading.consistency.as_deref().map(text)),
+        ("staleness", integer(spreading.staleness)),
+        ("backup", integer(spreading.backup)),
     ];
     let given = optional.into_iter().filter_map(|(key, level)| Some((key, level?)));
     let pairs = fields.into_iter().chain(given).map(|(key, level)| (key.to_owned(), level));

@@ -1,7 +1,11 @@
 //! Trainings of several processes.
 
 use std::fs;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -160,4 +164,122 @@ fn ctrl_c_keeps_a_job_of_several_workers() {
     assert_eq!(training.end().code(), Some(130));
     assert!(fs::read_dir(lab.path("kept")).unwrap().count() > 0);
     until("no worker is left", || workers.iter().all(|&worker| !is_alive(worker)));
+}
+
+/// The events of a name that a training told.
+fn events(text: &str, name: &str) -> Vec<Value> {
+    let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    events.filter(|event| event["event"] == name).collect()
+}
+
+#[test]
+fn an_elastic_job_goes_on_without_killed_workers_to_the_same_bits() {
+    let lab = Lab::new();
+    let job = [&JOB[..], &["--epochs", "12", "--optimizer", "momentum", "--json"]].concat();
+    let whole = last_event(&lab.expect(0, &job).stdout);
+    let elastic = ["--strategy", "multi-worker", "--workers", "4", "--elastic"];
+    let mut training = lab.start(&[&job[..], &elastic].concat());
+    let told = || lab.read("running.stdout");
+    until("steps are told", || told().lines().count() > 3);
+    let workers = children(training.pid());
+    send(workers[2], Signal::SIGKILL);
+    until("the loss is told", || events(&told(), "rank-lost").len() == 1);
+    send(workers[0], Signal::SIGKILL);
+    assert_eq!(training.end().code(), Some(0), "{}", lab.read("running.stderr"));
+    let losses = events(&told(), "rank-lost");
+    let left: Vec<&Value> = losses.iter().map(|lost| &lost["ranks"]).collect();
+    assert_eq!(left, [3, 2]);
+    let end = last_event(&told());
+    assert_eq!(end["parameters_hash"], whole["parameters_hash"]);
+    assert_eq!(end["steps"], whole["steps"]);
+    assert_eq!(end["ranks"].as_array().map(Vec::len), Some(2), "those that are left account");
+    until("no worker is left", || workers.iter().all(|&worker| !is_alive(worker)));
+}
+
+#[test]
+fn drifting_workers_go_on_without_a_killed_one_from_their_last_average() {
+    let lab = Lab::new();
+    let job = [&JOB[..], &["--epochs", "12", "--json", "--strategy", "local-sgd"]].concat();
+    let more = ["--workers", "3", "--sync-every", "4", "--elastic"];
+    let mut training = lab.start(&[&job[..], &more].concat());
+    let told = || lab.read("running.stdout");
+    until("steps are told", || told().lines().count() > 6);
+    send(children(training.pid())[1], Signal::SIGKILL);
+    assert_eq!(training.end().code(), Some(0), "{}", lab.read("running.stderr"));
+    let losses = events(&told(), "rank-lost");
+    assert_eq!(losses.len(), 1);
+    let step = losses[0]["step"].as_u64().unwrap();
+    assert!(step.is_multiple_of(4), "a stretch begins at an average: {step}");
+    let steps: Vec<u64> =
+        events(&told(), "step").iter().map(|own| own["step"].as_u64().unwrap()).collect();
+    assert_eq!(steps, (1..=steps.len() as u64).collect::<Vec<_>>(), "each step is told once");
+}
+
+#[test]
+fn the_loss_of_rank_0_ends_all() {
+    let lab = Lab::new();
+    let job = [&JOB[..], &["--epochs", "100000", "--elastic", "--patience", "1s"]].concat();
+    let mut training =
+        lab.start(&[&job[..], &["--strategy", "multi-worker", "--workers", "3"]].concat());
+    until("an epoch is told", || lab.read("running.stdout").contains("epoch 1"));
+    let workers = children(training.pid());
+    assert_eq!(workers.len(), 2);
+    training.signal(Signal::SIGKILL);
+    training.end();
+    until("no worker is left", || workers.iter().all(|&worker| !is_alive(worker)));
+}
+
+/// Passes bytes on to an address, both ways, until it is cut; connections stay open.
+fn proxy(target: String) -> (String, Arc<AtomicBool>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let cut = Arc::new(AtomicBool::new(false));
+    let flag = cut.clone();
+    thread::spawn(move || {
+        for near in listener.incoming().flatten() {
+            let Ok(far) = TcpStream::connect(&target) else { continue };
+            let pairs = [(near.try_clone().unwrap(), far.try_clone().unwrap()), (far, near)];
+            for (from, to) in pairs {
+                let flag = flag.clone();
+                thread::spawn(move || pass_on(from, to, &flag));
+            }
+        }
+    });
+    (address, cut)
+}
+
+fn pass_on(mut from: TcpStream, mut to: TcpStream, cut: &AtomicBool) {
+    let mut bytes = [0; 4096];
+    while let Ok(read @ 1..) = from.read(&mut bytes) {
+        while cut.load(Ordering::SeqCst) {
+            thread::park_timeout(Duration::from_millis(20));
+        }
+        if to.write_all(&bytes[..read]).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn of_a_network_that_falls_apart_only_the_side_of_rank_0_goes_on() {
+    let lab = Lab::new();
+    let job = [&JOB[..], &["--epochs", "12", "--json"]].concat();
+    let whole = last_event(&lab.expect(0, &job).stdout);
+    lab.write("secret", "sixteen bytes or more");
+    let address = format!("127.0.0.1:{}", free_port());
+    let strategy = ["--strategy", "multi-worker", "--workers", "2", "--elastic"];
+    let meeting = ["--listen", &address, "--secret-file", "secret", "--patience", "500ms"];
+    let mut training = lab.start(&[&job[..], &strategy, &meeting].concat());
+    let (through, cut) = proxy(address);
+    let words = ["worker", "--join", &through, "--secret-file", "secret", "--patience", "500ms"];
+    let worker = lab.command(&words);
+    let worker = thread::spawn(move || End::of(worker));
+    until("steps are told", || lab.read("running.stdout").lines().count() > 3);
+    cut.store(true, Ordering::SeqCst);
+    assert_eq!(training.end().code(), Some(0), "{}", lab.read("running.stderr"));
+    let told = lab.read("running.stdout");
+    assert_eq!(events(&told, "rank-lost")[0]["ranks"], 1);
+    assert_eq!(last_event(&told)["parameters_hash"], whole["parameters_hash"]);
+    let worker = worker.join().unwrap();
+    assert_eq!(worker.code, Some(3), "the side without rank 0 ends: {worker:#?}");
 }

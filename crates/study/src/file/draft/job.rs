@@ -64,12 +64,32 @@ pub struct JobDraft {
     pub hash_bits: Option<Level>,
     /// Whether the updates of a sparse model wait for each other: `sync` or `hogwild`.
     pub update: Option<Level>,
-    /// `one-device`, `mirrored` or `multi-worker`.
+    /// `one-device`, `mirrored`, `multi-worker`, `parameter-server` or `local-sgd`.
     pub strategy: Option<Level>,
-    /// Replicas of the network, for `mirrored`.
+    /// Replicas of the network, for `mirrored` and `local-sgd`.
     pub replicas: Option<Level>,
-    /// Worker processes, for `multi-worker`.
+    /// Worker processes, for `multi-worker`, `parameter-server` and `local-sgd`.
     pub workers: Option<Level>,
+    /// Servers that own the parameters, for `parameter-server`.
+    pub servers: Option<Level>,
+    /// When servers apply gradients, for `parameter-server`: `sync`, `async` or `bounded`.
+    pub consistency: Option<Level>,
+    /// Steps that a worker may be ahead of the slowest, for the consistency `bounded`.
+    pub staleness: Option<Level>,
+    /// Workers that are not waited for, for the consistency `sync`.
+    pub backup: Option<Level>,
+    /// Steps between two averages of the parameters, for `local-sgd`.
+    pub sync_every: Option<Level>,
+    /// Momentum of the averages, for `local-sgd`.
+    pub outer_momentum: Option<Level>,
+    /// How batch and rate follow the number of replicas: `global` or `per-replica`.
+    pub scaling: Option<Level>,
+    /// In which order gradients are added: `fixed` or `ring`.
+    pub all_reduce: Option<Level>,
+    /// How gradients are made smaller on their way: `none`, `f16`, `bf16` or `top-k:0.01`.
+    pub compress: Option<Level>,
+    /// Whether the other workers go on after the loss of one.
+    pub elastic: Option<Level>,
     /// Threads that one replica computes with.
     pub threads: Option<Level>,
 }
@@ -108,6 +128,16 @@ impl JobDraft {
             ("strategy", self.strategy),
             ("replicas", self.replicas),
             ("workers", self.workers),
+            ("servers", self.servers),
+            ("consistency", self.consistency),
+            ("staleness", self.staleness),
+            ("backup", self.backup),
+            ("sync_every", self.sync_every),
+            ("outer_momentum", self.outer_momentum),
+            ("scaling", self.scaling),
+            ("all_reduce", self.all_reduce),
+            ("compress", self.compress),
+            ("elastic", self.elastic),
             ("threads", self.threads),
         ];
         fields.into_iter().filter_map(|(key, level)| Some((key.to_owned(), level?))).collect()

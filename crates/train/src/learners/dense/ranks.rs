@@ -6,20 +6,22 @@
 
 use std::time::Duration;
 
-use trainwright_comm::{Group, LeafTree, Pieces};
+use trainwright_comm::{Algorithm, Group, LeafTree, Order as SumOrder, Pieces, Traffic};
 use trainwright_networks::{BatchScore, NORM_BLOCK};
 
+use super::exchange::WholeSum;
 use super::micro_batches::Place;
+use super::orders::{HEAD_BYTES, Order};
 use super::replica::Told;
+use crate::account::Told as Account;
 use crate::error::TrainError;
 use crate::events::RankTimes;
-use crate::learners::learner::Look;
 
 /// Tag of orders.
 const ORDER: u64 = 1;
 
-/// Most bytes of an account.
-const LONGEST_ACCOUNT: usize = 4096;
+/// Most bytes of an account, whose timeline is bounded.
+const LONGEST_ACCOUNT: usize = 1 << 24;
 
 /// How often a rank without an order looks whether the group is still whole.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -28,71 +30,16 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 pub(super) struct Ranks {
     group: Option<Group>,
     pieces: Pieces,
-}
-
-/// What rank 0 has the others do.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Order {
-    /// Take over parameters, state and the optimiser's memory from rank 0.
-    TakeOver,
-    /// Make a step of so many examples, beginning at a place of the epoch's order.
-    Step { epoch: u32, step: u64, at: u64, examples: u64, rate: f64, look: Look },
-    /// Hand in what the optimiser remembers.
-    HandIn,
-    /// Tell what was done with the time.
-    Account,
-    /// Go home.
-    End,
-}
-
-/// Bytes of an order.
-const ORDER_BYTES: usize = 6 * size_of::<u64>();
-
-impl Order {
-    fn to_bytes(self) -> [u8; ORDER_BYTES] {
-        let words: [u64; 6] = match self {
-            Self::TakeOver => [0; 6],
-            Self::Step { epoch, step, at, examples, rate, look } => {
-                let kind = if look == Look::AtNoise { 2 } else { 1 };
-                [kind, epoch.into(), step, at, examples, rate.to_bits()]
-            }
-            Self::HandIn => [3, 0, 0, 0, 0, 0],
-            Self::Account => [4, 0, 0, 0, 0, 0],
-            Self::End => [5, 0, 0, 0, 0, 0],
-        };
-        let mut bytes = [0; ORDER_BYTES];
-        for (bytes, word) in bytes.chunks_exact_mut(size_of::<u64>()).zip(words) {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
-        bytes
-    }
-
-    fn from_bytes(bytes: &[u8; ORDER_BYTES]) -> Option<Self> {
-        let mut words = [0_u64; 6];
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(size_of::<u64>())) {
-            *word = u64::from_le_bytes(bytes.try_into().ok()?);
-        }
-        let [kind, epoch, step, at, examples, rate] = words;
-        let look = if kind == 2 { Look::AtNoise } else { Look::No };
-        Some(match kind {
-            0 => Self::TakeOver,
-            1 | 2 => {
-                let (epoch, rate) = (u32::try_from(epoch).ok()?, f64::from_bits(rate));
-                Self::Step { epoch, step, at, examples, rate, look }
-            }
-            3 => Self::HandIn,
-            4 => Self::Account,
-            5 => Self::End,
-            _ => return None,
-        })
-    }
+    /// What was moved in groups that came apart.
+    earlier: Traffic,
 }
 
 impl Ranks {
     /// Ranks for so many parameters; `None` for one that trains alone.
     pub(super) fn new(group: Option<Group>, parameters: usize) -> Self {
         let ranks = group.as_ref().map_or(1, Group::size);
-        Self { group, pieces: Pieces::new(parameters, ranks, NORM_BLOCK) }
+        let pieces = Pieces::new(parameters, ranks, NORM_BLOCK);
+        Self { group, pieces, earlier: Traffic::default() }
     }
 
     /// Which of them this is.
@@ -109,10 +56,14 @@ impl Ranks {
     }
 
     /// Gives an order to all others.
-    pub(super) fn tell(&mut self, order: Order) -> Result<(), TrainError> {
+    pub(super) fn tell(&mut self, order: &Order) -> Result<(), TrainError> {
         let Some(group) = &mut self.group else { return Ok(()) };
+        let (head, more) = order.to_bytes();
         for rank in 1..group.size() {
-            group.send(rank, ORDER, &order.to_bytes())?;
+            group.send(rank, ORDER, &head)?;
+            if !more.is_empty() {
+                group.send(rank, ORDER, &more)?;
+            }
         }
         Ok(())
     }
@@ -123,9 +74,13 @@ impl Ranks {
         while group.ready(&[0], LOOK_EVERY)?.is_none() {
             group.check()?;
         }
-        let mut bytes = [0; ORDER_BYTES];
-        group.receive(0, ORDER, &mut bytes)?;
-        Order::from_bytes(&bytes).ok_or(TrainError::UnknownOrder)
+        let mut head = [0; HEAD_BYTES];
+        group.receive(0, ORDER, &mut head)?;
+        let mut more = vec![0; Order::more_bytes(&head).ok_or(TrainError::UnknownOrder)?];
+        if !more.is_empty() {
+            group.receive(0, ORDER, &mut more)?;
+        }
+        Order::from_bytes(&head, &more).ok_or(TrainError::UnknownOrder)
     }
 
     /// What every micro-batch of a step told, in their order.
@@ -179,45 +134,136 @@ impl Ranks {
         Ok(())
     }
 
+    /// Adds up the gradients of all in the fixed order, for every rank.
+    pub(super) fn sum_everywhere(
+        &mut self,
+        tree: LeafTree,
+        nodes: &[&[f32]],
+        sum: &mut [f32],
+    ) -> Result<(), TrainError> {
+        match &mut self.group {
+            Some(group) => group.all_reduce_nodes(tree, nodes, sum, Algorithm::Sharded)?,
+            None => sum.copy_from_slice(nodes[0]),
+        }
+        Ok(())
+    }
+
+    /// Adds up what each rank has added up by itself, for every rank.
+    pub(super) fn sum_whole(
+        &mut self,
+        how: &mut WholeSum,
+        values: &mut [f32],
+    ) -> Result<(), TrainError> {
+        match &mut self.group {
+            Some(group) => how.add_up(group, values),
+            None => Ok(()),
+        }
+    }
+
+    /// Replaces numbers by their mean over all ranks, of which this one has a weight.
+    pub(super) fn average(&mut self, values: &mut [f32], weight: f32) -> Result<(), TrainError> {
+        if let Some(group) = &mut self.group {
+            values.iter_mut().for_each(|value| *value *= weight);
+            group.all_reduce(values, Algorithm::Sharded, SumOrder::Fixed)?;
+        }
+        Ok(())
+    }
+
+    /// The largest of the numbers of all ranks.
+    pub(super) fn largest(&mut self, own: u64) -> Result<u64, TrainError> {
+        let Some(group) = &mut self.group else { return Ok(own) };
+        let all = group.all_gather_bytes(&own.to_le_bytes(), size_of::<u64>())?;
+        let read = all.iter().filter_map(|bytes| Some(u64::from_le_bytes(*bytes.first_chunk()?)));
+        Ok(read.max().unwrap_or(own))
+    }
+
+    /// The scores of the steps of a stretch, of each rank.
+    pub(super) fn gather_scores(
+        &mut self,
+        own: &[BatchScore],
+    ) -> Result<Vec<Vec<BatchScore>>, TrainError> {
+        let Some(group) = &mut self.group else { return Ok(vec![own.to_vec()]) };
+        let bytes: Vec<u8> = own.iter().flat_map(|score| score_to_bytes(*score)).collect();
+        let all = group.all_gather_bytes(&bytes, bytes.len())?;
+        Ok(all
+            .iter()
+            .map(|bytes| bytes.chunks_exact(SCORE_BYTES).map(score_of).collect())
+            .collect())
+    }
+
+    /// A vector of each rank.
+    pub(super) fn gather_vectors(&mut self, own: &[f32]) -> Result<Vec<Vec<f32>>, TrainError> {
+        let Some(group) = &mut self.group else { return Ok(vec![own.to_vec()]) };
+        let all = group.all_gather_equal(own)?;
+        Ok(all.chunks_exact(own.len().max(1)).map(<[f32]>::to_vec).collect())
+    }
+
+    /// Forms a group with the survivors after a loss.
+    pub(super) fn regroup(&mut self) -> Result<(), TrainError> {
+        let Some(group) = self.group.take() else { return Ok(()) };
+        let moved = group.traffic();
+        self.earlier.sent += moved.sent;
+        self.earlier.received += moved.received;
+        self.earlier.messages += moved.messages;
+        let group = group.regroup()?;
+        self.pieces = Pieces::new(self.pieces.length(), group.size(), NORM_BLOCK);
+        self.group = Some(group);
+        Ok(())
+    }
+
     /// What all ranks did with their time, from what this one did.
-    pub(super) fn account(&mut self, own: RankTimes) -> Result<Vec<RankTimes>, TrainError> {
+    pub(super) fn account(&mut self, own: Account) -> Result<Vec<Account>, TrainError> {
         let Some(group) = &mut self.group else { return Ok(vec![own]) };
-        let (rank, traffic) = (group.rank(), group.traffic());
-        let own =
-            RankTimes { rank, bytes_sent: traffic.sent, bytes_received: traffic.received, ..own };
-        let text = serde_json::to_vec(&own).expect("numbers become JSON");
+        let (moved, before) = (group.traffic(), self.earlier);
+        let times = RankTimes {
+            rank: group.rank(),
+            bytes_sent: before.sent + moved.sent,
+            bytes_received: before.received + moved.received,
+            messages: before.messages + moved.messages,
+            ..own.times
+        };
+        let text = serde_json::to_vec(&Account { times, ..own }).expect("numbers become JSON");
         let all = group.all_gather_bytes(&text, LONGEST_ACCOUNT)?;
         let read = |text: &Vec<u8>| serde_json::from_slice(text).ok();
         all.iter().map(|text| read(text).ok_or(TrainError::UnknownOrder)).collect()
     }
 }
 
+/// Bytes of a score.
+const SCORE_BYTES: usize = 3 * size_of::<u64>();
+
 /// Bytes of what a micro-batch tells, without its statistics.
-const TOLD_BYTES: usize = 4 * size_of::<u64>();
+const TOLD_BYTES: usize = SCORE_BYTES + size_of::<f64>();
+
+fn score_to_bytes(score: BatchScore) -> impl Iterator<Item = u8> {
+    let BatchScore { loss_sum, correct, examples } = score;
+    [loss_sum.to_bits(), correct as u64, examples as u64].into_iter().flat_map(u64::to_le_bytes)
+}
+
+fn score_of(bytes: &[u8]) -> BatchScore {
+    let word = |place: usize| {
+        let bytes = &bytes[place * size_of::<u64>()..(place + 1) * size_of::<u64>()];
+        u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+    };
+    let (correct, examples) = (word(1) as usize, word(2) as usize);
+    BatchScore { loss_sum: f64::from_bits(word(0)), correct, examples }
+}
 
 fn told_to_bytes(told: &Told) -> Vec<u8> {
-    let BatchScore { loss_sum, correct, examples } = told.score;
-    let words = [loss_sum.to_bits(), correct as u64, examples as u64, told.squared.to_bits()];
-    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut bytes: Vec<u8> = score_to_bytes(told.score).collect();
+    bytes.extend(told.squared.to_le_bytes());
     bytes.extend(told.statistics.iter().flat_map(|number| number.to_le_bytes()));
     bytes
 }
 
 fn told_from_bytes(bytes: &[u8]) -> Told {
     let (words, statistics) = bytes.split_at(TOLD_BYTES);
-    let word = |place: usize| {
-        let bytes = &words[place * size_of::<u64>()..(place + 1) * size_of::<u64>()];
-        u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
-    };
-    let score = BatchScore {
-        loss_sum: f64::from_bits(word(0)),
-        correct: word(1) as usize,
-        examples: word(2) as usize,
-    };
+    let (score, squared) = words.split_at(SCORE_BYTES);
     let statistics = statistics.chunks_exact(size_of::<f32>());
     let statistics =
         statistics.map(|bytes| f32::from_le_bytes(bytes.try_into().expect("four bytes")));
-    Told { score, squared: f64::from_bits(word(3)), statistics: statistics.collect() }
+    let (score, squared) = (score_of(score), number(squared));
+    Told { score, squared, statistics: statistics.collect() }
 }
 
 fn number(bytes: &[u8]) -> f64 {
@@ -227,18 +273,6 @@ fn number(bytes: &[u8]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn orders_arrive_as_they_were_given_and_others_are_refused() {
-        let step =
-            |look| Order::Step { epoch: 7, step: u64::MAX, at: 3, examples: 128, rate: 0.1, look };
-        let orders =
-            [Order::TakeOver, step(Look::No), step(Look::AtNoise), Order::HandIn, Order::Account];
-        for order in orders.into_iter().chain([Order::End]) {
-            assert_eq!(Order::from_bytes(&order.to_bytes()), Some(order));
-        }
-        assert_eq!(Order::from_bytes(&[9; ORDER_BYTES]), None);
-    }
 
     #[test]
     fn what_a_micro_batch_told_arrives_to_the_bit() {

@@ -14,11 +14,24 @@ use super::micro_batches::{Ahead, MicroBatches, Place};
 use crate::error::TrainError;
 use crate::input::Feed;
 use crate::input::batches::View;
-use crate::learners::learner::{Chosen, Look};
+use crate::learners::learner::Look;
+use crate::train::stretch::Chosen;
+
+/// Which micro-batches a replica's sum is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leaves {
+    /// Those of the step: the replica's own make some nodes of a tree over all.
+    OfStep,
+    /// The replica's own, of a mean over the whole step.
+    Own,
+    /// The replica's own, of a mean over its own examples.
+    Apart,
+}
 
 /// Computes the gradients of its micro-batches.
 pub(super) struct Replica<'a> {
     place: Place,
+    leaves: Leaves,
     /// Examples of a micro-batch, where the job says so.
     micro_batch: Option<usize>,
     feed: Feed<'a>,
@@ -34,6 +47,7 @@ pub(super) struct Replica<'a> {
 /// What a replica is made of, besides what it allocates.
 pub(super) struct ReplicaParts<'a> {
     pub(super) place: Place,
+    pub(super) leaves: Leaves,
     pub(super) micro_batch: Option<usize>,
     pub(super) feed: Feed<'a>,
     pub(super) workspace: Workspace,
@@ -63,9 +77,10 @@ pub(super) struct Told {
 
 impl<'a> Replica<'a> {
     pub(super) fn new(parts: ReplicaParts<'a>) -> Self {
-        let ReplicaParts { place, micro_batch, feed, workspace, .. } = parts;
+        let ReplicaParts { place, leaves, micro_batch, feed, workspace, .. } = parts;
         Self {
             place,
+            leaves,
             micro_batch,
             feed,
             workspace,
@@ -75,6 +90,12 @@ impl<'a> Replica<'a> {
             dropout: parts.dropout,
             changes: parts.changes,
         }
+    }
+
+    /// Takes another place among the ranks.
+    pub(super) fn move_to(&mut self, place: Place) {
+        self.place = place;
+        self.sum = None;
     }
 
     /// How a step is cut.
@@ -95,12 +116,20 @@ impl<'a> Replica<'a> {
     ) -> Result<Vec<Told>, TrainError> {
         let cut = self.cut(chosen.now.len(), look);
         let (own, examples) = (cut.of(self.place), cut.examples_of(self.place));
+        let of = match self.leaves {
+            Leaves::OfStep | Leaves::Own => chosen.now.len(),
+            Leaves::Apart => examples.len(),
+        };
+        let (leaves, place) = match self.leaves {
+            Leaves::OfStep => (cut.count(), self.place),
+            Leaves::Own | Leaves::Apart => (own.len(), Place::ALONE),
+        };
         self.foretell(&chosen, examples)?;
-        let mut sum = (own.len() > 1).then(|| self.empty_sum(cut.count()));
+        let mut sum = (own.len() > 1).then(|| self.empty_sum(leaves, place));
         let mut told = Vec::with_capacity(own.len());
         for number in own {
             let range = cut.range(number);
-            let work = MicroBatch { number, chosen: &chosen.now[range], of: chosen.now.len() };
+            let work = MicroBatch { number, chosen: &chosen.now[range], of };
             told.push(match &mut sum {
                 Some(sum) => sum.add_leaf(|into| self.one(model, &chosen, work, look, into))?,
                 None => {
@@ -146,11 +175,11 @@ impl<'a> Replica<'a> {
     }
 
     /// A sum over the micro-batches of a step, with the buffers of the last where they fit.
-    fn empty_sum(&mut self, leaves: usize) -> TreeSum {
+    fn empty_sum(&mut self, leaves: usize, place: Place) -> TreeSum {
         match self.sum.take() {
             Some(sum) if sum.tree().leaves() == leaves => cleared(sum),
             _ => {
-                let Place { rank, ranks } = self.place;
+                let Place { rank, ranks } = place;
                 TreeSum::new(LeafTree::new(leaves), rank, ranks, self.gradients.len())
             }
         }
@@ -199,7 +228,7 @@ impl<'a> Replica<'a> {
 struct MicroBatch<'a> {
     number: usize,
     chosen: &'a [u32],
-    /// Examples of the whole step.
+    /// Examples over which the mean is taken.
     of: usize,
 }
 

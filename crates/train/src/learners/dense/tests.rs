@@ -7,6 +7,7 @@ use trainwright_networks::write_safetensors;
 
 use super::*;
 use crate::learners::fake::fake_job;
+use crate::train::stretch::{PlannedStep, StepResult};
 
 /// Pictures of two pixels and three classes, as bytes and labels.
 const PICTURES: [([u8; 2], usize); 6] =
@@ -35,12 +36,16 @@ fn job(folder: &tempfile::TempDir, keys: serde_json::Value) -> JobSpec {
     fake_job(all)
 }
 
-fn chosen(step: u64, now: &[u32]) -> Chosen<'_> {
-    Chosen { epoch: 1, step, at: 0, now, next: &[] }
-}
-
-fn size(rate: f64) -> StepSize {
-    StepSize { rate, batch: 4 }
+/// Makes one step of these examples.
+fn step(
+    learner: &mut DenseLearner<'_>,
+    step: u64,
+    now: &[u32],
+    (rate, look): (f64, Look),
+) -> StepResult {
+    let steps = [PlannedStep { step, examples: now.len(), rate, look }];
+    let stretch = Stretch { epoch: 1, at: 0, steps: &steps, rest: now };
+    learner.stretch(stretch).unwrap().steps[0]
 }
 
 /// Weights by pixel and class, then biases: their gradients and the sum of the losses.
@@ -87,12 +92,12 @@ fn steps_are_those_of_softmax_regression() {
     let pictures = Pictures::open(&job, None).unwrap();
     let mut learner = DenseLearner::new(&job, &pictures, 4).unwrap();
     let mut slow = double(&learner.parameters());
-    for (step, now) in [(1, &[0_u32, 1, 2, 3][..]), (2, &[4, 5]), (3, &[5, 0, 3])] {
-        let result = learner.step(chosen(step, now), size(0.5), Look::No).unwrap();
+    for (number, now) in [(1, &[0_u32, 1, 2, 3][..]), (2, &[4, 5]), (3, &[5, 0, 3])] {
+        let result = step(&mut learner, number, now, (0.5, Look::No));
         let (gradients, loss) = slow_gradients(&slow, now);
         slow.iter_mut().zip(&gradients).for_each(|(it, gradient)| *it -= 0.5 * gradient);
         close(&learner.parameters(), &slow);
-        assert!((result.score.loss_sum - loss).abs() < 1e-5, "step {step}");
+        assert!((result.score.loss_sum - loss).abs() < 1e-5, "step {number}");
         assert_eq!((result.score.examples, result.norms.is_none()), (now.len(), true));
     }
 }
@@ -124,7 +129,7 @@ fn a_look_at_the_noise_learns_the_same_and_tells_the_norms() {
     let pictures = Pictures::open(&job, None).unwrap();
     let mut learner = DenseLearner::new(&job, &pictures, 4).unwrap();
     let start = double(&learner.parameters());
-    let result = learner.step(chosen(1, &[0, 1, 2, 3]), size(0.5), Look::AtNoise).unwrap();
+    let result = step(&mut learner, 1, &[0, 1, 2, 3], (0.5, Look::AtNoise));
     let squared = |gradients: &[f64]| gradients.iter().map(|it| it * it).sum::<f64>();
     let [whole, first, second] =
         [&[0, 1, 2, 3][..], &[0, 1], &[2, 3]].map(|part| slow_gradients(&start, part).0);
@@ -144,7 +149,7 @@ fn a_long_gradient_is_cut_to_the_length_that_is_allowed() {
     let pictures = Pictures::open(&job, None).unwrap();
     let mut learner = DenseLearner::new(&job, &pictures, 4).unwrap();
     let before = double(&learner.parameters());
-    learner.step(chosen(1, &[0, 1, 2]), size(1.0), Look::No).unwrap();
+    step(&mut learner, 1, &[0, 1, 2], (1.0, Look::No));
     let after = double(&learner.parameters());
     let moved: f64 = before.iter().zip(&after).map(|(a, b)| (a - b) * (a - b)).sum();
     assert!((moved.sqrt() - 0.01).abs() < 1e-5, "{}", moved.sqrt());
@@ -158,7 +163,7 @@ fn what_is_kept_is_all_that_the_next_step_needs() {
         let job = job(&folder, keys);
         let pictures = Pictures::open(&job, None).unwrap();
         let mut learner = DenseLearner::new(&job, &pictures, 4).unwrap();
-        learner.step(chosen(1, &[0, 1, 2]), size(0.1), Look::No).unwrap();
+        step(&mut learner, 1, &[0, 1, 2], (0.1, Look::No));
         let memory = learner.memory().unwrap();
         let tensors: Vec<_> = memory.iter().map(OwnedTensor::borrowed).collect();
         let path = folder.path().join("kept.safetensors");
@@ -170,7 +175,7 @@ fn what_is_kept_is_all_that_the_next_step_needs() {
         assert_ne!(again.parameters(), learner.parameters());
         again.restore(&SafeTensors::open(&path).unwrap()).unwrap();
         for learner in [&mut learner, &mut again] {
-            learner.step(chosen(2, &[3, 4]), size(0.1), Look::No).unwrap();
+            step(learner, 2, &[3, 4], (0.1, Look::No));
         }
         assert_eq!(again.parameters(), learner.parameters(), "{optimizer}");
     }
@@ -183,7 +188,7 @@ fn what_is_frozen_stays_as_it_was() {
     let pictures = Pictures::open(&job, None).unwrap();
     let mut learner = DenseLearner::new(&job, &pictures, 4).unwrap();
     let before = learner.parameters();
-    learner.step(chosen(1, &[0, 1, 2]), size(0.5), Look::No).unwrap();
+    step(&mut learner, 1, &[0, 1, 2], (0.5, Look::No));
     let after = learner.parameters();
     let first_layer = 2 * 5 + 5;
     assert_eq!(after[..first_layer], before[..first_layer]);

@@ -6,6 +6,8 @@ use serde_json::json;
 
 use super::*;
 use crate::learners::fake::fake_job;
+use crate::learners::learner::Look;
+use crate::train::pace::Pace;
 
 /// Four examples of up to three features, and their classes.
 const TEXT: &str = "+1 1:1 3:0.5\n-1 2:2\n+1 1:0.25 2:1\n-1 3:1\n";
@@ -47,9 +49,9 @@ fn steps_are_those_of_logistic_regression() {
     let mut learner = SparseLearner::new(&job, &splits).unwrap();
     let mut slow = [0.0_f64; 5];
     for (step, now) in [(1, &[0_u32, 1, 2, 3][..]), (2, &[3, 0]), (3, &[2])] {
-        let chosen = Chosen { epoch: 1, step, at: 0, now, next: &[] };
-        let size = StepSize { rate: 0.5, batch: 4 };
-        let result = learner.step(chosen, size, Look::No).unwrap();
+        let steps = [PlannedStep { step, examples: now.len(), rate: 0.5, look: Look::No }];
+        let stretch = Stretch { epoch: 1, at: 0, steps: &steps, rest: now };
+        let result = learner.stretch(stretch).unwrap().steps[0];
         let (mut gradients, mut loss) = ([0.0; 5], 0.0);
         for &index in now {
             let (features, positive) = EXAMPLES[index as usize];
@@ -87,14 +89,17 @@ fn before_the_first_step_every_class_is_as_likely() {
 #[test]
 fn an_asynchronous_step_makes_one_update_an_example() {
     let folder = files(TEXT, TEXT);
-    let updates = |update: &str| {
+    let planned = |update: &str| {
         let job = job(&folder, json!({ "update": update }));
         let splits = SparseSplits::load(&job).unwrap();
         let learner = SparseLearner::new(&job, &splits).unwrap();
-        (learner.updates(100), learner.stride(4))
+        let pace = Pace::new(&job, 100);
+        let plan = Plan { pace: &pace, epoch: 1, made: 0, consumed: 0, left: 100 };
+        let steps = learner.next_stretch(&plan).into_iter();
+        steps.map(|own| (own.step, own.examples)).collect::<Vec<_>>()
     };
-    assert_eq!(updates("sync"), (1, 4));
-    assert_eq!(updates("hogwild"), (100, FREE_STRIDE));
+    assert_eq!(planned("sync"), [(1, 4)]);
+    assert_eq!(planned("hogwild"), [(100, 100)]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use trainwright_comm::Secret;
 
@@ -26,14 +27,18 @@ impl StartedWorkers {
     pub(super) fn start(
         program: &Path,
         count: usize,
-        address: &str,
-        secret: &Secret,
+        (address, secret): (&str, &Secret),
+        patience: Option<Duration>,
     ) -> Result<Self, TrainError> {
         let mut started = Self::none();
         for _ in 0..count {
             let words = ["worker", "--join", address, "--secret-file", "/dev/stdin"];
             let mut command = Command::new(program);
-            command.args(words).stdin(Stdio::piped()).stdout(Stdio::null());
+            command.args(words);
+            if let Some(patience) = patience {
+                command.arg("--patience").arg(format!("{}ms", patience.as_millis()));
+            }
+            command.stdin(Stdio::piped()).stdout(Stdio::null());
             // Ctrl-C is for rank 0, which keeps the job and sends the others home.
             command.process_group(0);
             let trouble = |source| TrainError::StartWorker { program: program.to_owned(), source };

@@ -1,0 +1,167 @@
+//! Steps that all ranks make together: gradients of each, their sum, one update.
+
+use std::time::Instant;
+
+use trainwright_comm::LeafTree;
+use trainwright_networks::{BatchScore, GradientNorms};
+
+use super::DenseLearner;
+use super::exchange::{Exchange, WholeSum};
+use super::micro_batches::{MicroBatches, Place};
+use super::replica::{Model, Told};
+use crate::error::TrainError;
+use crate::events::Activity;
+use crate::learners::learner::Look;
+use crate::train::stretch::{Chosen, PlannedStep, StepResult, Stretch};
+
+impl DenseLearner<'_> {
+    /// This rank's part of a stretch, at whose end all ranks are equal.
+    pub(super) fn stretch_together(
+        &mut self,
+        stretch: Stretch<'_>,
+    ) -> Result<Vec<StepResult>, TrainError> {
+        if let Exchange::Drifting(_) = self.exchange {
+            return self.stretch_apart(stretch);
+        }
+        let mut steps = Vec::with_capacity(stretch.steps.len());
+        for (planned, chosen) in stretch.each() {
+            let result = self.step_together(planned, chosen)?;
+            steps.push(result);
+            if !result.score.loss_sum.is_finite() {
+                break;
+            }
+        }
+        Ok(steps)
+    }
+
+    /// Computes the gradients of this rank's micro-batches.
+    pub(super) fn learn(
+        &mut self,
+        planned: PlannedStep,
+        chosen: Chosen<'_>,
+    ) -> Result<Vec<Told>, TrainError> {
+        let Self { network, parameters, state, replica, account, .. } = self;
+        account.step(planned.step);
+        let (start, waited) = (Instant::now(), replica.waited());
+        let told = replica.learn(Model { network, parameters, state }, chosen, planned.look)?;
+        // Micro-batches wait and are computed in turn; in the timeline all waits come first.
+        let input = replica.waited() - waited;
+        account.spent(Activity::InputWait, start, input);
+        account.spent(Activity::Compute, start + input, start.elapsed().saturating_sub(input));
+        Ok(told)
+    }
+
+    /// This rank's part of a step.
+    fn step_together(
+        &mut self,
+        planned: PlannedStep,
+        chosen: Chosen<'_>,
+    ) -> Result<StepResult, TrainError> {
+        let PlannedStep { rate, look, .. } = planned;
+        let cut = self.replica.cut(chosen.now.len(), look);
+        let told = self.learn(planned, chosen)?;
+        let Self { ranks, account, state, .. } = self;
+        // The first thing of a step for which ranks need each other: whoever is early waits here.
+        let told = account.timed(Activity::BarrierWait, || ranks.gather_told(told, state.len()))?;
+        let mut score = BatchScore::default();
+        told.iter().for_each(|own| score.add(own.score));
+        let mut norms = None;
+        if score.loss_sum.is_finite() {
+            let squared = match self.exchange {
+                Exchange::Owned => self.update_piece(cut, rate, look)?,
+                _ => self.update_all(cut, rate, look)?,
+            };
+            told.iter()
+                .for_each(|own| self.network.fold_statistics(&mut self.state, &own.statistics));
+            norms = squared
+                .map(|of_whole| look_at(&told, cut, of_whole))
+                .filter(|_| look == Look::AtNoise);
+        }
+        Ok(StepResult { score, norms })
+    }
+
+    /// Adds up the gradients of all, changes the parameters that this rank owns, and gets the
+    /// others; tells the squared norm of the gradients, where it was needed.
+    fn update_piece(
+        &mut self,
+        cut: MicroBatches,
+        rate: f64,
+        look: Look,
+    ) -> Result<Option<f64>, TrainError> {
+        let Self { replica, ranks, updater, summed, parameters, account, .. } = self;
+        let place = ranks.place();
+        let whole = place == Place::ALONE && cut.count() == 1;
+        if !whole {
+            let nodes = replica.nodes(&cut.of(place));
+            let tree = LeafTree::new(cut.count());
+            account.timed(Activity::Communication, || ranks.sum(tree, &nodes, summed))?;
+        }
+        let (gradients, team) = match whole {
+            true => replica.alone(),
+            false => (&mut summed[..], replica.workspace().team()),
+        };
+        let squared = match updater.clips() || look == Look::AtNoise {
+            true => {
+                let own = account.timed(Activity::Update, || updater.squares(gradients, team));
+                Some(account.timed(Activity::Communication, || ranks.sum_squares(own))?)
+            }
+            false => None,
+        };
+        let size = (rate, squared.map(f64::sqrt));
+        account.timed(Activity::Update, || updater.update(parameters, gradients, size, team));
+        account.timed(Activity::Communication, || ranks.gather(parameters))?;
+        Ok(squared)
+    }
+
+    /// Adds up the gradients of all and changes all parameters, which no other rank can disturb
+    /// any more: a rank that is lost before leaves them as they were.
+    fn update_all(
+        &mut self,
+        cut: MicroBatches,
+        rate: f64,
+        look: Look,
+    ) -> Result<Option<f64>, TrainError> {
+        let Self { replica, ranks, summed, account, exchange, .. } = self;
+        let Exchange::Whole(sum) = exchange else {
+            unreachable!("other exchanges have updates of their own");
+        };
+        let nodes = replica.nodes(&cut.of(ranks.place()));
+        if let WholeSum::Fixed = sum {
+            let tree = LeafTree::new(cut.count());
+            account
+                .timed(Activity::Communication, || ranks.sum_everywhere(tree, &nodes, summed))?;
+        } else {
+            own_sum(&nodes, summed);
+            account.timed(Activity::Communication, || ranks.sum_whole(sum, summed))?;
+        }
+        Ok(self.update_summed(rate, look))
+    }
+
+    /// Changes all parameters by the gradients in `summed`; tells their squared norm, where it was
+    /// needed.
+    pub(super) fn update_summed(&mut self, rate: f64, look: Look) -> Option<f64> {
+        let Self { replica, updater, summed, parameters, account, .. } = self;
+        let team = replica.workspace().team();
+        account.timed(Activity::Update, || {
+            let squared = (updater.clips() || look == Look::AtNoise)
+                .then(|| updater.squares(summed, team).iter().sum::<f64>());
+            updater.update(parameters, summed, (rate, squared.map(f64::sqrt)), team);
+            squared
+        })
+    }
+}
+
+/// What a rank has added up by itself: one node, or nothing where it had no micro-batch.
+pub(super) fn own_sum(nodes: &[&[f32]], into: &mut [f32]) {
+    match nodes.first() {
+        Some(node) => into.copy_from_slice(node),
+        None => into.fill(0.0),
+    }
+}
+
+/// What a look at the noise found.
+fn look_at(told: &[Told], cut: MicroBatches, of_whole: f64) -> GradientNorms {
+    let of_parts = told.iter().map(|own| own.squared).sum::<f64>() / told.len() as f64;
+    let whole: usize = told.iter().map(|own| own.score.examples).sum();
+    GradientNorms { part: cut.mean_size(), of_parts, whole: whole as f64, of_whole }
+}
