@@ -1,5 +1,5 @@
 //! One self-contained HTML file with everything a study found; `queue.rs`, `load.rs`,
-//! `speed.rs` and `predictions.rs` are pages of their own in the same frame.
+//! `speed.rs`, `training.rs` and `predictions.rs` are pages of their own in the same frame.
 
 mod best;
 mod bottlenecks;
@@ -16,6 +16,7 @@ mod shell;
 mod speed;
 mod surface;
 mod table_analysis;
+mod training;
 mod trials;
 mod verdict;
 
@@ -30,6 +31,7 @@ pub use queue::{QueuePage, queue_html};
 pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html};
 pub use surface::{SurfacePage, surface_html};
 pub use table_analysis::{TableReport, table_html};
+pub use training::{RankSum, Timeline, TimelineSpan, TrainingPage, training_html};
 
 /// The sections in order: id, heading and what to look at.
 const SECTIONS: [(&str, &str, &str); 7] = [

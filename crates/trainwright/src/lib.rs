@@ -70,5 +70,6 @@ pub use trainings::job::{JobChannels, job};
 pub use trainings::launched_rank::launched_rank;
 pub use trainings::network::{NetworkRequest, NetworkSummary, describe_network};
 pub use trainings::predictions::{predict, predictions_csv, predictions_page};
-pub use trainings::train::{train, worker};
+pub use trainings::train::{Trained, train, worker};
+pub use trainings::training_page::training_page;
 pub use trainwright_engine::MissingMetric;

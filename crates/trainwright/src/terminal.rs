@@ -38,7 +38,7 @@ pub use queue_simulated::{classes_simulated, queue_simulated};
 pub use queue_units::{WithUnit, in_unit};
 pub use speedtest::speedtest;
 pub use status::status;
-pub use training::train_event;
+pub use training::{train_event, trained};
 
 /// What an analysis says by itself: tables first, then words.
 pub fn analysis(analysis: &Analysis, colour: Colour) -> String {

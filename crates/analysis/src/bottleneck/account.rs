@@ -27,9 +27,9 @@ pub struct RankAccount {
     pub bytes_received: u64,
     /// Messages sent.
     pub messages: u64,
-    /// Time that its thread had a core; absent where it was not measured.
+    /// Time of computing in which its thread had a core; absent where it was not measured.
     pub cpu_s: Option<f64>,
-    /// Time that its thread was ready and had no core; absent where it was not measured.
+    /// Time of computing in which it was ready and had none; absent where it was not measured.
     pub run_queue_s: Option<f64>,
 }
 

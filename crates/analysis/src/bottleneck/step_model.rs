@@ -156,8 +156,10 @@ impl<'a> StepModel<'a> {
 
     /// Time of each rank's computing in which it neither ran nor was ready to: it was stopped.
     fn stopped(&self) -> Vec<f64> {
-        let stopped = |(rank, queued): (&RankAccount, &f64)| match rank.cpu_s {
-            Some(cpu) => (rank.compute_s + rank.update_s - cpu - queued).clamp(0.0, rank.compute_s),
+        // A thread that waits for others of its rank is not stopped, and looks the same.
+        let alone = self.account.threads <= 1;
+        let stopped = |(rank, queued): (&RankAccount, &f64)| match rank.cpu_s.filter(|_| alone) {
+            Some(cpu) => (rank.compute_s - cpu - queued).clamp(0.0, rank.compute_s),
             None => 0.0,
         };
         self.account.ranks.iter().zip(&self.queued_s).map(stopped).collect()

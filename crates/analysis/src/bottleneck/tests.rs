@@ -14,7 +14,7 @@ fn clean(ranks: usize) -> TrainingAccount {
         rank,
         compute_s: 1.0,
         update_s: 0.01,
-        cpu_s: Some(1.01),
+        cpu_s: Some(1.0),
         run_queue_s: Some(0.0),
         ..RankAccount::default()
     };

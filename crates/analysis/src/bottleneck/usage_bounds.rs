@@ -101,16 +101,16 @@ fn disk_seconds(account: &UsageAccount, capacities: Option<&Capacities>) -> f64 
     let seconds = |bytes: Option<u64>, speed: f64| bytes.map_or(0.0, |bytes| bytes as f64 / speed);
     // The speed of memory says nothing of the disk.
     let read = match disk.read_from {
-        ReadFrom::Storage => seconds(account.disk_read_bytes, disk.read_bytes_per_s.median),
+        ReadFrom::Storage => seconds(account.disk_read_bytes, disk.read_bytes_per_s.high),
         ReadFrom::PageCache => 0.0,
     };
-    read + seconds(account.disk_write_bytes, disk.write_bytes_per_s.median)
+    read + seconds(account.disk_write_bytes, disk.write_bytes_per_s.high)
 }
 
 /// Seconds that the link and loopback need for the bytes; each way has a lane of its own.
 fn bandwidth_seconds(account: &UsageAccount, capacities: Option<&Capacities>) -> Option<f64> {
     let outside = account.received_bytes.max(account.sent_bytes).zip(account.link_bytes_per_s);
-    let inside = account.loopback_bytes.zip(capacities.map(|own| own.loopback_bytes_per_s.median));
+    let inside = account.loopback_bytes.zip(capacities.map(|own| own.loopback_bytes_per_s.high));
     let seconds = |own: Option<(u64, f64)>| own.map(|(bytes, speed)| bytes as f64 / speed);
     match (seconds(outside), seconds(inside)) {
         (None, None) => None,

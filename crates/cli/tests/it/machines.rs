@@ -1,6 +1,5 @@
 //! What the machine is and can do, and GPUs of a driver that a test makes itself.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -58,13 +57,11 @@ fn stand_in(lab: &Lab) -> Option<PathBuf> {
 #[test]
 fn trials_of_any_program_have_figures_of_the_gpus() {
     // The trial tells the stand-in that it computes, and goes on until it was looked at twice.
-    let script = "echo $$ 1048576 40 > libstand_in.so.processes\n\
+    let script = ": > libstand_in.so.looks; echo $$ 1048576 40 > libstand_in.so.processes\n\
                   until [ $(wc -c < libstand_in.so.looks) -ge 2 ]; do :; done";
-    let lab = Lab::with_study(&shell_study("[1]", script, ""));
+    let lab = Lab::with_study(&shell_study("[1, 2]", script, ""));
     let Some(library) = stand_in(&lab) else { return };
-    for end in ["processes", "looks"] {
-        fs::write(lab.path(&format!("libstand_in.so.{end}")), "").unwrap();
-    }
+    lab.write("libstand_in.so.processes", "");
     let run = |words: &[&str]| {
         let mut command = lab.command(words);
         command.env("TRAINWRIGHT_NVML", &library);
@@ -92,7 +89,7 @@ fn trials_of_any_program_have_figures_of_the_gpus() {
 
 #[test]
 fn a_driver_that_cannot_be_used_costs_no_trial() {
-    let lab = Lab::with_study(&shell_study("[1]", "true", ""));
+    let lab = Lab::with_study(&shell_study("[1, 2]", "true", ""));
     let mut command = lab.command(&["run", "study.toml"]);
     command.env("TRAINWRIGHT_NVML", lab.path("none.so"));
     let end = End::of(command);

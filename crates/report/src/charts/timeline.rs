@@ -85,9 +85,8 @@ mod tests {
         let series = chart.option["series"].as_array().unwrap();
         assert_eq!(series.len(), 2, "what nobody did has no colour");
         assert_eq!(series[0]["name"], "computing");
-        let expected = json!([
-            [0.0, 0], [500.0, 0], [null, null], [250.0, 1], [750.0, 1], [null, null],
-        ]);
+        let expected =
+            json!([[0.0, 0], [500.0, 0], [null, null], [250.0, 1], [750.0, 1], [null, null],]);
         assert_eq!(series[0]["data"], expected);
         assert_eq!(series[1]["lineStyle"]["color"], "$s2");
         assert_eq!(chart.option["yAxis"]["data"], json!(["rank 0", "rank 3"]));

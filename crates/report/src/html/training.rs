@@ -96,19 +96,25 @@ pub fn training_html(page: &TrainingPage<'_>) -> String {
 }
 
 fn verdict(page: &TrainingPage<'_>) -> String {
-    let mut out = format!("<pre class=\"command\">{}</pre>\n<h3>What binds</h3>\n", escape(page.words));
+    let mut out =
+        format!("<pre class=\"command\">{}</pre>\n<h3>What binds</h3>\n", escape(page.words));
     let Some(own) = page.bottleneck else {
         return out + &note("The ranks of this training kept no account of their time.");
     };
     out += &paragraph(&sentence(&own.text));
-    let mut table = Table::new("What free resources would save", Sorting::Fixed, &["if this were free", "a step would shrink by"]);
+    let mut table = Table::new(
+        "What free resources would save",
+        Sorting::Fixed,
+        &["if this were free", "a step would shrink by"],
+    );
     for free in &own.idealised {
         let share = 100.0 * free.shrinks_by;
         table.push(vec![Cell::text(free.resource.in_words()), Cell::shown(percent(share), share)]);
     }
     out += &table.html();
     if let Some(covered) = own.covered {
-        out += &note(&format!("{} of the training time is accounted for.", percent(100.0 * covered)));
+        out +=
+            &note(&format!("{} of the training time is accounted for.", percent(100.0 * covered)));
     }
     out
 }
@@ -132,7 +138,9 @@ fn steps(page: &TrainingPage<'_>, charts: &mut Charts) -> String {
         return note("No step was followed moment by moment.");
     }
     charts.place("rank-timeline", timeline(&page.steps, &page.timelines, page.activities))
-        + &note("`trainwright train --trace` writes all that was kept, for Perfetto or chrome://tracing.")
+        + &note(
+            "`trainwright train --trace` writes all that was kept, for Perfetto or chrome://tracing.",
+        )
 }
 
 #[cfg(test)]

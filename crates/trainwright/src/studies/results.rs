@@ -16,6 +16,7 @@ use crate::studies::derived::derived_trial;
 use crate::studies::plan_change::{Accepted, PlanChange};
 use crate::studies::planned::design_of;
 use crate::studies::rereading::{apply, reread};
+use crate::trainings::job::kept_account;
 use crate::{Error, Place};
 
 /// A study with its design and what the store holds of it at one moment.
@@ -108,7 +109,8 @@ impl Results {
         let used = |trial: &StoredTrial| {
             let usage =
                 UsageAccount { link_bytes_per_s, ..UsageAccount::of(trial.usage.as_ref()?) };
-            Some(TrialUse { trial: trial.number, usage, training: None })
+            let training = kept_account(&self.place.trial(trial.number));
+            Some(TrialUse { trial: trial.number, usage, training })
         };
         Ok((self.trials.iter().filter_map(used).collect(), capacities))
     }

@@ -9,7 +9,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use trainwright_analysis::{Link, MachineUse, Pace, RankAccount, TrainingAccount};
 use trainwright_probe::{machine, parse_io};
-use trainwright_study::{Capacities, JobSpec, ReadFrom, Strategy};
+use trainwright_study::{Capacities, Consistency, JobSpec, ReadFrom, Strategy};
 use trainwright_train::{Done, RankTimes, Workers};
 
 use crate::questions::machine::kept_capacities;
@@ -33,8 +33,10 @@ impl MachineBefore {
         let disk = disk.filter(|own| own.read_from == ReadFrom::Storage);
         MachineUse {
             run_queue_s: None,
-            disk_read_bytes: disk_read_bytes().zip(self.disk_read_bytes).map(|(now, then)| now - then),
-            disk_bytes_per_s: disk.map(|own| own.read_bytes_per_s.median),
+            disk_read_bytes: disk_read_bytes()
+                .zip(self.disk_read_bytes)
+                .map(|(now, then)| now - then),
+            disk_bytes_per_s: disk.map(|own| own.read_bytes_per_s.high),
             cores_in_use: cpu_s().zip(self.cpu_s).map(|(now, then)| (now - then) / wall),
             cores: Some(machine(Path::new("/")).cores).filter(|cores| *cores > 0),
         }
@@ -72,21 +74,31 @@ pub(super) fn account(
         steps: done.steps,
         ranks: done.ranks.iter().map(rank_account).collect(),
         threads: job.threads,
-        pace: Pace::Together,
-        link: link(done.strategy, workers, capacities.as_ref()),
+        pace: pace(job),
+        link: link(job, workers, capacities.as_ref()),
         machine: before.until_now(capacities.as_ref()),
     })
 }
 
-/// What is between the ranks. Of a link to other machines nothing was measured.
-fn link(strategy: Strategy, workers: Option<&Workers>, capacities: Option<&Capacities>) -> Link {
-    match strategy {
+/// Whether ranks wait for each other.
+fn pace(job: &JobSpec) -> Pace {
+    match (job.strategy, job.consistency) {
+        (Strategy::ParameterServer, Consistency::Async | Consistency::Bounded) => Pace::Alone,
+        _ => Pace::Together,
+    }
+}
+
+/// What is between the ranks: what the link can do at its best, so that no time is blamed on it
+/// that it need not take. Of a link to other machines nothing was measured.
+fn link(job: &JobSpec, workers: Option<&Workers>, capacities: Option<&Capacities>) -> Link {
+    match job.strategy {
         Strategy::OneDevice | Strategy::Mirrored => Link::Memory,
-        Strategy::MultiWorker => {
+        Strategy::LocalSgd if job.workers < 2 => Link::Memory,
+        Strategy::MultiWorker | Strategy::ParameterServer | Strategy::LocalSgd => {
             let here = capacities.filter(|_| !matches!(workers, Some(Workers::Joining { .. })));
             Link::Network {
-                bytes_per_s: here.map(|own| own.loopback_bytes_per_s.median),
-                round_trip_s: here.map(|own| own.round_trip_s.median),
+                bytes_per_s: here.map(|own| own.loopback_bytes_per_s.high),
+                round_trip_s: here.map(|own| own.round_trip_s.low),
             }
         }
     }
@@ -99,9 +111,47 @@ fn rank_account(own: &RankTimes) -> RankAccount {
         input_wait_s: own.input_wait_s,
         barrier_wait_s: own.barrier_wait_s,
         communication_s: own.communication_s,
+        hidden_communication_s: own.hidden_communication_s,
+        server_queue_s: own.server_queue_s,
         update_s: own.update_s,
         bytes_sent: own.bytes_sent,
         bytes_received: own.bytes_received,
-        ..RankAccount::default()
+        messages: own.messages,
+        cpu_s: own.cpu_s,
+        run_queue_s: own.run_queue_s,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(text: &str) -> JobSpec {
+        serde_json::from_str(&format!(
+            r#"{{"network":"mlp","data":"fashion-mnist-sample","seed":1,{text}}}"#
+        ))
+        .unwrap()
+    }
+
+    #[test]
+    fn ranks_of_one_process_have_no_network_between_them() {
+        assert_eq!(link(&job(r#""strategy":"mirrored","replicas":2"#), None, None), Link::Memory);
+        let local = job(r#""strategy":"local-sgd","replicas":2"#);
+        assert_eq!(link(&local, None, None), Link::Memory);
+        let workers = job(r#""strategy":"multi-worker","workers":2"#);
+        let unknown = Link::Network { bytes_per_s: None, round_trip_s: None };
+        assert_eq!(link(&workers, None, None), unknown);
+    }
+
+    #[test]
+    fn asynchronous_workers_do_not_wait_for_each_other() {
+        let servers = |consistency: &str| {
+            job(&format!(
+                r#""strategy":"parameter-server","workers":2,"servers":1,"consistency":"{consistency}""#
+            ))
+        };
+        assert_eq!(pace(&servers("sync")), Pace::Together);
+        assert_eq!(pace(&servers("async")), Pace::Alone);
+        assert_eq!(pace(&job(r#""strategy":"one-device""#)), Pace::Together);
     }
 }
