@@ -167,11 +167,12 @@ pub(crate) enum Verb {
         trainwright train --strategy mirrored --replicas 2 --batch 64\n  \
         trainwright train --strategy multi-worker --workers 2 --batch 64 --micro-batch 16\n  \
         trainwright train --strategy multi-worker --workers 3 --elastic --trace trace.json\n  \
-        trainwright train --strategy local-sgd --workers 2 --sync-every 8")]
+        trainwright train --strategy local-sgd --workers 2 --sync-every 8\n  \
+        trainwright train --strategy parameter-server --workers 2 --servers 1 --consistency async")]
     // So that -1 reaches the check that explains what is wrong with it.
     #[command(allow_negative_numbers = true)]
     Train(Box<TrainArguments>),
-    /// Work for a job that another process trains with `--strategy multi-worker --listen`.
+    /// Work for a job that another process trains with `--listen`, as a worker or a server.
     #[command(after_help = "Example:\n  \
         head -c 32 /dev/urandom | base64 > secret\n  \
         trainwright train --strategy multi-worker --workers 2 --listen 127.0.0.1:7700 \

@@ -48,6 +48,8 @@ pub enum CommError {
         "rank 0, where survivors would meet, is lost or has given this rank up: the group has ended"
     )]
     NoCoordinator,
+    #[error("rank {rank} cannot go on: {why}")]
+    Failed { rank: usize, why: String },
     #[error("this group cannot form again: {0}")]
     CannotRegroup(&'static str),
 }

@@ -133,6 +133,13 @@ impl Group {
         Ok(Self::seated(transport, seat))
     }
 
+    /// Leaves the group, with what is needed to connect again.
+    pub(crate) fn leave(self) -> Result<Seat, CommError> {
+        let Self { transport, seat, .. } = self;
+        transport.check()?;
+        seat.ok_or(CommError::CannotRegroup("its ranks are threads"))
+    }
+
     /// The tag of the next collective: all ranks count alike.
     pub(crate) fn next_tag(&mut self) -> Tag {
         self.operations += 1;

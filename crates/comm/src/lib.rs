@@ -49,6 +49,12 @@
 //! After a loss survivors may call [`Group::regroup`]. They meet at rank 0 under a higher group
 //! number; frames and members of an older number are refused. A group without rank 0 cannot form,
 //! so a network that falls apart never holds two groups of a job.
+//!
+//! # Parameter servers
+//!
+//! Where some ranks own the numbers and others compute gradients, they are connected two by two
+//! ([`Group::into_lines`], [`Line`]), so that a worker may die without ending the others. See
+//! [`Server`], [`Worker`] and [`Leader`]; what waits for what is the [`Consistency`].
 
 #[cfg(target_endian = "big")]
 compile_error!("numbers are sent as they lie in memory, which must be little-endian");
@@ -63,9 +69,11 @@ mod error;
 mod frame;
 mod group;
 mod leaves;
+mod lines;
 mod overlap;
 mod pieces;
 mod rendezvous;
+mod servers;
 mod tcp;
 mod threads;
 mod transport;
@@ -76,7 +84,13 @@ pub use compression::{Rounding, TopK};
 pub use error::{CommError, Loss, Refusal};
 pub use group::Group;
 pub use leaves::{LeafTree, TreeSum};
+pub use lines::{Line, Message, Words};
 pub use overlap::{OverlapTimes, Unfinished};
 pub use pieces::Pieces;
 pub use rendezvous::{Coordinator, JoinOptions, Secret, join};
+pub use servers::{
+    Applied, AppliedPush, Consistency, Done, Finished, Gradients, Job, Leader, Order as WorkOrder,
+    Owner, Push, Pushed, Ran, Server, ServerAccount, Share, Staleness, StepPlan, Stretch, Worker,
+    text_of_words, words_of_text,
+};
 pub use transport::{Outgoing, Place, Source, Tag, Take, Traffic, Transport};

@@ -25,6 +25,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
 use crate::error::{CommError, Loss};
+use crate::lines::Line;
 use crate::tcp::{Mesh, TcpTransport, Timing};
 pub use coordinator::Coordinator;
 use link::Roll;
@@ -90,23 +91,34 @@ pub(crate) struct Seat {
     rank: usize,
     size: usize,
     group: u32,
+    /// Where each rank listens.
+    addresses: Vec<SocketAddr>,
 }
 
 impl Seat {
     /// Connects with the others of a roll.
     fn sit_down(&mut self, roll: &Roll) -> Result<TcpTransport, CommError> {
         (self.rank, self.size, self.group) = (roll.rank, roll.addresses.len(), roll.group);
-        let until = Instant::now() + self.options.patience;
-        let mesh = link::link(roll, &self.listener, &self.options.secret, until)?;
-        self.begin(mesh)
+        self.addresses.clone_from(&roll.addresses);
+        let mesh = self.connect(roll)?;
+        TcpTransport::new(mesh, self.options.timing()).map_err(|source| self.trouble(source))
     }
 
-    fn begin(&self, mesh: Mesh) -> Result<TcpTransport, CommError> {
-        TcpTransport::new(mesh, self.options.timing()).map_err(|source| CommError::Socket {
-            what: "set up the connections of",
-            address: format!("rank {}", self.rank),
-            source,
-        })
+    /// Connects anew with all others, under the next group number, by lines that end one by one.
+    pub(crate) fn lines(self) -> Result<Vec<Option<Line>>, CommError> {
+        let (rank, group, job) = (self.rank, self.group + 1, self.job);
+        let mesh = self.connect(&Roll { rank, group, job, addresses: self.addresses.clone() })?;
+        mesh.into_lines(self.options.timing()).map_err(|source| self.trouble(source))
+    }
+
+    fn connect(&self, roll: &Roll) -> Result<Mesh, CommError> {
+        let until = Instant::now() + self.options.patience;
+        link::link(roll, &self.listener, &self.options.secret, until)
+    }
+
+    fn trouble(&self, source: std::io::Error) -> CommError {
+        let address = format!("rank {}", self.rank);
+        CommError::Socket { what: "set up the connections of", address, source }
     }
 
     /// Meets the survivors again after `loss`, which the old group has given.

@@ -1,6 +1,7 @@
 //! Ranks as processes: a connection between every two of them.
 
 mod control;
+mod line;
 mod receiving;
 mod sending;
 mod watch;

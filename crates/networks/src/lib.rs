@@ -53,5 +53,6 @@ pub use optimizers::sgd::Sgd;
 pub use schedule::{Schedule, ScheduleShape, StepSize};
 pub use sparse::examples::{FeatureOrder, SparseDraft, SparseSet};
 pub use sparse::logistic::{SparseEvaluation, SparseLogistic, SparseMode, SparseRule};
+pub use sparse::pieces::{RowFinder, SparseGradients, SparsePiece};
 pub use sparse::weight_table::SparseBatch;
 pub use threads::team::Team;

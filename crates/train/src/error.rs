@@ -33,8 +33,22 @@ pub enum TrainError {
         )
     )]
     Lost { error: Box<CommError>, checkpoint: Option<PathBuf> },
-    #[error("strategy `{strategy}` is not built yet; `multi-worker` trains on several processes")]
-    NotBuilt { strategy: &'static str },
+    #[error(
+        "{who}: {error}; {}",
+        checkpoint.as_ref().map_or_else(
+            || "nothing was kept: train with --checkpoint to go on after a loss".to_owned(),
+            |path| format!("go on from {} with --resume", path.display())
+        )
+    )]
+    LostRole { who: String, error: Box<CommError>, checkpoint: Option<PathBuf> },
+    #[error(
+        "{option} is for strategy `parameter-server`; a run of `{strategy}` gives the same bits again as it is"
+    )]
+    OnlyServers { option: &'static str, strategy: &'static str },
+    #[error("cannot read the record {}: {source}", path.display())]
+    ReadRecord { path: PathBuf, source: std::io::Error },
+    #[error("record {}, line {line}: {problem}", path.display())]
+    Record { path: PathBuf, line: usize, problem: String },
     #[error("no program was named that starts workers; use the command `train`")]
     NoWorkers,
     #[error("cannot start the worker {}: {source}", program.display())]

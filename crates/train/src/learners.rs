@@ -2,7 +2,8 @@
 //!
 //! `learner.rs` is the trait that the loop knows; `dense.rs` and `sparse.rs` are the learners.
 //! `described.rs` builds the network that a job names, `optimizers.rs` its
-//! optimiser, and `memory_limit.rs` refuses what the machine cannot hold.
+//! optimiser, and `memory_limit.rs` refuses what the machine cannot hold. `served.rs` is for learners
+//! whose parameters are with servers.
 
 pub(crate) mod dense;
 pub(crate) mod described;
@@ -11,4 +12,5 @@ pub(crate) mod fake;
 pub(crate) mod learner;
 pub(crate) mod memory_limit;
 mod optimizers;
+pub(crate) mod served;
 pub(crate) mod sparse;

@@ -4,4 +4,5 @@ pub(crate) mod local_sgd;
 pub(crate) mod mirrored;
 pub(crate) mod multi_worker;
 pub(crate) mod one_device;
+pub(crate) mod parameter_server;
 mod rank;

@@ -28,7 +28,7 @@ use crate::outputs::fingerprint::parameters_hash;
 use crate::outputs::tensorboard::Board;
 use crate::outputs::trace::write_trace;
 use crate::strategies::multi_worker::Workers;
-use crate::strategies::{local_sgd, mirrored, multi_worker, one_device};
+use crate::strategies::{local_sgd, mirrored, multi_worker, one_device, parameter_server};
 use crate::train::divergence::DivergedBy;
 use crate::train::early_stopping::Patience;
 use crate::train::pace::Pace;
@@ -51,10 +51,14 @@ pub struct TrainOptions {
     pub trace: Option<PathBuf>,
     /// Most pixels that a picture file may have; what the environment says where `None`.
     pub max_pixels: Option<PixelLimit>,
-    /// How the workers of a job come to it.
+    /// How workers and servers come to the job; servers and their workers are threads where `None`.
     pub workers: Option<Workers>,
     /// How long a worker may be silent before it counts as lost; ten seconds where `None`.
     pub patience: Option<Duration>,
+    /// File for a record of which gradients servers applied, by which the run can be computed again.
+    pub record: Option<PathBuf>,
+    /// The record of a run to be computed again.
+    pub replay: Option<PathBuf>,
 }
 
 pub(crate) type Listener<'a> = &'a mut dyn FnMut(&TrainEvent) -> Flow;
@@ -81,14 +85,18 @@ pub fn train_with(
     on_event: Listener<'_>,
 ) -> Result<TrainOutcome, TrainError> {
     job.check()?;
+    let again = [("--record", &options.record), ("--replay", &options.replay)];
+    if let Some((option, _)) = again.into_iter().find(|own| own.1.is_some())
+        && job.strategy != Strategy::ParameterServer
+    {
+        return Err(TrainError::OnlyServers { option, strategy: job.strategy.word() });
+    }
     match job.strategy {
         Strategy::OneDevice => one_device::train(job, options, on_event),
         Strategy::Mirrored => mirrored::train(job, options, on_event),
         Strategy::MultiWorker => multi_worker::train(job, options, on_event),
         Strategy::LocalSgd => local_sgd::train(job, options, on_event),
-        strategy @ Strategy::ParameterServer => {
-            Err(TrainError::NotBuilt { strategy: strategy.word() })
-        }
+        Strategy::ParameterServer => parameter_server::train(job, options, on_event),
     }
 }
 
@@ -436,8 +444,12 @@ fn of_ranks(told: Vec<Told>) -> impl Iterator<Item = (RankTimes, RankTimeline)> 
 
 /// The order of an epoch's examples, the same on every rank.
 pub(crate) fn order_of(job: &JobSpec, learner: &dyn Learner, epoch: u32, pool: &[u32]) -> Vec<u32> {
-    let seed = Seed::new(job.seed).derive(SHUFFLE).derive(epoch.into());
-    learner.order(epoch, seed, pool)
+    learner.order(epoch, shuffle_seed(job, epoch), pool)
+}
+
+/// What decides the order of an epoch's examples.
+pub(crate) fn shuffle_seed(job: &JobSpec, epoch: u32) -> Seed {
+    Seed::new(job.seed).derive(SHUFFLE).derive(epoch.into())
 }
 
 /// Examples to learn from and, where the job stops early, a tenth that is held out.

@@ -105,6 +105,8 @@ impl Error {
                 | TrainError::NoCheckpoint { .. }
                 | TrainError::NoSuchClass { .. }
                 | TrainError::SparseOnnx
+                | TrainError::OnlyServers { .. }
+                | TrainError::Record { .. }
                 | TrainError::TooLarge { .. }
                 | TrainError::TooManyFeatures { .. }
                 | TrainError::Checkpoint { .. },

@@ -206,6 +206,13 @@ pub(crate) struct KeepingArguments {
     /// chrome://tracing or Perfetto.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Write down which gradients the servers of parameter-server apply, and in which order, so
+    /// that the run can be computed again.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Compute a run again, to the bit, from what --record wrote; give the same job.
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    pub replay: Option<PathBuf>,
     /// Folder for TensorBoard event files: losses, accuracies, hyperparameters, histograms of the
     /// parameters, pictures.
     #[arg(long, value_name = "FOLDER")]
@@ -213,7 +220,7 @@ pub(crate) struct KeepingArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Workers elsewhere (--workers)")]
+#[command(next_help_heading = "Workers and servers elsewhere")]
 pub(crate) struct MeetingArguments {
     /// Wait here for workers that join with `trainwright worker` instead of starting them. Where
     /// torchrun, mpirun or srun has started this command several times, rank 0 waits and the

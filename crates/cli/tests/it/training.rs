@@ -7,4 +7,5 @@ mod jobs;
 mod learning;
 mod networks;
 mod predictions;
+mod servers;
 mod workers;

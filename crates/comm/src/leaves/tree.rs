@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::completion::Completion;
+
 /// The tree over the leaves of a step.
 ///
 /// ```
@@ -46,6 +48,17 @@ impl LeafTree {
     /// The largest nodes that lie within the leaves of a rank, in order.
     pub fn nodes_of(&self, rank: usize, ranks: usize) -> Vec<Range<usize>> {
         self.nodes_within(&[self.range(rank, ranks)])
+    }
+
+    /// Adds up the nodes of so many ranks, which [`Self::nodes_of`] lists for each, in their order.
+    ///
+    /// # Panics
+    /// Where they are not those nodes, or have another length than the sum.
+    pub fn add_up(&self, ranks: usize, nodes: &[&[f32]], into: &mut [f32]) {
+        let all: Vec<Range<usize>> =
+            (0..ranks).flat_map(|rank| self.nodes_of(rank, ranks)).collect();
+        assert_eq!(all.len(), nodes.len(), "the nodes are not those of {ranks} ranks");
+        Completion::new(*self, &all).sum(nodes, into);
     }
 
     /// The largest nodes all of whose leaves lie in these ranges, in order. The ranges ascend.

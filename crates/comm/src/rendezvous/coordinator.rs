@@ -69,6 +69,7 @@ impl Coordinator {
             rank: 0,
             size,
             group: 0,
+            addresses: Vec::new(),
         };
         let roll = {
             let mut gathering = Gathering::new(size, 0, None, &seat.options.fingerprint);

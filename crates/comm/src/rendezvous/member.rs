@@ -40,6 +40,7 @@ pub fn join(
         rank: 0,
         size: 0,
         group: 0,
+        addresses: Vec::new(),
     };
     let roll = ask(&seat, Wire::new(stream, found.to_string(), until), wanted)?;
     seat.job = roll.job;

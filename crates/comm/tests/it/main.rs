@@ -11,3 +11,4 @@ mod overlap;
 mod partition;
 mod processes;
 mod regrouping;
+mod servers;

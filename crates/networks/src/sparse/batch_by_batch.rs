@@ -11,6 +11,7 @@ use crate::arithmetic::kernels::kernels;
 use crate::losses::logistic::{log_loss, residual as residual_of};
 use crate::losses::loss::BatchScore;
 use crate::sparse::examples::{Features, HOT, Row};
+use crate::sparse::pieces::SparseGradients;
 use crate::sparse::update_rules::SparseUpdate;
 use crate::sparse::weight_table::{SparseBatch, Table, call_cells, call_place, call_row, dot};
 use crate::threads::parts::{Cut, Parts};
@@ -73,6 +74,8 @@ struct Plan {
     /// Features that are hot.
     hot: usize,
     rate: f32,
+    /// Examples whose mean loss is meant.
+    of: usize,
 }
 
 kernels! {
@@ -97,20 +100,7 @@ impl<U: SparseUpdate> Table<U> {
         rate: f32,
         team: &mut Team,
     ) -> BatchScore {
-        self.check(batch.set);
-        let plan = self.plan(batch, rate, team.threads());
-        let mut room = std::mem::take(&mut self.room);
-        {
-            let parts = Parts::new(&mut room.parts[..plan.parts], Cut::Every(1));
-            let end = |part: usize| part * batch.chosen.len() / plan.parts;
-            let examine = match batch.set.is_of_ones() {
-                true => Self::examine::<true>,
-                false => Self::examine::<false>,
-            };
-            team.run(plan.parts, &|part| {
-                examine(self, batch, end(part)..end(part + 1), plan, &mut parts.take(part)[0]);
-            });
-        }
+        let (plan, mut room) = self.examine_all(batch, (batch.chosen.len(), rate), team);
         let mut score = BatchScore::default();
         let found = &room.parts[..plan.parts];
         found.iter().for_each(|part| score.add(part.score));
@@ -125,6 +115,60 @@ impl<U: SparseUpdate> Table<U> {
         score
     }
 
+    /// Tells the gradients of the mean loss of `of` examples by the chosen ones, in the order in
+    /// which [`Self::train_batch`] uses them.
+    pub(crate) fn batch_gradients(
+        &mut self,
+        batch: SparseBatch<'_>,
+        of: usize,
+        team: &mut Team,
+        into: &mut SparseGradients,
+    ) -> BatchScore {
+        let (plan, room) = self.examine_all(batch, (of, 0.0), team);
+        let found = &room.parts[..plan.parts];
+        let mut score = BatchScore::default();
+        found.iter().for_each(|part| score.add(part.score));
+        let residuals = found.iter().flat_map(|part| &part.residuals);
+        let bias = residuals.fold(0.0, |sum, residual| sum + residual);
+        into.push(self.cells.len() as u32, bias);
+        for id in 0..plan.hot {
+            let gradient = found.iter().fold(0.0, |sum, part| sum + part.hot[id]);
+            if gradient != 0.0 {
+                into.push(id as u32, gradient);
+            }
+        }
+        for owner in 0..plan.owners {
+            let others = found.iter().flat_map(|part| &part.others[owner]);
+            others.for_each(|&(id, gradient)| into.push(id, gradient));
+        }
+        self.room = room;
+        score
+    }
+
+    /// Computes the margins and gradients of all parts of a batch; the mean is that of `of`
+    /// examples. The room goes back to the table afterwards.
+    fn examine_all(
+        &mut self,
+        batch: SparseBatch<'_>,
+        (of, rate): (usize, f32),
+        team: &mut Team,
+    ) -> (Plan, BatchRoom) {
+        self.check(batch.set);
+        let plan = Plan { of, ..self.plan(batch, rate, team.threads()) };
+        let mut room = std::mem::take(&mut self.room);
+        let parts = Parts::new(&mut room.parts[..plan.parts], Cut::Every(1));
+        let end = |part: usize| part * batch.chosen.len() / plan.parts;
+        let examine = match batch.set.is_of_ones() {
+            true => Self::examine::<true>,
+            false => Self::examine::<false>,
+        };
+        team.run(plan.parts, &|part| {
+            examine(self, batch, end(part)..end(part + 1), plan, &mut parts.take(part)[0]);
+        });
+        drop(parts);
+        (plan, room)
+    }
+
     fn plan(&self, batch: SparseBatch<'_>, rate: f32, threads: usize) -> Plan {
         let features = batch.set.features_of(batch.chosen.len());
         let parts = (features / FEATURES_OF_A_PART).clamp(1, PARTS);
@@ -133,7 +177,7 @@ impl<U: SparseUpdate> Table<U> {
         let hot = if features < 2 * hot { 0 } else { hot };
         let threads = threads.min(parts);
         let owners = if hot == self.cells.len() { 1 } else { 1 << threads.ilog2() };
-        Plan { threads, parts, owners, hot, rate }
+        Plan { threads, parts, owners, hot, rate, of: batch.chosen.len() }
     }
 
     /// Computes the margins and gradients of a part.
@@ -159,7 +203,7 @@ impl<U: SparseUpdate> Table<U> {
             margins[place] = bias + unsafe { dot::<U>(cells, features) };
             truths[place] = f32::from(u8::from(positive));
         }
-        compute_residuals(margins, truths, 1.0 / batch.chosen.len() as f32, residuals);
+        compute_residuals(margins, truths, 1.0 / plan.of as f32, residuals);
         *score = log_loss(margins, truths);
         for (place, (&example, &residual)) in chosen.iter().zip(&*residuals).enumerate() {
             later.get(place + PLACE_AHEAD).into_iter().for_each(|&later| call_place(rows, later));

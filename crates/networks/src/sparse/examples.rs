@@ -224,6 +224,12 @@ impl Features<'_> {
 }
 
 impl SparseSet {
+    /// New numbers of the features of an example.
+    pub(crate) fn rows_of(&self, example: u32) -> &[u32] {
+        let Place { start, length, .. } = self.places[example as usize];
+        &self.ids[start..start + length as usize]
+    }
+
     /// How many examples there are.
     pub fn len(&self) -> usize {
         self.positive.len()

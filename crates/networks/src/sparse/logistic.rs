@@ -62,7 +62,7 @@ pub enum SparseMode {
 #[derive(Debug)]
 pub struct SparseLogistic {
     order: FeatureOrder,
-    table: AnyTable,
+    pub(super) table: AnyTable,
 }
 
 /// How well a set is predicted.
@@ -76,7 +76,7 @@ pub struct SparseEvaluation {
 
 /// One table for each rule.
 #[derive(Debug)]
-enum AnyTable {
+pub(super) enum AnyTable {
     Sgd(Table<Descent>),
     AdaGrad(Table<SparseAdaGrad>),
     Ftrl(Table<Ftrl>),
@@ -92,6 +92,20 @@ macro_rules! with_table {
         }
     };
 }
+pub(super) use with_table;
+
+impl AnyTable {
+    /// The table of a rule, with so many zeros.
+    pub(super) fn new(rule: SparseRule, features: usize) -> Self {
+        match rule {
+            SparseRule::Sgd => Self::Sgd(Table::new(Descent, features)),
+            SparseRule::AdaGrad => Self::AdaGrad(Table::new(SparseAdaGrad, features)),
+            SparseRule::Ftrl { beta, l1, l2 } => {
+                Self::Ftrl(Table::new(Ftrl { beta, l1, l2 }, features))
+            }
+        }
+    }
+}
 
 /// Examples that are scored at a time by one thread, unless that makes too many chunks.
 const CHUNK: usize = 1024;
@@ -100,14 +114,7 @@ const MOST_CHUNKS: usize = 1024;
 impl SparseLogistic {
     /// A model whose weights are 0.
     pub fn new(rule: SparseRule, order: FeatureOrder) -> Self {
-        let features = order.features();
-        let table = match rule {
-            SparseRule::Sgd => AnyTable::Sgd(Table::new(Descent, features)),
-            SparseRule::AdaGrad => AnyTable::AdaGrad(Table::new(SparseAdaGrad, features)),
-            SparseRule::Ftrl { beta, l1, l2 } => {
-                AnyTable::Ftrl(Table::new(Ftrl { beta, l1, l2 }, features))
-            }
-        };
+        let table = AnyTable::new(rule, order.features());
         Self { order, table }
     }
 

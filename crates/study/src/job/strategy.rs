@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::network_name::NetworkName;
 use crate::job::schedule::Schedule;
-use crate::job::{JobError, JobSpec};
+use crate::job::{JobError, JobSpec, UpdateMode};
 
 /// How training is spread over devices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -213,6 +213,16 @@ impl JobSpec {
                 "replicas of `local-sgd` have no common gradients whose noise could be measured",
             ),
             (
+                "schedule",
+                servers && self.schedule == Schedule::NoiseScale,
+                "workers of `parameter-server` do not measure the noise of their gradients",
+            ),
+            (
+                "update",
+                servers && self.update == UpdateMode::Hogwild,
+                "`hogwild` is for the threads of `one-device`; servers have consistency `async`",
+            ),
+            (
                 "staleness",
                 self.staleness > 0 && self.consistency != Consistency::Bounded,
                 "only consistency `bounded` has it",
@@ -333,6 +343,7 @@ mod tests {
             (r#""strategy":"local-sgd","replicas":2,"workers":2"#, "workers"),
             (r#""strategy":"local-sgd","replicas":2,"schedule":"noise-scale""#, "schedule"),
             (r#""strategy":"parameter-server","staleness":1"#, "staleness"),
+            (r#""strategy":"parameter-server","schedule":"noise-scale""#, "schedule"),
             (r#""strategy":"parameter-server","workers":2,"backup":2"#, "backup"),
             (r#""strategy":"mirrored","compress":"f16","all_reduce":"ring""#, "compress"),
             (r#""scaling":"per-replica""#, "scaling"),

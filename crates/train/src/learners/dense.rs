@@ -13,6 +13,7 @@ pub(crate) mod micro_batches;
 mod orders;
 mod ranks;
 mod replica;
+pub(crate) mod served;
 mod steps;
 mod survivors;
 mod updater;

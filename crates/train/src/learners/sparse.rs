@@ -1,5 +1,7 @@
 //! Logistic regression on sparse examples of libsvm files.
 
+pub(crate) mod served;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -75,6 +77,23 @@ impl SparseSplits {
         let order = FeatureOrder::of(&train, features);
         Ok(Self { train: train.ordered(&order), test: test.ordered(&order), order })
     }
+
+    /// Rows of the model: one a feature, and the bias.
+    pub(crate) fn rows(&self) -> usize {
+        self.order.features() + 1
+    }
+}
+
+/// How gradients change the weights of a job.
+fn rule_of(job: &JobSpec) -> SparseRule {
+    match job.optimizer {
+        Optimizer::AdaGrad => SparseRule::AdaGrad,
+        Optimizer::Ftrl => {
+            let (l1, l2) = (job.l1 as f32, job.weight_decay.unwrap_or(0.0) as f32);
+            SparseRule::Ftrl { beta: BETA, l1, l2 }
+        }
+        _ => SparseRule::Sgd,
+    }
 }
 
 /// Whether there is memory for the weights of all features up to one.
@@ -133,19 +152,11 @@ impl<'a> SparseLearner<'a> {
     /// # Errors
     /// When the system does not give the threads.
     pub(crate) fn new(job: &JobSpec, splits: &'a SparseSplits) -> Result<Self, TrainError> {
-        let rule = match job.optimizer {
-            Optimizer::AdaGrad => SparseRule::AdaGrad,
-            Optimizer::Ftrl => {
-                let (l1, l2) = (job.l1 as f32, job.weight_decay.unwrap_or(0.0) as f32);
-                SparseRule::Ftrl { beta: BETA, l1, l2 }
-            }
-            _ => SparseRule::Sgd,
-        };
         let mode = match job.update {
             UpdateMode::Sync => SparseMode::Sync,
             UpdateMode::Hogwild => SparseMode::Async,
         };
-        let model = SparseLogistic::new(rule, splits.order.clone());
+        let model = SparseLogistic::new(rule_of(job), splits.order.clone());
         let team = Team::new(job.threads as usize)?;
         Ok(Self { splits, model, mode, team, account: Account::new() })
     }

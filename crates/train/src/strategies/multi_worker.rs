@@ -11,8 +11,9 @@ use std::time::Duration;
 use trainwright_comm::{CommError, Coordinator, Group, JoinOptions, Secret, join};
 use trainwright_networks::processor_kind;
 use trainwright_records::pictures::PixelLimit;
-use trainwright_study::JobSpec;
+use trainwright_study::{JobSpec, Strategy};
 
+use super::parameter_server;
 use super::rank::{follow, lead, opened};
 use crate::checkpoints::last_checkpoint;
 use crate::error::TrainError;
@@ -73,10 +74,9 @@ pub(crate) fn train(
 ) -> Result<TrainOutcome, TrainError> {
     // What is wrong with the job is told before anything is started.
     let (pictures, load_s) = opened(job, options.max_pixels)?;
-    let (mut group, started) = gathered(job, options)?;
+    let (mut group, started) = gathered(job.workers as usize, options)?;
     if let Some(group) = &mut group {
-        let mut text = serde_json::to_vec(job).expect("a job is made of texts and numbers");
-        group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?;
+        hand_job(group, job)?;
     }
     let outcome = lead(group, job, options, (&pictures, load_s), on_event);
     let outcome = outcome.map_err(|error| explained(error, options));
@@ -98,16 +98,31 @@ pub fn work(request: &WorkRequest) -> Result<(), TrainError> {
     let mut text = Vec::new();
     group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?;
     let job: JobSpec = serde_json::from_slice(&text).map_err(|_| TrainError::UnknownOrder)?;
+    if job.strategy == Strategy::ParameterServer {
+        return parameter_server::follow(group, &job, request.max_pixels);
+    }
     let (pictures, _) = opened(&job, request.max_pixels)?;
     follow(group, &job, &pictures)
 }
 
-/// Rank 0 of a group of all workers; none for a single one.
-fn gathered(
-    job: &JobSpec,
+/// Gives the job to all that have come.
+///
+/// # Errors
+/// When one is lost.
+pub(super) fn hand_job(group: &mut Group, job: &JobSpec) -> Result<(), TrainError> {
+    let mut text = serde_json::to_vec(job).expect("a job is made of texts and numbers");
+    Ok(group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?)
+}
+
+/// Rank 0 of a group of so many; none for a single one.
+///
+/// # Errors
+/// When one does not come.
+pub(super) fn gathered(
+    count: usize,
     options: &TrainOptions,
 ) -> Result<(Option<Group>, StartedWorkers), TrainError> {
-    let (count, patience) = (job.workers as usize, options.patience);
+    let patience = options.patience;
     if count == 1 {
         return Ok((None, StartedWorkers::none()));
     }

@@ -63,7 +63,7 @@ pub(super) fn follow(group: Group, job: &JobSpec, pictures: &Pictures) -> Result
 }
 
 /// Most examples of a step of the job.
-fn largest_batch(job: &JobSpec, pictures: &Pictures) -> usize {
+pub(super) fn largest_batch(job: &JobSpec, pictures: &Pictures) -> usize {
     let grows = matches!(job.schedule, Schedule::GrowBatch { .. } | Schedule::NoiseScale);
     let grown = if grows { pictures.len(SetPart::Train) / 10 } else { 1 };
     (job.global_batch() as usize).max(grown)

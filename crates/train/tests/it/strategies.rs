@@ -35,7 +35,7 @@ outputs = 3
 "#;
 
 /// A set of so many grey pictures with that side, in three classes that differ in brightness.
-fn pictures(count: u32, side: usize) -> TempDir {
+pub(crate) fn pictures(count: u32, side: usize) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (prefix, count) in [("train", count), ("t10k", 9)] {
         let mut images = vec![0, 0, 8, 3];
@@ -57,7 +57,7 @@ fn pictures(count: u32, side: usize) -> TempDir {
     folder
 }
 
-fn job(data: &Path, keys: &Value) -> JobSpec {
+pub(crate) fn job(data: &Path, keys: &Value) -> JobSpec {
     let mut all = json!({ "data": data, "seed": 5, "batch": 16, "lr": 0.01, "epochs": 2 });
     all.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
     serde_json::from_value(all).unwrap()

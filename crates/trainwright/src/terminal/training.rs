@@ -128,7 +128,23 @@ fn rank_table(ranks: &[RankTimes]) -> String {
             own.messages.to_string(),
         ]);
     }
-    format!("\n{}", table.to_string().trim_end())
+    let served = ranks.iter().filter(|own| !own.staleness.is_empty()).map(served_line);
+    format!("\n{}{}", table.to_string().trim_end(), served.collect::<String>())
+}
+
+/// What a server applied, and how old the numbers were that it was computed from.
+fn served_line(own: &RankTimes) -> String {
+    let applied: u64 = own.staleness.iter().sum();
+    let updates = (0..).zip(&own.staleness).map(|(stale, count): (u64, &u64)| stale * count);
+    format!(
+        "\nserver of rank {}: {applied} gradients applied, staleness {:.2} in the mean and at most {}; \
+         {} dropped; pushes waited {:.2} s",
+        own.rank,
+        updates.sum::<u64>() as f64 / applied.max(1) as f64,
+        own.staleness.len() - 1,
+        own.dropped,
+        own.server_queue_s,
+    )
 }
 
 #[cfg(test)]
@@ -149,6 +165,25 @@ mod tests {
         );
         let stopped = TrainEvent::Stopped(Stopped { epochs: 0, steps: 7, time_s: 1.0 });
         assert_eq!(train_event(&stopped).as_deref(), Some("stopped after 7 steps"));
+    }
+
+    #[test]
+    fn a_server_tells_how_stale_its_gradients_were() {
+        let server = RankTimes {
+            rank: 3,
+            staleness: vec![2, 1, 0, 1],
+            dropped: 5,
+            server_queue_s: 0.25,
+            ..RankTimes::default()
+        };
+        let table = rank_table(&[RankTimes::default(), server]);
+        assert!(
+            table.ends_with(
+                "\nserver of rank 3: 4 gradients applied, staleness 1.00 in the mean and at most 3; \
+                 5 dropped; pushes waited 0.25 s"
+            ),
+            "{table}"
+        );
     }
 
     #[test]

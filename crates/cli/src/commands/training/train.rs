@@ -134,6 +134,8 @@ fn options(arguments: &TrainArguments) -> TrainOptions {
         max_pixels: arguments.max_pixels,
         workers: workers(arguments),
         patience: arguments.meeting.patience,
+        record: keeping.record.clone(),
+        replay: keeping.replay.clone(),
     }
 }
 

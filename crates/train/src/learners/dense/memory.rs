@@ -201,11 +201,11 @@ fn dealt_out(residuals: Vec<Vec<f32>>, ranks: usize, count: usize) -> Vec<Vec<f3
 }
 
 /// A count as numbers of sixteen bits, which `f32` holds exactly.
-fn steps_to_words(steps: u64) -> [f32; 4] {
+pub(super) fn steps_to_words(steps: u64) -> [f32; 4] {
     [0, 16, 32, 48].map(|shift| (steps >> shift & 0xffff) as f32)
 }
 
-fn words_to_steps(words: &[f32]) -> u64 {
+pub(super) fn words_to_steps(words: &[f32]) -> u64 {
     words.iter().rev().fold(0, |sum, &word| sum << 16 | word as u64)
 }
 

@@ -98,6 +98,19 @@ impl<'a> Replica<'a> {
         self.sum = None;
     }
 
+    /// Takes a place among the ranks for one step, and adds up as that asks for.
+    pub(super) fn stand(&mut self, place: Place, leaves: Leaves) {
+        if self.place != place {
+            self.move_to(place);
+        }
+        self.leaves = leaves;
+    }
+
+    /// How a step is cut for so many ranks.
+    pub(super) fn cut_for(&self, examples: usize, ranks: usize) -> MicroBatches {
+        MicroBatches::new(examples, self.micro_batch, ranks, Look::No)
+    }
+
     /// How a step is cut.
     pub(super) fn cut(&self, examples: usize, look: Look) -> MicroBatches {
         MicroBatches::new(examples, self.micro_batch, self.place.ranks, look)

@@ -43,13 +43,25 @@ impl Updater {
         &mut self,
         parameters: &mut [f32],
         gradients: &mut [f32],
+        size: (f64, Option<f64>),
+        team: &mut Team,
+    ) {
+        let piece = self.piece.clone();
+        self.update_piece(&mut parameters[piece], gradients, size, team);
+    }
+
+    /// The same where the parameters are those of the piece alone.
+    pub(super) fn update_piece(
+        &mut self,
+        parameters: &mut [f32],
+        gradients: &mut [f32],
         (rate, norm): (f64, Option<f64>),
         team: &mut Team,
     ) {
         if let (Some(limit), Some(norm)) = (self.clip_norm, norm) {
             clip_to_norm(gradients, norm, limit, team);
         }
-        self.optimizer.step(&mut parameters[self.piece.clone()], gradients, rate, team);
+        self.optimizer.step(parameters, gradients, rate, team);
     }
 
     /// What the optimiser remembers of the piece.

@@ -4,14 +4,20 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use trainwright_comm::Secret;
 
 use crate::error::TrainError;
 
+/// How long processes that were sent home may take.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// How often they are looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
 /// Worker processes that were started here; those that still run end with it.
-pub(super) struct StartedWorkers(Vec<Child>);
+pub(in crate::strategies) struct StartedWorkers(Vec<Child>);
 
 impl StartedWorkers {
     /// No process.
@@ -31,8 +37,10 @@ impl StartedWorkers {
         patience: Option<Duration>,
     ) -> Result<Self, TrainError> {
         let mut started = Self::none();
-        for _ in 0..count {
-            let words = ["worker", "--join", address, "--secret-file", "/dev/stdin"];
+        for rank in 1..=count {
+            let rank = rank.to_string();
+            let words =
+                ["worker", "--join", address, "--secret-file", "/dev/stdin", "--rank", &rank];
             let mut command = Command::new(program);
             command.args(words);
             if let Some(patience) = patience {
@@ -57,6 +65,17 @@ impl StartedWorkers {
         for mut child in self.0.drain(..) {
             // A worker that is gone already is as well.
             let _ = child.wait();
+        }
+    }
+
+    /// Gives them some time to end by themselves, as those do that were sent home, then ends those
+    /// that still run: one that was given up may be stopped for good.
+    pub(in crate::strategies) fn end_soon(mut self) {
+        let until = Instant::now() + FAREWELL;
+        while Instant::now() < until
+            && self.0.iter_mut().any(|child| matches!(child.try_wait(), Ok(None)))
+        {
+            std::thread::sleep(LOOK_EVERY);
         }
     }
 

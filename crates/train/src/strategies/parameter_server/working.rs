@@ -1,0 +1,185 @@
+//! What a worker does: shares from the leader, numbers from the servers, gradients back.
+
+use std::time::Instant;
+
+use trainwright_comm::{CommError, Done, Job, Pushed, WorkOrder, Worker};
+use trainwright_networks::BatchScore;
+use trainwright_study::{Consistency, JobSpec};
+
+use super::step_words::{StepWords, score_to_words};
+use crate::account::Account;
+use crate::error::TrainError;
+use crate::events::{Activity, RankTimes};
+use crate::learners::served::{Pupil, Work};
+use crate::train::{held_out, shuffle_seed};
+
+/// Works until the leader ends the job.
+///
+/// # Errors
+/// When an example cannot be read, or the leader or a server is lost.
+pub(super) fn work<P: Pupil>(
+    job: &JobSpec,
+    mut worker: Worker,
+    rank: usize,
+    pupil: P,
+) -> Result<(), TrainError> {
+    let pool = held_out(job, pupil.examples()).0;
+    let order = (0, Vec::new());
+    let mut shift = Shift { job, rank, pupil, pool, order, account: Account::new(), stretch: 0 };
+    let worked = shift.work(&mut worker);
+    if let Err(error) = &worked {
+        let lost = match error {
+            TrainError::Together(error) => match **error {
+                CommError::PeerLost { rank, .. } => Some(rank),
+                _ => None,
+            },
+            _ => None,
+        };
+        worker.fail(&error.to_string(), lost);
+    }
+    worked
+}
+
+/// A worker at work.
+struct Shift<'a, P> {
+    job: &'a JobSpec,
+    rank: usize,
+    pupil: P,
+    /// Examples to learn from.
+    pool: Vec<u32>,
+    /// The order of an epoch's examples.
+    order: (u32, Vec<u32>),
+    account: Account,
+    /// The stretch of the last share.
+    stretch: u64,
+}
+
+impl<P: Pupil> Shift<'_, P> {
+    fn work(&mut self, worker: &mut Worker) -> Result<(), TrainError> {
+        let mut done = Vec::new();
+        loop {
+            let asked = Instant::now();
+            let mut order = worker.report(&done)?;
+            done.clear();
+            while order == WorkOrder::Tell {
+                let text = self.told(worker);
+                order = worker.tell(&text)?;
+            }
+            let WorkOrder::Compute(jobs) = order else { return Ok(()) };
+            let same = jobs.first().is_some_and(|job| job.stretch == self.stretch);
+            // Between two stretches the leader scores or keeps.
+            let waits = if same { Activity::BarrierWait } else { Activity::Idle };
+            self.account.spent(waits, asked, asked.elapsed());
+            self.stretch = jobs.first().map_or(self.stretch, |job| job.stretch);
+            done = self.compute(worker, &jobs)?;
+        }
+    }
+
+    /// Computes shares one after another; after one whose loss is no number, no more.
+    fn compute(&mut self, worker: &mut Worker, jobs: &[Job]) -> Result<Vec<Done>, TrainError> {
+        let plans = jobs.iter().map(|job| StepWords::read(&job.words));
+        let plans = plans.collect::<Option<Vec<_>>>().ok_or(TrainError::UnknownOrder)?;
+        let (mut done, mut pulled) = (Vec::with_capacity(jobs.len()), false);
+        for (at, (job, plan)) in jobs.iter().zip(&plans).enumerate() {
+            self.order_for(plan.epoch);
+            self.account.step(plan.step);
+            let from = Instant::now();
+            if !pulled {
+                self.pupil.look_at(&work_of(self.job, &self.order.1, job, plan)?);
+                worker.pull(job.version, self.pupil.wanted())?;
+            }
+            let versions: Vec<u64> =
+                (0..worker.servers()).map(|server| worker.pulled(server).0).collect();
+            for server in 0..worker.servers() {
+                self.pupil.take(server, worker.pulled(server).1)?;
+            }
+            self.account.spent(Activity::Communication, from, from.elapsed());
+            let score = self.learn(job, plan)?;
+            let void = !score.loss_sum.is_finite();
+            if !void {
+                let next = jobs.get(at + 1).zip(plans.get(at + 1));
+                pulled = next.is_some();
+                self.push(worker, (job, plan), &versions, next)?;
+            }
+            let same = versions.iter().all(|version| *version == versions[0]);
+            let version = versions.first().copied().filter(|_| same);
+            done.push(Done { share: job.share, version, void, words: score_to_words(score) });
+            if void {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    fn learn(&mut self, job: &Job, plan: &StepWords) -> Result<BatchScore, TrainError> {
+        let Self { pupil, account, order, .. } = self;
+        let (start, waited) = (Instant::now(), pupil.waited());
+        let score = pupil.learn(&work_of(self.job, &order.1, job, plan)?)?;
+        let input = pupil.waited() - waited;
+        account.spent(Activity::InputWait, start, input);
+        account.spent(Activity::Compute, start + input, start.elapsed().saturating_sub(input));
+        Ok(score)
+    }
+
+    /// Pushes the gradients of a share, and pulls for the next.
+    fn push(
+        &mut self,
+        worker: &mut Worker,
+        (job, plan): (&Job, &StepWords),
+        versions: &[u64],
+        next: Option<(&Job, &StepWords)>,
+    ) -> Result<(), TrainError> {
+        let from = Instant::now();
+        if let Some((job, plan)) = next {
+            self.pupil.look_at(&work_of(self.job, &self.order.1, job, plan)?);
+        }
+        let pushes: Vec<Pushed<'_>> = versions
+            .iter()
+            .enumerate()
+            .map(|(server, version)| {
+                let (rows, values) = self.pupil.push(server);
+                Pushed { rows, values, version: *version }
+            })
+            .collect();
+        let then = next.map(|_| self.pupil.wanted());
+        worker.push(job, (plan.rate, plan.leaves), &pushes, then)?;
+        self.account.spent(Activity::Communication, from, from.elapsed());
+        Ok(())
+    }
+
+    fn order_for(&mut self, epoch: u32) {
+        if self.order.0 != epoch {
+            let seed = shuffle_seed(self.job, epoch);
+            self.order = (epoch, self.pupil.order(epoch, seed, &self.pool));
+        }
+    }
+
+    fn told(&self, worker: &Worker) -> String {
+        let (moved, told) = (worker.traffic(), self.account.told());
+        let times = RankTimes {
+            rank: self.rank,
+            bytes_sent: moved.sent,
+            bytes_received: moved.received,
+            messages: moved.messages,
+            ..told.times
+        };
+        let told = crate::account::Told { times, ..told };
+        serde_json::to_string(&told).expect("numbers become JSON")
+    }
+}
+
+/// The examples of a share.
+fn work_of<'a>(
+    spec: &JobSpec,
+    order: &'a [u32],
+    job: &Job,
+    plan: &StepWords,
+) -> Result<Work<'a>, TrainError> {
+    let rest = order.get(plan.at..).ok_or(TrainError::UnknownOrder)?;
+    let (now, rest) = rest.split_at_checked(plan.examples).ok_or(TrainError::UnknownOrder)?;
+    // Asynchronous batches come in an order of their own.
+    let next = if spec.consistency == Consistency::Async { &[] } else { rest };
+    let (part, parts) = (job.share.part as usize, job.parts);
+    let apart = spec.backup > 0;
+    Ok(Work { epoch: plan.epoch, step: plan.step, now, next, part, parts, apart })
+}
