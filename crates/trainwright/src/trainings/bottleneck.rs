@@ -72,7 +72,7 @@ pub(super) fn account(
     Some(TrainingAccount {
         training_s: done.time_s,
         steps: done.steps,
-        ranks: done.ranks.iter().map(rank_account).collect(),
+        ranks: rank_accounts(job, &done.ranks),
         threads: job.threads,
         pace: pace(job),
         link: link(job, workers, capacities.as_ref()),
@@ -102,6 +102,27 @@ fn link(job: &JobSpec, workers: Option<&Workers>, capacities: Option<&Capacities
             }
         }
     }
+}
+
+/// The accounts of those that compute: all ranks, or the workers of parameter servers. What their
+/// gradients waited for at the busiest server is part of the workers' exchange, and taken out of it.
+fn rank_accounts(job: &JobSpec, ranks: &[RankTimes]) -> Vec<RankAccount> {
+    if job.strategy != Strategy::ParameterServer {
+        return ranks.iter().map(rank_account).collect();
+    }
+    // Rank 0 leads, workers come after it, servers last.
+    let workers = job.workers as usize;
+    let (computing, servers) = ranks[1.min(ranks.len())..].split_at(workers.min(ranks.len() - 1));
+    let busiest = servers.iter().map(|own| own.server_queue_s + own.update_s).fold(0.0, f64::max);
+    let each = busiest / computing.len().max(1) as f64;
+    let worker = |own: &RankTimes| {
+        let mut account = rank_account(own);
+        let queued = each.min(account.communication_s);
+        account.server_queue_s += queued;
+        account.communication_s -= queued;
+        account
+    };
+    computing.iter().map(worker).collect()
 }
 
 fn rank_account(own: &RankTimes) -> RankAccount {
@@ -141,6 +162,30 @@ mod tests {
         let workers = job(r#""strategy":"multi-worker","workers":2"#);
         let unknown = Link::Network { bytes_per_s: None, round_trip_s: None };
         assert_eq!(link(&workers, None, None), unknown);
+    }
+
+    #[test]
+    fn what_gradients_wait_for_at_a_server_is_the_servers() {
+        let servers = job(r#""strategy":"parameter-server","workers":2,"servers":1"#);
+        let rank = |rank, compute_s, communication_s, server_queue_s| RankTimes {
+            rank,
+            compute_s,
+            communication_s,
+            server_queue_s,
+            ..RankTimes::default()
+        };
+        let ranks = [
+            rank(0, 0.0, 0.0, 0.0),
+            rank(1, 2.0, 5.0, 0.0),
+            rank(2, 2.0, 1.0, 0.0),
+            rank(3, 0.0, 0.0, 6.0),
+        ];
+        let found = rank_accounts(&servers, &ranks);
+        let told: Vec<_> =
+            found.iter().map(|own| (own.rank, own.communication_s, own.server_queue_s)).collect();
+        assert_eq!(told, [(1, 2.0, 3.0), (2, 0.0, 1.0)], "no more than the exchange took");
+        let device = job(r#""strategy":"one-device""#);
+        assert_eq!(rank_accounts(&device, &ranks[1..2])[0].communication_s, 5.0);
     }
 
     #[test]

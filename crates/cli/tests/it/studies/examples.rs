@@ -53,6 +53,7 @@ fn every_example_has_a_test_here() {
             "field-report-b",
             "field-report-c",
             "field-report-d",
+            "field-report-e",
             "one-factor",
             "own-script",
             "quickstart",

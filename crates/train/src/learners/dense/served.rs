@@ -138,7 +138,8 @@ impl Owner for DensePiece {
         if let Some(own) = memory.steps {
             *own = steps;
         }
-        self.state.copy_from_slice(next(self.state.len()));
+        let state = self.state.len();
+        self.state.copy_from_slice(next(state));
         true
     }
 }
