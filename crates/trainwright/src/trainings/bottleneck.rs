@@ -27,7 +27,7 @@ impl MachineBefore {
     }
 
     /// What this process and those that it started did since then.
-    fn until_now(&self, capacities: Option<&Capacities>) -> MachineUse {
+    fn until_now(&self, cores: u32, capacities: Option<&Capacities>) -> MachineUse {
         let wall = self.begun.elapsed().as_secs_f64();
         let disk = capacities.and_then(|own| own.disk.as_ref());
         let disk = disk.filter(|own| own.read_from == ReadFrom::Storage);
@@ -38,7 +38,7 @@ impl MachineBefore {
                 .map(|(now, then)| now - then),
             disk_bytes_per_s: disk.map(|own| own.read_bytes_per_s.high),
             cores_in_use: cpu_s().zip(self.cpu_s).map(|(now, then)| (now - then) / wall),
-            cores: Some(machine(Path::new("/")).cores).filter(|cores| *cores > 0),
+            cores: Some(cores).filter(|cores| *cores > 0),
         }
     }
 }
@@ -68,7 +68,8 @@ pub(super) fn account(
     if done.ranks.is_empty() {
         return None;
     }
-    let capacities = kept_capacities(&machine(Path::new("/")));
+    let here = machine(Path::new("/"));
+    let capacities = kept_capacities(&here);
     Some(TrainingAccount {
         training_s: done.time_s,
         steps: done.steps,
@@ -76,7 +77,7 @@ pub(super) fn account(
         threads: job.threads,
         pace: pace(job),
         link: link(job, workers, capacities.as_ref()),
-        machine: before.until_now(capacities.as_ref()),
+        machine: before.until_now(here.cores, capacities.as_ref()),
     })
 }
 

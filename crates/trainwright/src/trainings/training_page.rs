@@ -33,7 +33,8 @@ pub fn training_page(job: &JobSpec, trained: &Trained, written_at: &str) -> Opti
     let names = ACTIVITIES.map(|(_, name)| name);
     let (steps, timelines) = few_steps(&done.timelines);
     let words = terminal::train_event(&trained.outcome.clone().into()).unwrap_or_default();
-    let title = format!("{} on {}, {}", job.network, job.data, job.strategy.word());
+    let network = String::from(job.network.clone());
+    let title = format!("{network} on {}, {}", job.data, job.strategy.word());
     Some(training_html(&TrainingPage {
         job: &title,
         words: &words,
