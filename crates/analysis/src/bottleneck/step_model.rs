@@ -58,12 +58,16 @@ struct StepModel<'a> {
     account: &'a TrainingAccount,
     /// Time that each rank waited for a core while it computed.
     queued_s: Vec<f64>,
+    /// Time at the barrier that the meeting itself takes, however equal ranks are: a round trip a
+    /// step, as far as all of them wait.
+    meeting_s: f64,
 }
 
 impl<'a> StepModel<'a> {
     fn of(account: &'a TrainingAccount) -> Option<Self> {
         let positive = account.training_s > 0.0 && account.training_s.is_finite();
-        (positive && !account.ranks.is_empty()).then(|| Self { queued_s: queued(account), account })
+        let (queued_s, meeting_s) = (queued(account), meeting_s(account));
+        (positive && !account.ranks.is_empty()).then_some(Self { account, queued_s, meeting_s })
     }
 
     /// Seconds that each resource would save if it were free.
@@ -75,7 +79,8 @@ impl<'a> StepModel<'a> {
         let computing: Vec<f64> =
             self.stopped().iter().zip(ranks).map(|(s, r)| r.compute_s - s).collect();
         let inputs: Vec<f64> = ranks.iter().map(|rank| rank.input_wait_s).collect();
-        let [bandwidth, latency, rest] = self.exchange(mean(&|rank| rank.communication_s));
+        let [bandwidth, latency, rest] =
+            self.exchange(mean(&|rank| rank.communication_s) + self.meeting_s);
         let input = if self.disk_is_busy() { Resource::Disk } else { Resource::Input };
         vec![
             (Resource::Processor, self.before_barrier(&computing, true) + mean(&|r| r.update_s)),
@@ -125,7 +130,7 @@ impl<'a> StepModel<'a> {
     fn common_s(&self) -> f64 {
         let ranks = &self.account.ranks;
         let until = |rank: &RankAccount| rank.before_barrier_s() + rank.barrier_wait_s;
-        ranks.iter().map(until).sum::<f64>() / ranks.len() as f64
+        ranks.iter().map(until).sum::<f64>() / ranks.len() as f64 - self.meeting_s
     }
 
     /// What is saved if every rank is as fast as the middle one in every step.
@@ -232,6 +237,12 @@ fn queued(account: &TrainingAccount) -> Vec<f64> {
         left -= step * count;
     }
     account.ranks.iter().zip(computing).map(|(rank, left)| most(rank) - left).collect()
+}
+
+fn meeting_s(account: &TrainingAccount) -> f64 {
+    let Link::Network { round_trip_s: Some(trip), .. } = account.link else { return 0.0 };
+    let waits = account.ranks.iter().map(|rank| rank.barrier_wait_s);
+    waits.fold(account.steps as f64 * trip, f64::min)
 }
 
 fn largest(values: &[f64]) -> f64 {

@@ -77,6 +77,20 @@ fn messages_that_wait_for_each_other_are_latency() {
 }
 
 #[test]
+fn meeting_over_a_far_link_is_latency_and_no_straggler() {
+    let mut account = with(2, 1.0, |rank| {
+        rank.barrier_wait_s = 0.5;
+        rank.communication_s = 0.5;
+        rank.messages = 300;
+    });
+    account.link = Link::Network { bytes_per_s: Some(GIGABIT), round_trip_s: Some(5e-3) };
+    let found = attribute(&account).unwrap();
+    assert_eq!(found.shrinks_by(Resource::Stragglers), None, "{found:#?}");
+    let saved = found.shrinks_by(Resource::NetworkLatency).unwrap();
+    assert!((saved - 1.0 / 2.01).abs() < 0.01, "{found:#?}");
+}
+
+#[test]
 fn exchange_that_the_measured_link_does_not_explain_is_not_put_on_it() {
     let account = with(2, 2.0, |rank| {
         rank.communication_s = 2.0;
