@@ -25,6 +25,7 @@ full: test
     bash bench/interop/run.sh
     bash bench/datapath/run.sh
     bash bench/chaos/run.sh 500
+    bash bench/attribution/run.sh
     bash bench/chaos/ranks.sh 50
     bash fuzz/run.sh 30
 

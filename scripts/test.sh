@@ -56,3 +56,5 @@ target/release/trainwright queue mmc --arrival 40/h --service-time 8m --target-r
 CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/queue.html" "$work/queue"
 target/release/trainwright load examples/quickstart/study.toml --store "$work/trainwright.db" --rate 20/s --jobs 40 --report "$work/load.html"
 CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/load.html" "$work/load"
+target/release/trainwright train --strategy mirrored --replicas 2 --report "$work/training.html"
+CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/training.html" "$work/training"

@@ -10,6 +10,7 @@
 //! | `model` | formulas, variables and the matrix they make |
 //! | `fit` | the fit of a model: analysis of variance, checks, effects, power; long tables too |
 //! | `questions` | comparisons with a baseline, correlations, overhead, scaling, surfaces |
+//! | `bottleneck` | which resource binds a training, and by how much |
 //! | `queues` | what queues, measured times and load tests mean |
 //! | `read_speed` | readings of pictures from files and records, compared and fitted |
 //! | `test_table` | the statistical tests by name, what each needs and what it answers |
@@ -18,6 +19,7 @@
 //!
 //! Read [`analyze_table`] first.
 
+mod bottleneck;
 mod csv_table;
 mod error;
 mod findings;
@@ -31,6 +33,10 @@ mod test_table;
 mod tests;
 pub mod wording;
 
+pub use bottleneck::{
+    Attribution, Binding, ConfigurationBottleneck, Idealised, Link, MachineUse, Pace, RankAccount,
+    Resource, SlowRank, TrainingAccount, TrialUse, UsageAccount, attribute, attribute_usage,
+};
 pub use csv_table::{Column, Table};
 pub use error::AnalysisError;
 pub use findings::catalogue::{

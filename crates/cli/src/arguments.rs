@@ -66,6 +66,7 @@ pub(crate) enum Verb {
     /// Write all trials as a table.
     #[command(
         after_help = "Examples:\n  trainwright export study.toml --format csv -o trials.csv\n  \
+        trainwright export study.toml --usage -o trials.csv\n  \
         trainwright export study.toml --spreadsheet-safe -o trials.csv"
     )]
     Export(ExportArguments),
@@ -191,6 +192,15 @@ pub(crate) enum Verb {
         Networks: mlp:784-128-10, cnn:flowers, mobilenet-v2:1.0, lstm:128, bilstm:128, or a TOML \
         file with name, input and [[layer]] tables.")]
     Network(NetworkArguments),
+    /// Describe this machine; with --measure, find out what it can do and keep it for other verbs.
+    ///
+    /// Products of matrices and copies on one and on all cores, bytes and round trips over loopback,
+    /// writing and reading a file: a few seconds. `train`, `analyze` and `report` use the figures to
+    /// tell which resource binds. They are kept in the cache folder (TRAINWRIGHT_CACHE, or else
+    /// trainwright in the user's cache).
+    #[command(after_help = "Examples:\n  trainwright machine\n  \
+        trainwright machine --measure\n  trainwright machine --measure --folder photos/ --json")]
+    Machine(MachineArguments),
     /// Run one training job from a file: what a trial of the built-in trainer does.
     #[command(after_help = "Example:\n  trainwright job job.json")]
     Job(JobArguments),
@@ -307,6 +317,9 @@ pub(crate) struct ExportArguments {
     /// such as =1+2; numbers stay as they are.
     #[arg(long)]
     pub spreadsheet_safe: bool,
+    /// Add what each trial used of the machine: time, CPU, memory, disk, network, GPUs.
+    #[arg(long)]
+    pub usage: bool,
     /// Store of the trials [default: trainwright.db beside the study].
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
@@ -497,6 +510,19 @@ pub(crate) struct NetworkArguments {
     /// How many classes.
     #[arg(long)]
     pub classes: Option<usize>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MachineArguments {
+    /// Measure what the machine can do, and keep it.
+    #[arg(long)]
+    pub measure: bool,
+    /// Folder whose disk is described and measured.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub folder: PathBuf,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

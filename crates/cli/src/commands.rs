@@ -2,6 +2,7 @@
 
 mod data;
 mod design;
+mod machine;
 mod queue;
 mod studies;
 mod tables;
@@ -48,6 +49,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Train(arguments) => training::train(&arguments),
         Verb::Predict(arguments) => training::predict(&arguments),
         Verb::Worker(arguments) => training::worker(&arguments),
+        Verb::Machine(arguments) => machine::machine(&arguments),
         Verb::Job(arguments) => training::job(&arguments),
         Verb::Metrics(MetricsVerb::Test(arguments)) => training::metrics_test(&arguments),
         Verb::Schema => schema(),

@@ -29,6 +29,7 @@ mod sparse;
 mod threads;
 
 pub use arithmetic::bytes::{scale_bytes, scale_rows};
+pub use arithmetic::matrix::square_product;
 pub use arithmetic::numbers::Numbers;
 pub use arithmetic::simd::processor_kind;
 pub use error::NetworksError;

@@ -11,4 +11,10 @@ pub enum ProbeError {
     Read { path: PathBuf, source: std::io::Error },
     #[error("{path} does not read as the kernel documents it: `{text}`")]
     Malformed { path: PathBuf, text: String },
+    #[error("no figures of GPUs: {library} cannot be used: {reason}", library = library.display())]
+    NoGpuLibrary { library: PathBuf, reason: String },
+    #[error("cannot measure the network: {source}; is the loopback interface up?")]
+    Loopback { source: std::io::Error },
+    #[error("cannot measure the disk in {folder}: {source}; name another folder with --folder", folder = folder.display())]
+    Disk { folder: PathBuf, source: std::io::Error },
 }

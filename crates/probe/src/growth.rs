@@ -11,6 +11,9 @@ pub(crate) struct Member {
     pub(crate) resident_bytes: u64,
     /// Absent where the kernel does not let us look, as for a set-user-id program.
     pub(crate) io: Option<ProcessIo>,
+    /// Time that its threads were ready and had no core, in nanoseconds; threads that have ended
+    /// count no more. Absent where the kernel keeps no such account.
+    pub(crate) run_queue_ns: Option<u64>,
 }
 
 /// The members of a tree at one moment, by process id.
@@ -23,6 +26,7 @@ pub(crate) struct Growth {
     pub(crate) system_ticks: u64,
     pub(crate) read_bytes: u64,
     pub(crate) write_bytes: u64,
+    pub(crate) run_queue_ns: u64,
 }
 
 /// A counter of one process: what it did itself and what its reaped children did in all.
@@ -75,11 +79,14 @@ pub(crate) fn growth(before: &Tree, after: &Tree) -> Growth {
     // The kernel keeps storage bytes of a process and of its reaped children in one number.
     let read = |m: &Member| Counter { own: 0, reaped: m.io.map_or(0, |io| io.read_bytes) };
     let write = |m: &Member| Counter { own: 0, reaped: m.io.map_or(0, |io| io.write_bytes) };
+    // No parent inherits this account.
+    let waited = |m: &Member| Counter { own: m.run_queue_ns.unwrap_or(0), reaped: 0 };
     Growth {
         user_ticks: counter_growth(before, after, user),
         system_ticks: counter_growth(before, after, system),
         read_bytes: counter_growth(before, after, read),
         write_bytes: counter_growth(before, after, write),
+        run_queue_ns: counter_growth(before, after, waited),
     }
 }
 
@@ -147,7 +154,7 @@ mod tests {
     fn member(pid: u32, parent: u32, user: u64, reaped: u64) -> (u32, Member) {
         let mut stat = process(pid, parent, 1);
         (stat.user_ticks, stat.reaped_user_ticks) = (user, reaped);
-        (pid, Member { stat, resident_bytes: 0, io: None })
+        (pid, Member { stat, resident_bytes: 0, io: None, run_queue_ns: None })
     }
 
     #[track_caller]
@@ -196,6 +203,19 @@ mod tests {
     fn an_unreaped_child_makes_nothing_negative() {
         check(&[member(1, 0, 5, 0), member(2, 1, 30, 0)], &[member(1, 0, 6, 0)], 1);
         check(&[member(1, 0, 5, 0)], &[], 0);
+    }
+
+    #[test]
+    fn waiting_for_a_core_counts_while_a_process_lives() {
+        let waiting = |pid: u32, run_queue_ns: u64| {
+            let (pid, member) = member(pid, 1, 0, 0);
+            (pid, Member { run_queue_ns: Some(run_queue_ns), ..member })
+        };
+        let before = Tree::from([waiting(1, 50), waiting(2, 30)]);
+        // A thread of the first has ended and took its part along; the second is gone.
+        assert_eq!(growth(&before, &Tree::from([waiting(1, 40)])).run_queue_ns, 0);
+        let after = Tree::from([waiting(1, 70), waiting(2, 31), waiting(3, 5)]);
+        assert_eq!(growth(&before, &after).run_queue_ns, 20 + 1 + 5);
     }
 
     #[test]

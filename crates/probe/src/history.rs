@@ -25,6 +25,8 @@ pub struct TreeTotals {
     pub disk_read_bytes: Option<u64>,
     /// Bytes written to storage, unless the kernel showed no member's.
     pub disk_write_bytes: Option<u64>,
+    /// Seconds that threads were ready and had no core, unless the kernel keeps no such account.
+    pub run_queue_s: Option<f64>,
     /// Largest sum of resident memory over the members; pages they share count in each.
     pub peak_memory_bytes: Option<u64>,
 }
@@ -37,6 +39,7 @@ pub(crate) struct History {
     tree: Tree,
     sum: Growth,
     saw_io: bool,
+    saw_run_queue: bool,
     peak_memory_bytes: Option<u64>,
     machine: Option<(f64, MachineCounters)>,
     series: BTreeMap<String, Series>,
@@ -51,6 +54,7 @@ impl History {
             tree: Tree::new(),
             sum: Growth::default(),
             saw_io: false,
+            saw_run_queue: false,
             peak_memory_bytes: None,
             machine: None,
             series: BTreeMap::new(),
@@ -75,11 +79,17 @@ impl History {
             self.push("disk.read", "bytes/s", at_s, growth.read_bytes as f64 / seconds);
             self.push("disk.write", "bytes/s", at_s, growth.write_bytes as f64 / seconds);
         }
+        if tree.values().any(|member| member.run_queue_ns.is_some()) {
+            self.saw_run_queue = true;
+            let waited = growth.run_queue_ns as f64 * 1e-9 / seconds;
+            self.push("cpu.waiting", "cores", at_s, waited);
+        }
         self.peak_memory_bytes = self.peak_memory_bytes.max(Some(memory));
         self.sum.user_ticks += growth.user_ticks;
         self.sum.system_ticks += growth.system_ticks;
         self.sum.read_bytes += growth.read_bytes;
         self.sum.write_bytes += growth.write_bytes;
+        self.sum.run_queue_ns += growth.run_queue_ns;
         (self.at_s, self.tree) = (at_s, tree);
     }
 
@@ -113,6 +123,7 @@ impl History {
             system_s: self.sum.system_ticks as f64 / self.ticks_per_s,
             disk_read_bytes: self.saw_io.then_some(self.sum.read_bytes),
             disk_write_bytes: self.saw_io.then_some(self.sum.write_bytes),
+            run_queue_s: self.saw_run_queue.then_some(self.sum.run_queue_ns as f64 * 1e-9),
             peak_memory_bytes: self.peak_memory_bytes,
         }
     }
@@ -121,7 +132,7 @@ impl History {
         self.series.into_values().collect()
     }
 
-    fn push(&mut self, name: &str, unit: &str, at_s: f64, value: f64) {
+    pub(crate) fn push(&mut self, name: &str, unit: &str, at_s: f64, value: f64) {
         let series = self.series.entry(name.to_owned()).or_insert_with(|| Series {
             name: name.to_owned(),
             axis: "s".to_owned(),
@@ -155,7 +166,8 @@ mod tests {
             start_ticks: 1,
         };
         let io = read_bytes.map(|read_bytes| ProcessIo { read_bytes, write_bytes: 0 });
-        Tree::from([(7, Member { stat, resident_bytes, io })])
+        let run_queue_ns = read_bytes.map(|bytes| 1_000_000 * bytes);
+        Tree::from([(7, Member { stat, resident_bytes, io, run_queue_ns })])
     }
 
     fn machine(busy: u64, total: u64, received: u64) -> MachineCounters {
@@ -179,11 +191,13 @@ mod tests {
         let totals = history.totals();
         assert_eq!((totals.user_s, totals.disk_read_bytes), (1.25, Some(70)));
         assert_eq!(totals.peak_memory_bytes, Some(1000));
+        assert_eq!(totals.run_queue_s, Some(0.07));
         let series = named(history);
         assert_eq!(series["cpu.user"].at, [0.5, 1.5]);
         assert_eq!(series["cpu.user"].values, [0.5, 1.0]);
         assert_eq!(series["memory"].values, [1000.0, 800.0]);
         assert_eq!(series["disk.read"].values, [100.0, 20.0]);
+        assert_eq!(series["cpu.waiting"].values, [0.1, 0.02]);
     }
 
     #[test]
@@ -191,6 +205,7 @@ mod tests {
         let mut history = History::new(100.0);
         history.add_tree(1.0, tree(1, 1, None));
         assert_eq!(history.totals().disk_read_bytes, None);
+        assert_eq!(history.totals().run_queue_s, None);
         assert!(!named(history).contains_key("disk.read"));
     }
 

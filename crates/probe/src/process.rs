@@ -1,4 +1,5 @@
-//! Parsers of the files that the kernel keeps for each process: `stat`, `io`, `statm`, `status`.
+//! Parsers of the files that the kernel keeps for each process: `stat`, `io`, `statm`, `status`,
+//! `schedstat`.
 //!
 //! The formats are those of proc(5).
 
@@ -75,6 +76,12 @@ pub fn parse_io(text: &str) -> Option<ProcessIo> {
     })
 }
 
+/// Time that a thread was ready and had no core, in nanoseconds, out of
+/// `/proc/PID/task/TID/schedstat`.
+pub fn parse_run_queue(text: &str) -> Option<u64> {
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 /// Resident pages out of `/proc/PID/statm`.
 pub fn parse_resident_pages(text: &str) -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
@@ -123,6 +130,8 @@ mod tests {
     fn io_memory_and_pages_are_read() {
         let io = parse_io("rchar: 7273\nwchar: 297\nread_bytes: 10\nwrite_bytes: 4096\n").unwrap();
         assert_eq!(io, ProcessIo { read_bytes: 10, write_bytes: 4096 });
+        assert_eq!(parse_run_queue("145090 11239 2\n"), Some(11239));
+        assert_eq!(parse_run_queue("145090"), None);
         assert_eq!(parse_resident_pages("765 430 401 5 0 123 0\n"), Some(430));
         assert_eq!(parse_peak_memory("Name:\tsh\nVmHWM:\t    1720 kB\n"), Some(1720 * 1024));
         assert_eq!(parse_peak_memory("Name:\tsh\nState:\tZ (zombie)\n"), None);
@@ -147,7 +156,7 @@ mod tests {
         #[test]
         fn no_text_makes_a_parser_panic(text in "(?s).{0,200}") {
             let _ = (parse_stat(&text), parse_io(&text), parse_resident_pages(&text));
-            let _ = parse_peak_memory(&text);
+            let _ = (parse_peak_memory(&text), parse_run_queue(&text));
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::growth::{Member, Tree, members};
 use crate::history::MachineCounters;
 use crate::{
     NetworkCounters, ProbeError, ProcessStat, parse_cores, parse_io, parse_network,
-    parse_peak_memory, parse_resident_pages, parse_stat,
+    parse_peak_memory, parse_resident_pages, parse_run_queue, parse_stat,
 };
 
 /// Every process of the machine that could be read.
@@ -54,9 +54,22 @@ pub(crate) fn read_tree(root: u32, known: &BTreeMap<u32, u64>) -> Result<Tree, P
     let member = |stat: ProcessStat| {
         let pages = process_text(stat.pid, "statm").and_then(|text| parse_resident_pages(&text));
         let io = process_text(stat.pid, "io").and_then(|text| parse_io(&text));
-        (stat.pid, Member { stat, resident_bytes: pages.unwrap_or(0) * page_bytes, io })
+        let resident_bytes = pages.unwrap_or(0) * page_bytes;
+        let run_queue_ns = run_queue_ns(stat.pid);
+        (stat.pid, Member { stat, resident_bytes, io, run_queue_ns })
     };
     Ok(members(&process_stats()?, root, known).into_iter().map(member).collect())
+}
+
+/// Time that the living threads of a process were ready and had no core; `/proc/PID/schedstat`
+/// itself tells of the first thread alone.
+fn run_queue_ns(pid: u32) -> Option<u64> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let waited = threads.flatten().filter_map(|thread| {
+        let text = lenient_text(&thread.path().join("schedstat")).ok()?;
+        parse_run_queue(&text)
+    });
+    waited.fold(None, |sum, own| Some(sum.unwrap_or(0) + own))
 }
 
 pub(crate) fn read_machine() -> Result<MachineCounters, ProbeError> {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use trainwright_study::Series;
+use trainwright_study::{GpuUsage, Series};
 
+use crate::gpus::{GpuHistory, nvml};
 use crate::history::{History, TreeTotals};
 use crate::read::{read_machine, read_tree, ticks_per_s};
 use crate::{ProbeError, peak_memory};
@@ -11,20 +12,23 @@ use crate::{ProbeError, peak_memory};
 /// Follows a process, its process group, its session and everything below them.
 ///
 /// The caller says when to look and how many seconds after the start that is. Series are
-/// `cpu.user` and `cpu.system` in cores, `memory` in bytes, `disk.read` and `disk.write` in
+/// `cpu.user`, `cpu.system` and `cpu.waiting` (ready, but without a core) in cores, `memory` in bytes, `disk.read` and `disk.write` in
 /// bytes/s for the tree; `cpu.core0` and on in percent, `network.received` and `network.sent` in
-/// bytes/s for the whole machine.
+/// bytes/s for the whole machine; `gpu0.utilization` in percent, `gpu0.memory` in bytes and
+/// `gpu0.power` in W and so on for whole GPUs.
 #[derive(Debug)]
 pub struct TreeSampler {
     root: u32,
     history: History,
+    gpus: GpuHistory,
     root_peak_bytes: Option<u64>,
 }
 
 impl TreeSampler {
     /// Follows the process `root`, which leads its own process group and has just started.
     pub fn new(root: u32) -> Self {
-        Self { root, history: History::new(ticks_per_s()), root_peak_bytes: None }
+        let history = History::new(ticks_per_s());
+        Self { root, history, gpus: GpuHistory::default(), root_peak_bytes: None }
     }
 
     /// A first, cheap look: the root's memory, and where the machine's counters stand.
@@ -44,6 +48,10 @@ impl TreeSampler {
     pub fn sample(&mut self, at_s: f64) -> Result<(), ProbeError> {
         self.look_at_root();
         let tree = read_tree(self.root, &self.history.known())?;
+        if let (Ok(driver), false) = (nvml::driver(), tree.is_empty()) {
+            let members = tree.keys().copied().collect();
+            self.gpus.look(driver, at_s, &members, &mut self.history);
+        }
         self.history.add_tree(at_s, tree);
         self.history.add_machine(at_s, read_machine()?);
         Ok(())
@@ -54,6 +62,12 @@ impl TreeSampler {
         let mut totals = self.history.totals();
         totals.peak_memory_bytes = totals.peak_memory_bytes.max(self.root_peak_bytes);
         totals
+    }
+
+    /// What was used of each GPU up to the last look; `alone` where no other trial ran meanwhile.
+    pub fn gpus(&self, alone: bool) -> Vec<GpuUsage> {
+        let names = nvml::driver().map(nvml::Nvml::described).unwrap_or_default();
+        self.gpus.usage(names, alone)
     }
 
     /// Start times of the members last seen, by process id.

@@ -17,10 +17,12 @@ mod pareto;
 mod power_curve;
 mod power_profile;
 mod quantiles;
+mod rank_times;
 mod residuals;
 mod resources;
 mod response_curve;
 mod speed;
+mod timeline;
 
 use std::fmt::Write;
 
@@ -42,10 +44,12 @@ pub(crate) use pareto::{MOST_BARS, pareto};
 pub(crate) use power_curve::power_curve;
 pub(crate) use power_profile::power_profile;
 pub(crate) use quantiles::quantiles;
+pub(crate) use rank_times::rank_times;
 pub(crate) use residuals::{MOST_POINTS, against_fitted, against_order};
 pub(crate) use resources::{channel, channels, timelines};
 pub(crate) use response_curve::{response_by_servers, response_curve};
 pub(crate) use speed::speed;
+pub(crate) use timeline::timeline;
 
 /// Colours of series; `report.css` gives them their values.
 const SERIES_COLOURS: usize = 8;

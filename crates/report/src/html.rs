@@ -1,7 +1,8 @@
 //! One self-contained HTML file with everything a study found; `queue.rs`, `load.rs`,
-//! `speed.rs` and `predictions.rs` are pages of their own in the same frame.
+//! `speed.rs`, `training.rs` and `predictions.rs` are pages of their own in the same frame.
 
 mod best;
+mod bottlenecks;
 mod curves;
 mod design;
 mod effects;
@@ -15,6 +16,7 @@ mod shell;
 mod speed;
 mod surface;
 mod table_analysis;
+mod training;
 mod trials;
 mod verdict;
 
@@ -29,6 +31,7 @@ pub use queue::{QueuePage, queue_html};
 pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html};
 pub use surface::{SurfacePage, surface_html};
 pub use table_analysis::{TableReport, table_html};
+pub use training::{RankSum, Timeline, TimelineSpan, TrainingPage, training_html};
 
 /// The sections in order: id, heading and what to look at.
 const SECTIONS: [(&str, &str, &str); 7] = [
@@ -81,7 +84,9 @@ pub fn html(input: &ReportInput<'_>) -> String {
         effects::section(input, &mut charts),
         fit::section(input, &mut charts),
         trials::section(input),
-        curves::section(input, &mut charts) + &resources::section(input, &mut charts),
+        curves::section(input, &mut charts)
+            + &bottlenecks::section(input)
+            + &resources::section(input, &mut charts),
         environment::section(input),
     ];
     let mut sections = SECTIONS.to_vec();

@@ -4,6 +4,7 @@
 //! `unit.rs` writes times and rates, `visible.rs` makes text of other programs safe to show.
 
 mod analysis_tables;
+pub(crate) mod bottlenecks;
 mod catalogue;
 mod colour;
 mod comparison;

@@ -40,6 +40,8 @@ pub use study::{
     AnalysisSpec, Budget, CommandTemplate, CommandWord, DivergedTrials, PrepareCommand, RunOptions,
     SourceFile, Study, Task,
 };
+pub use trial::capacities::{Capacities, DiskCapacity, ReadFrom, Repeated};
+pub use trial::gpu::{GpuScope, GpuUsage};
 pub use trial::machine::Machine;
 pub use trial::observation::Observation;
 pub use trial::{

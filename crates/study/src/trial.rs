@@ -1,5 +1,7 @@
 //! One execution of a design row: what is planned, what came back.
 
+pub(crate) mod capacities;
+pub(crate) mod gpu;
 pub(crate) mod machine;
 pub(crate) mod observation;
 
@@ -9,6 +11,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::Configuration;
+use gpu::GpuUsage;
 
 /// A trial as the plan lists it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -149,6 +152,16 @@ pub struct Usage {
     pub disk_write_bytes: Option<u64>,
     /// Network bytes during the trial; absent while another slot ran.
     pub network: Option<NetworkUsage>,
+    /// Seconds that threads of the process tree were ready and had no core, at least; absent where
+    /// the kernel does not tell, or nobody looked in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_queue_s: Option<f64>,
+    /// Times that the process tree had to wait for a page of memory from storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub major_faults: Option<u64>,
+    /// What it used of each GPU; empty without one, or where it touched none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<GpuUsage>,
     /// Exit code, unless a signal ended the process.
     pub exit_code: Option<i32>,
     /// The signal that ended the process.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
+use trainwright_probe::{ThreadClock, ThreadTime};
 
 use crate::events::{Activity, RankTimes, Span};
 
@@ -11,6 +12,9 @@ const FIRST_STEPS: u64 = 64;
 
 /// Most spans of later steps; when there are more, every other step of them is forgotten.
 const MOST_LATER: usize = 4096;
+
+/// Of later steps, every so many are looked at for the cores that computing had.
+const CORES_EVERY: u64 = 8;
 
 /// What a rank did with its time so far.
 pub(crate) struct Account {
@@ -23,6 +27,17 @@ pub(crate) struct Account {
     /// Spans of steps after the first ones, of which every so many are kept.
     later: usize,
     every: u64,
+    /// The clock of the rank's thread, from its first step on.
+    clock: Option<ThreadClock>,
+    cores: Cores,
+}
+
+/// Computing that was looked at: by the wall's clock, and with and without a core.
+#[derive(Default)]
+struct Cores {
+    wall_s: f64,
+    cpu_s: f64,
+    run_queue_s: Option<f64>,
 }
 
 /// An account on its way to rank 0.
@@ -45,6 +60,8 @@ impl Account {
             spans: Vec::new(),
             later: 0,
             every: 1,
+            clock: None,
+            cores: Cores::default(),
         }
     }
 
@@ -80,10 +97,37 @@ impl Account {
         }
     }
 
+    /// The time of this thread, before it computes; nothing in steps that are not looked at.
+    pub(crate) fn before_computing(&mut self) -> Option<ThreadTime> {
+        let looked_at = self.step <= FIRST_STEPS || self.step.is_multiple_of(CORES_EVERY);
+        looked_at.then(|| self.clock.get_or_insert_with(ThreadClock::here).now())
+    }
+
+    /// Counts the cores that computing had since then, which took so long.
+    pub(crate) fn after_computing(&mut self, before: Option<ThreadTime>, wall: Duration) {
+        let (Some(before), Some(clock)) = (before, &self.clock) else { return };
+        let had = clock.now().since(&before);
+        self.cores.wall_s += wall.as_secs_f64();
+        self.cores.cpu_s += had.cpu_s;
+        if let Some(waited) = had.run_queue_s {
+            *self.cores.run_queue_s.get_or_insert(0.0) += waited;
+        }
+    }
+
     /// The account until now.
     pub(crate) fn told(&self) -> Told {
         let wall_s = self.start.elapsed().as_secs_f64();
-        let times = RankTimes { wall_s, ..self.times.clone() };
+        let Cores { wall_s: seen_s, cpu_s, run_queue_s } = self.cores;
+        // Steps that were not looked at are taken to have been like those that were.
+        let all =
+            |seconds: f64| (seconds / seen_s * self.times.compute_s).min(self.times.compute_s);
+        let seen = seen_s > 0.0;
+        let times = RankTimes {
+            wall_s,
+            cpu_s: seen.then(|| all(cpu_s)),
+            run_queue_s: run_queue_s.filter(|_| seen).map(all),
+            ..self.times.clone()
+        };
         Told { began: self.began, times, spans: self.spans.clone() }
     }
 
@@ -127,6 +171,24 @@ mod tests {
         assert_eq!(spans, [(3, Activity::Compute), (3, Activity::Update), (3, Activity::Compute)]);
         assert!((told.spans[1].start_s - 2e-5).abs() < 1e-12, "{:?}", told.spans);
         assert!((told.spans[1].end_s - 3e-5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn cores_of_the_steps_looked_at_stand_for_all() {
+        let mut account = Account::new();
+        let start = account.start;
+        assert_eq!(account.told().times.cpu_s, None);
+        for step in [1, FIRST_STEPS + 1, FIRST_STEPS + 8] {
+            account.step(step);
+            let before = account.before_computing();
+            assert_eq!(before.is_some(), step != FIRST_STEPS + 1);
+            account.spent(Activity::Compute, start, MOMENT);
+            account.after_computing(before, MOMENT);
+        }
+        let times = account.told().times;
+        assert!((times.compute_s - 3e-5).abs() < 1e-12);
+        let cpu = times.cpu_s.unwrap();
+        assert!(cpu > 0.0 && cpu <= times.compute_s, "{times:?}");
     }
 
     #[test]

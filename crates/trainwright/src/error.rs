@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use trainwright_analysis::AnalysisError;
 use trainwright_engine::EngineError;
+use trainwright_probe::ProbeError;
 use trainwright_queueing::QueueingError;
 use trainwright_records::RecordsError;
 use trainwright_store::StoreError;
@@ -72,6 +73,8 @@ pub enum Error {
     Data(#[from] RecordsError),
     #[error(transparent)]
     Train(#[from] TrainError),
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
 }
 
 impl Error {
@@ -124,6 +127,7 @@ impl Error {
             | Self::Engine(_)
             | Self::Store(_)
             | Self::Data(_)
+            | Self::Probe(_)
             | Self::Train(_) => 3,
         }
     }

@@ -31,6 +31,7 @@ pub use questions::designs::{
     design,
 };
 pub use questions::findings::{FindingsReply, findings};
+pub use questions::machine::{MachineReply, MachineRequest, machine};
 pub use questions::optimal_rows::{OptimalRequest, OptimalRows};
 pub use questions::pages::{load_page, queue_page};
 pub use questions::queue::{
@@ -50,7 +51,7 @@ pub use running::run_reply::RunReply;
 pub use running::stop::{StopReply, stop};
 pub use studies::analyze::{TableRequest, analyze, analyze_table};
 pub use studies::check::{Hours, HoursFrom, Preview, check};
-pub use studies::export::{ExportTable, export_csv};
+pub use studies::export::{ExportTable, UsageColumns, export_csv};
 #[cfg(feature = "parquet")]
 pub use studies::export_parquet::export_parquet;
 pub use studies::import::{Imported, MissingRow, ShortRow, import};
@@ -69,5 +70,6 @@ pub use trainings::job::{JobChannels, job};
 pub use trainings::launched_rank::launched_rank;
 pub use trainings::network::{NetworkRequest, NetworkSummary, describe_network};
 pub use trainings::predictions::{predict, predictions_csv, predictions_page};
-pub use trainings::train::{train, worker};
+pub use trainings::train::{Trained, train, worker};
+pub use trainings::training_page::training_page;
 pub use trainwright_engine::MissingMetric;

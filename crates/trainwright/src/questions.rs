@@ -1,7 +1,8 @@
-//! Questions that need no study: tables, tests, queues, designs.
+//! Questions that need no study: tables, tests, queues, designs, the machine.
 
 pub(crate) mod designs;
 pub(crate) mod findings;
+pub(crate) mod machine;
 pub(crate) mod optimal_rows;
 pub(crate) mod pages;
 pub(crate) mod queue;

@@ -6,6 +6,7 @@ mod data;
 mod design;
 mod import;
 mod load;
+mod machine;
 mod metric_rules;
 mod network;
 mod predictions;
@@ -28,6 +29,7 @@ pub use design::design;
 pub use import::imported;
 pub(crate) use load::load_summary;
 pub use load::{load, load_event};
+pub use machine::machine;
 pub use metric_rules::metric_rules;
 pub use network::network;
 pub use predictions::{predictions, predictions_summary};
@@ -36,7 +38,7 @@ pub use queue_simulated::{classes_simulated, queue_simulated};
 pub use queue_units::{WithUnit, in_unit};
 pub use speedtest::speedtest;
 pub use status::status;
-pub use training::train_event;
+pub use training::{train_event, trained};
 
 /// What an analysis says by itself: tables first, then words.
 pub fn analysis(analysis: &Analysis, colour: Colour) -> String {

@@ -12,6 +12,7 @@ pub use level_means::{
     CellMean, Interaction, LevelDifference, LevelDifferences, LevelMean, MainEffect,
 };
 
+use crate::bottleneck::ConfigurationBottleneck;
 use crate::findings::Finding;
 use crate::model::model_matrix::Coding;
 use crate::questions::comparison::Comparison;
@@ -67,6 +68,8 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// The quadratic surface, where a study's design supports one.
     pub surface: Option<Surface>,
+    /// What binds each configuration of a study, where its trials' use of the machine is known.
+    pub bottlenecks: Vec<ConfigurationBottleneck>,
 }
 
 /// Figures of a fitted equation.

@@ -2,8 +2,9 @@
 
 use trainwright_design::Design;
 use trainwright_stats::Intercept;
-use trainwright_study::{DesignKind, Factor, Observation, Study, TrialState};
+use trainwright_study::{Capacities, DesignKind, Factor, Observation, Study, TrialState};
 
+use crate::bottleneck::{TrialUse, bottlenecks_of_study};
 use crate::error::AnalysisError;
 use crate::findings::{Finding, in_natural_units, info, sort, training, trials, warning};
 use crate::fit::analysis::{Analysis, AnovaType};
@@ -32,6 +33,10 @@ pub struct StudyOptions {
     pub machine_cores: Option<u32>,
     /// Trials by the command that they ran, the earliest first; one group where it never changed.
     pub commands: Vec<Vec<u32>>,
+    /// What trials used of the machine, where it is known.
+    pub uses: Vec<TrialUse>,
+    /// What the machine that ran the trials can do, where it was measured.
+    pub capacities: Option<Capacities>,
 }
 
 impl Default for StudyOptions {
@@ -41,6 +46,8 @@ impl Default for StudyOptions {
             types: vec![AnovaType::One, AnovaType::Two, AnovaType::Three],
             machine_cores: None,
             commands: Vec::new(),
+            uses: Vec::new(),
+            capacities: None,
         }
     }
 }
@@ -85,6 +92,10 @@ pub fn analyze_study(
     analysis.findings.extend(trials::oversubscribed(study, options.machine_cores));
     analysis.findings.extend(trials::command_changed(&options.commands));
     analysis.findings.extend(training::of_study(study, &finished));
+    let (bottlenecks, told) =
+        bottlenecks_of_study(observations, &options.uses, options.capacities.as_ref());
+    analysis.bottlenecks = bottlenecks;
+    analysis.findings.extend(told);
     if matches!(study.design.kind, DesignKind::OneFactor { .. }) || study.factors.len() == 1 {
         analysis.comparisons = comparisons_so_far(study, observations)?;
     }

@@ -79,6 +79,7 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
         log_scale,
         comparisons: vec![],
         surface: None,
+        bottlenecks: vec![],
     })
 }
 
@@ -133,6 +134,7 @@ pub(crate) fn assemble_large(
         log_scale: None,
         comparisons: vec![],
         surface: None,
+        bottlenecks: vec![],
     }
 }
 

@@ -189,6 +189,9 @@ pub(crate) struct SparseArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keeping")]
 pub(crate) struct KeepingArguments {
+    /// Write a page about the training: what bound it, each rank's time, steps moment by moment.
+    #[arg(long, value_name = "HTML")]
+    pub report: Option<PathBuf>,
     /// Folder for checkpoints, from which --resume goes on.
     #[arg(long, value_name = "FOLDER")]
     pub checkpoint: Option<PathBuf>,

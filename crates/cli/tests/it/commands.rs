@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use crate::program::{End, Lab, shell_study};
 
-const VERBS: [&str; 22] = [
+const VERBS: [&str; 23] = [
     "load",
+    "machine",
     "stats",
     "queue",
     "init",

@@ -7,6 +7,7 @@ mod contracts;
 mod data;
 mod designs;
 mod lab;
+mod machines;
 mod queues;
 mod studies;
 mod tables;

@@ -1,6 +1,7 @@
 //! The built-in trainer.
 
 mod boards;
+mod bottlenecks;
 mod checkpoints;
 mod jobs;
 mod learning;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::mpsc::Sender;
 use std::time::{Instant, SystemTime};
 
-use trainwright_study::{Outcome, PrepareCommand, TrialRecord};
+use trainwright_study::{Outcome, PrepareCommand, TrialRecord, Usage};
 
 use super::LocalPlace;
 use super::family::Family;
@@ -118,8 +118,9 @@ impl Attempt<'_> {
         family.know(sampler.members());
         // Nothing that the trial started may write any more, or run beside the next one.
         drop(family);
-        let usage =
-            before.until_now(ended.wall, &ended.reaped, sampler.totals(), presence.was_alone());
+        let alone = presence.was_alone();
+        let usage = before.until_now(ended.wall, &ended.reaped, sampler.totals(), alone);
+        let usage = Usage { gpus: sampler.gpus(alone), ..usage };
         drop(presence);
         let gathered = gather(&study.metrics, &output, usage.wall_s);
         let verdict = verdict(Evidence {

@@ -32,6 +32,7 @@ pub(crate) struct Reaped {
     pub(crate) peak_memory_bytes: u64,
     pub(crate) disk_read_bytes: u64,
     pub(crate) disk_write_bytes: u64,
+    pub(crate) major_faults: u64,
 }
 
 impl Process {
@@ -118,6 +119,7 @@ impl Process {
             // The kernel counts storage in blocks of 512 bytes, whatever the device does.
             disk_read_bytes: count(usage.ru_inblock) * 512,
             disk_write_bytes: count(usage.ru_oublock) * 512,
+            major_faults: count(usage.ru_majflt),
         })
     }
 

@@ -37,6 +37,9 @@ impl UsageStart {
             disk_read_bytes: Some(reaped.disk_read_bytes).max(sampled.disk_read_bytes),
             disk_write_bytes: Some(reaped.disk_write_bytes).max(sampled.disk_write_bytes),
             network,
+            run_queue_s: sampled.run_queue_s,
+            major_faults: Some(reaped.major_faults),
+            gpus: Vec::new(),
             exit_code: reaped.exit_code,
             signal: reaped.signal,
         }
@@ -95,17 +98,20 @@ mod tests {
             peak_memory_bytes: 0,
             disk_read_bytes: 0,
             disk_write_bytes: 512,
+            major_faults: 3,
         };
         let sampled = TreeTotals {
             user_s: 2.0,
             system_s: 2.0,
             disk_read_bytes: Some(4096),
+            run_queue_s: Some(0.5),
             ..TreeTotals::default()
         };
         let start = UsageStart { network: None };
         let usage = start.until_now(Duration::from_secs(2), &reaped, sampled, true);
         assert_eq!((usage.wall_s, usage.user_s, usage.system_s), (2.0, 2.0, 3.0));
         assert_eq!((usage.disk_read_bytes, usage.disk_write_bytes), (Some(4096), Some(512)));
+        assert_eq!((usage.run_queue_s, usage.major_faults), (Some(0.5), Some(3)));
         assert_eq!(usage.network, None);
     }
 }

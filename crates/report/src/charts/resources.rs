@@ -21,13 +21,17 @@ pub(crate) struct Channel {
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-const CHANNELS: [Channel; 4] = [
+const CHANNELS: [Channel; 7] = [
     Channel {
         key: "cpu",
         heading: "CPU of the trial's processes",
         axis: "cores",
         divisor: 1.0,
-        series: &[("cpu.user", "user"), ("cpu.system", "kernel")],
+        series: &[
+            ("cpu.user", "user"),
+            ("cpu.system", "kernel"),
+            ("cpu.waiting", "waiting for a core"),
+        ],
     },
     Channel {
         key: "memory",
@@ -49,6 +53,42 @@ const CHANNELS: [Channel; 4] = [
         axis: "MiB/s",
         divisor: MIB,
         series: &[("network.received", "received"), ("network.sent", "sent")],
+    },
+    Channel {
+        key: "gpu",
+        heading: "Computing of the GPUs",
+        axis: "%",
+        divisor: 1.0,
+        series: &[
+            ("gpu0.utilization", "GPU 0"),
+            ("gpu1.utilization", "GPU 1"),
+            ("gpu2.utilization", "GPU 2"),
+            ("gpu3.utilization", "GPU 3"),
+        ],
+    },
+    Channel {
+        key: "gpu-memory",
+        heading: "Memory of the GPUs",
+        axis: "MiB",
+        divisor: MIB,
+        series: &[
+            ("gpu0.memory", "GPU 0"),
+            ("gpu1.memory", "GPU 1"),
+            ("gpu2.memory", "GPU 2"),
+            ("gpu3.memory", "GPU 3"),
+        ],
+    },
+    Channel {
+        key: "gpu-power",
+        heading: "Power of the GPUs",
+        axis: "W",
+        divisor: 1.0,
+        series: &[
+            ("gpu0.power", "GPU 0"),
+            ("gpu1.power", "GPU 1"),
+            ("gpu2.power", "GPU 2"),
+            ("gpu3.power", "GPU 3"),
+        ],
     },
 ];
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use trainwright_analysis::wording::count;
-use trainwright_study::{Metric, TrialState};
+use trainwright_study::{GpuScope, GpuUsage, Metric, TrialState};
 
 use super::note;
 use crate::charts::with_unit;
@@ -93,6 +93,7 @@ fn columns<'a>(input: &'a ReportInput<'_>, same: &mut Vec<String>) -> Vec<Column
             Cell::optional(trial.usage.as_ref().map(|usage| usage.user_s + usage.system_s))
         }));
         columns.push(column("peak memory", memory));
+        columns.extend(gpu_columns(input.trials));
     }
     let attempts: BTreeSet<u32> = input.trials.iter().map(|trial| trial.attempts).collect();
     match attempts.first() {
@@ -141,6 +142,47 @@ fn measurement(trial: &ReportTrial, metric: &Metric) -> Cell {
 fn memory(trial: &ReportTrial) -> Cell {
     let peak = trial.usage.as_ref().and_then(|usage| usage.peak_memory_bytes);
     peak.map_or_else(Cell::missing, |peak| Cell::shown(bytes(peak), peak as f64))
+}
+
+/// What trials used of each GPU; a mark says where a figure is of the whole device.
+fn gpu_columns<'a>(trials: &[ReportTrial]) -> Vec<Column<'a>> {
+    let used = trials.iter().filter_map(|trial| trial.usage.as_ref());
+    let devices: BTreeSet<u32> = used.flat_map(|usage| &usage.gpus).map(|gpu| gpu.device).collect();
+    let whole = |scope: GpuScope| if scope == GpuScope::Device { " (device)" } else { "" };
+    let of = |device: u32, cell: fn(&GpuUsage) -> Option<(String, f64, GpuScope)>| {
+        move |trial: &ReportTrial| {
+            let own = trial
+                .usage
+                .as_ref()
+                .and_then(|usage| usage.gpus.iter().find(|own| own.device == device));
+            own.and_then(cell).map_or_else(Cell::missing, |(text, value, scope)| {
+                Cell::shown(text + whole(scope), value)
+            })
+        }
+    };
+    let columns = |device: u32| {
+        [
+            column(
+                &format!("GPU {device} (%)"),
+                of(device, |own| {
+                    let percent = own.utilization_percent?;
+                    Some((figure(percent), percent, own.utilization_scope))
+                }),
+            ),
+            column(
+                &format!("GPU {device} memory"),
+                of(device, |own| {
+                    let peak = own.peak_memory_bytes?;
+                    Some((bytes(peak), peak as f64, own.memory_scope))
+                }),
+            ),
+            column(
+                &format!("GPU {device} energy (J)"),
+                of(device, |own| Some((figure(own.energy_j?), own.energy_j?, GpuScope::Device))),
+            ),
+        ]
+    };
+    devices.into_iter().flat_map(columns).collect()
 }
 
 fn started(trial: &ReportTrial) -> Cell {
@@ -217,6 +259,8 @@ fn output(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use trainwright_study::Usage;
+
     use super::*;
     use crate::tests::{SmallStudy, trial};
 
@@ -238,6 +282,28 @@ mod tests {
         let page = page_of(vec![finished(1, 1), again]);
         assert!(page.contains(">replicate</th>") && page.contains(">attempts</th>"), "{page}");
         assert!(page.contains(">1970-01-02 00:00:00</td>"), "{page}");
+    }
+
+    #[test]
+    fn figures_of_a_whole_gpu_are_marked_and_trials_without_one_have_a_dash() {
+        let gpu = GpuUsage {
+            device: 2,
+            name: "G".to_owned(),
+            utilization_percent: Some(40.5),
+            utilization_scope: GpuScope::Device,
+            peak_memory_bytes: Some(3 << 20),
+            memory_scope: GpuScope::Tree,
+            power_w: None,
+            energy_j: None,
+        };
+        let mut with = trial(1, 1, TrialState::Finished, Some(1.0));
+        with.usage = Some(Usage { gpus: vec![gpu], ..Usage::default() });
+        let page = page_of(vec![with, trial(2, 2, TrialState::Finished, Some(1.0))]);
+        assert!(page.contains(">GPU 2 (%)</th>"), "{page}");
+        assert!(page.contains("title=\"40.5\">40.50 (device)</td>"), "{page}");
+        assert!(page.contains(">3.0 MiB</td>"), "{page}");
+        // Energy was not measured; the second trial has no GPU at all.
+        assert_eq!(page.matches("title=\"not available\"").count(), 1 + 3 + 3, "{page}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::next_steps::next_steps;
 use crate::ranking::{Standing, in_words, ranked, standing, told_once, why_unsettled};
 
 use super::analysis_tables::{put_anova, put_fit, put_strata};
+use super::bottlenecks::put_bottlenecks;
 use super::{Colour, visible};
 
 /// What a study found, for a terminal.
@@ -53,6 +54,7 @@ pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
     }
     put_comparisons(&mut text, analysis, colour);
     put_strata(&mut text, analysis, colour);
+    put_bottlenecks(&mut text, analysis, colour);
     put_findings(&mut text, told_once(analysis).collect(), colour);
     put_checks(&mut text, analysis, colour);
     text

@@ -173,6 +173,9 @@ fn usage(time: f64) -> Usage {
             loopback_bytes: 0,
             scope: NetworkScope::Machine,
         }),
+        run_queue_s: Some(0.01 * time),
+        major_faults: Some(2),
+        gpus: Vec::new(),
         exit_code: Some(0),
         signal: None,
     }

@@ -42,6 +42,12 @@ pub struct RankTimes {
     pub bytes_sent: u64,
     /// Bytes that it received.
     pub bytes_received: u64,
+    /// Of `compute_s`, the time in which its thread had a core; absent where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_s: Option<f64>,
+    /// Of `compute_s`, the time in which its thread was ready and had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_queue_s: Option<f64>,
     /// Messages that it sent.
     #[serde(default)]
     pub messages: u64,

@@ -50,7 +50,7 @@ pub fn analyze(
         Some(cores) => Some(cores),
         None => results.fewest_cores()?,
     };
-    let commands = results.commands();
-    let options = StudyOptions { machine_cores, commands, ..options.clone() };
+    let (commands, (uses, capacities)) = (results.commands(), results.uses()?);
+    let options = StudyOptions { machine_cores, commands, uses, capacities, ..options.clone() };
     Ok(analyze_study(study, &results.design, &results.observations(), &options)?)
 }

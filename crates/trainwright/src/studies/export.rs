@@ -1,5 +1,7 @@
 //! The verb `export`: one row a planned trial.
 
+mod usage_columns;
+
 use std::io::Write;
 
 use serde::ser::{SerializeMap, SerializeStruct};
@@ -8,6 +10,7 @@ use trainwright_store::StoredTrial;
 use trainwright_study::{Level, Study};
 
 use crate::{Error, Results};
+use usage_columns::usage_columns;
 
 /// The trials of a study as a table; as JSON, an object with one entry of `rows` a trial.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +18,8 @@ pub struct ExportTable {
     /// The study's name.
     pub study: String,
     /// Names of the columns: `trial, row, replicate, state, attempts`, factors, metrics; `block`
-    /// and `whole_plot` before the factors where runs are grouped.
+    /// and `whole_plot` before the factors where runs are grouped; what trials used after the
+    /// metrics, where it is asked for.
     pub columns: Vec<String>,
     /// One row a planned trial, a cell a column; empty where the trial has nothing there.
     pub rows: Vec<Vec<Option<Level>>>,
@@ -23,14 +27,30 @@ pub struct ExportTable {
 
 impl ExportTable {
     /// The table of these results.
-    pub fn new(study: &Study, results: &Results) -> Self {
+    pub fn new(study: &Study, results: &Results, usage: UsageColumns) -> Self {
         let groups = Groups::of(results);
-        Self {
+        let mut table = Self {
             study: study.name.clone(),
             columns: columns(study, groups),
             rows: results.trials.iter().map(|trial| row(study, groups, trial)).collect(),
+        };
+        if usage == UsageColumns::Added {
+            for (name, cells) in usage_columns(&results.trials) {
+                table.columns.push(name);
+                table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+            }
         }
+        table
     }
+}
+
+/// Whether a table holds what trials used of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsageColumns {
+    /// After the metrics.
+    Added,
+    /// Not at all.
+    LeftOut,
 }
 
 impl Serialize for ExportTable {

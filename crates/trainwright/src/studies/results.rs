@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use trainwright_analysis::{TrialUse, UsageAccount};
 use trainwright_design::Design;
 use trainwright_store::{Progress, Snapshot, StoredTrial};
 use trainwright_study::{
-    AnalysisSpec, DivergedTrials, Machine, Observation, Series, Study, TrialState,
+    AnalysisSpec, Capacities, DivergedTrials, Machine, Observation, Series, Study, TrialState,
 };
 
+use crate::questions::machine::{kept_capacities, link_bytes_per_s};
 use crate::running::lock::Lock;
 use crate::studies::derived::derived_trial;
 use crate::studies::plan_change::{Accepted, PlanChange};
 use crate::studies::planned::design_of;
 use crate::studies::rereading::{apply, reread};
+use crate::trainings::job::kept_account;
 use crate::{Error, Place};
 
 /// A study with its design and what the store holds of it at one moment.
@@ -93,6 +96,23 @@ impl Results {
             }
         }
         groups.into_iter().map(|(_, trials)| trials).collect()
+    }
+
+    /// What trials used of the machine, and what it can do where all ran on one whose capacities
+    /// were measured. Imported trials used nothing here.
+    pub(crate) fn uses(&self) -> Result<(Vec<TrialUse>, Option<Capacities>), Error> {
+        let capacities = match self.machines()?.as_slice() {
+            [machine] => kept_capacities(machine),
+            _ => None,
+        };
+        let link_bytes_per_s = capacities.as_ref().and_then(|_| link_bytes_per_s());
+        let used = |trial: &StoredTrial| {
+            let usage =
+                UsageAccount { link_bytes_per_s, ..UsageAccount::of(trial.usage.as_ref()?) };
+            let training = kept_account(&self.place.trial(trial.number));
+            Some(TrialUse { trial: trial.number, usage, training })
+        };
+        Ok((self.trials.iter().filter_map(used).collect(), capacities))
     }
 
     /// Number of trials in a state.

@@ -4,6 +4,8 @@ use trainwright_report::terminal::TextTable;
 use trainwright_study::Scaling;
 use trainwright_train::{DivergedBy, Done, Ended, EpochEnd, RankLost, RankTimes, TrainEvent};
 
+use crate::Trained;
+
 /// One event in one line; single steps are told nothing of.
 pub fn train_event(event: &TrainEvent) -> Option<String> {
     Some(match event {
@@ -20,6 +22,13 @@ pub fn train_event(event: &TrainEvent) -> Option<String> {
         TrainEvent::Stopped(at) => format!("stopped after {} steps", at.steps),
         TrainEvent::RankLost(lost) => lost_line(lost),
     })
+}
+
+/// The end of a training in words, with what bound it.
+pub fn trained(own: &Trained) -> String {
+    let event = train_event(&own.outcome.clone().into()).unwrap_or_default();
+    let bound = own.bottleneck.as_ref().map(|own| format!("\nwhat binds: {}", own.text));
+    format!("{event}{}\n", bound.unwrap_or_default())
 }
 
 fn epoch_line(epoch: &EpochEnd) -> String {

@@ -5,10 +5,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use trainwright_analysis::TrainingAccount;
+use trainwright_records::write_whole;
 use trainwright_study::JobSpec;
-use trainwright_train::{Diverged, Flow, TrainEvent, TrainOptions, TrainOutcome};
+use trainwright_train::{Diverged, Flow, TrainEvent, TrainOptions};
 
-use crate::{Error, Wish, train};
+use crate::{Error, Trained, Wish, train};
 
 /// How a job talks to what started it.
 #[derive(Debug, Clone, Default)]
@@ -17,9 +19,14 @@ pub struct JobChannels {
     pub metrics: Option<PathBuf>,
     /// The job stops when this file appears.
     pub stop_file: Option<PathBuf>,
+    /// Folder of the trial, which gets the account of its ranks.
+    pub folder: Option<PathBuf>,
     /// Name of the trial in its study.
     pub trial: Option<String>,
 }
+
+/// Name of the file for the account of a trial's ranks, in the trial's folder.
+const ACCOUNT: &str = "account.json";
 
 /// Steps between two looks at the stop file.
 const LOOK_EVERY: u64 = 50;
@@ -33,7 +40,7 @@ pub fn job(
     channels: &JobChannels,
     wish: &dyn Fn() -> Wish,
     on_event: &mut dyn FnMut(&TrainEvent),
-) -> Result<TrainOutcome, Error> {
+) -> Result<Trained, Error> {
     let text = fs::read_to_string(spec)
         .map_err(|source| Error::Input { path: spec.to_owned(), source })?;
     let mut job: JobSpec = serde_json::from_str(&text)
@@ -48,7 +55,7 @@ pub fn job(
         None => None,
     };
     let mut failure = None;
-    let outcome = train(&job, &TrainOptions::default(), &mut |event| {
+    let trained = train(&job, &TrainOptions::default(), &mut |event| {
         on_event(event);
         if let Some(lines) = &mut metrics
             && let Err(error) = lines.tell(event)
@@ -63,10 +70,20 @@ pub fn job(
         let asked = channels.stop_file.as_ref().is_some_and(|file| looks && file.exists());
         if asked || wish() != Wish::GoOn { Flow::Stop } else { Flow::Continue }
     })?;
-    match failure {
-        Some(error) => Err(error),
-        None => Ok(outcome),
+    if let Some(error) = failure {
+        return Err(error);
     }
+    if let (Some(folder), Some(account)) = (&channels.folder, &trained.account) {
+        let path = folder.join(ACCOUNT);
+        write_whole(&path, |file| file.write_all(json_line(account).as_bytes()))
+            .map_err(|source| Error::Folder { path, source })?;
+    }
+    Ok(trained)
+}
+
+/// What the ranks of a trial did, as its job left it in the trial's folder.
+pub(crate) fn kept_account(folder: &Path) -> Option<TrainingAccount> {
+    serde_json::from_str(&fs::read_to_string(folder.join(ACCOUNT)).ok()?).ok()
 }
 
 /// A line of the metrics file after an epoch.

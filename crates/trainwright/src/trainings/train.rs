@@ -1,11 +1,25 @@
-//! The verb `train`: one training job, told as events.
+//! The verb `train`: one training job, told as events, and what bound it.
 
+use serde::Serialize;
+use trainwright_analysis::{Attribution, TrainingAccount, attribute};
 use trainwright_study::JobSpec;
 use trainwright_train::{
     Flow, TrainEvent, TrainOptions, TrainOutcome, WorkRequest, Workers, train_with, work,
 };
 
 use crate::Error;
+use crate::trainings::bottleneck::{MachineBefore, account};
+
+/// A training that has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trained {
+    /// How it ended.
+    pub outcome: TrainOutcome,
+    /// What its ranks did with their time; absent where it came to no end, or they kept no account.
+    pub account: Option<TrainingAccount>,
+    /// Which resource bound it.
+    pub bottleneck: Option<Attribution>,
+}
 
 /// Trains one network; `on_event` hears every step and may stop it.
 ///
@@ -17,9 +31,37 @@ pub fn train(
     job: &JobSpec,
     options: &TrainOptions,
     on_event: &mut dyn FnMut(&TrainEvent) -> Flow,
-) -> Result<TrainOutcome, Error> {
+) -> Result<Trained, Error> {
+    let before = MachineBefore::now();
     let workers = options.workers.clone().or_else(started_here);
-    Ok(train_with(job, &TrainOptions { workers, ..options.clone() }, on_event)?)
+    let options = TrainOptions { workers, ..options.clone() };
+    let outcome = train_with(job, &options, on_event)?;
+    let account = match &outcome {
+        TrainOutcome::Done(done) => account(job, options.workers.as_ref(), done, &before),
+        TrainOutcome::Diverged(_) | TrainOutcome::Stopped(_) => None,
+    };
+    let bottleneck = account.as_ref().and_then(attribute);
+    Ok(Trained { outcome, account, bottleneck })
+}
+
+impl Trained {
+    /// The last event as a line of JSON, with what bound the training.
+    ///
+    /// # Panics
+    /// Never: events and verdicts are structures whose keys are texts.
+    pub fn json_line(&self) -> String {
+        let (event, bottleneck) = (self.outcome.clone().into(), self.bottleneck.as_ref());
+        let line = LastLine { event: &event, bottleneck };
+        serde_json::to_string(&line).expect("events and verdicts have fields with names")
+    }
+}
+
+#[derive(Serialize)]
+struct LastLine<'a> {
+    #[serde(flatten)]
+    event: &'a TrainEvent,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bottleneck: Option<&'a Attribution>,
 }
 
 /// Works for a job that another process trains.

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use trainwright::analysis::StudyOptions;
 use trainwright::{
-    Error, ExportTable, LogName, Place, Results, analyze, check, design_of, export_csv, import,
-    init, init_from_csv, logs, metric_rules, report, safe_for_spreadsheets, status, to_json,
-    write_file,
+    Error, ExportTable, LogName, Place, Results, UsageColumns, analyze, check, design_of,
+    export_csv, import, init, init_from_csv, logs, metric_rules, report, safe_for_spreadsheets,
+    status, to_json, write_file,
 };
 use trainwright_study::{Study, TrialState};
 
@@ -143,7 +143,7 @@ fn the_log_of_a_trial_is_what_it_wrote() {
 fn an_export_has_a_row_a_trial_in_every_format() {
     let lab = Lab::new();
     let (study, results) = lab.sums();
-    let table = ExportTable::new(&study, &results);
+    let table = ExportTable::new(&study, &results, UsageColumns::LeftOut);
     assert_eq!(table.columns, ["trial", "row", "replicate", "state", "attempts", "a", "b", "y"]);
     let mut bytes = Vec::new();
     export_csv(&table, &mut bytes).unwrap();
@@ -170,7 +170,7 @@ fn trials_that_did_not_run_have_empty_cells() {
     import(&study, &table, &BTreeMap::new(), None).unwrap();
     let results = Results::read(&study, None).unwrap();
     let mut bytes = Vec::new();
-    export_csv(&ExportTable::new(&study, &results), &mut bytes).unwrap();
+    export_csv(&ExportTable::new(&study, &results, UsageColumns::LeftOut), &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     assert_eq!(text.lines().filter(|line| line.ends_with(',')).count(), results.trials.len() - 2);
     assert!(text.contains(",1e-7\n") && text.contains(",0.1\n"), "{text}");

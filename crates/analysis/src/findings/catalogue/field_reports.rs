@@ -20,6 +20,7 @@ const fn mistake(
 pub(super) const MISTAKES: &[Mistake] = &[
     mistake("A, B", "single runs, means without spread", &["no-replication"]),
     mistake("A, B", "one straight line a parameter, with a low R2", &["linear-fit-inadequate"]),
+    mistake("A, B", "\"the bottleneck\" without a measured reason", &["bottleneck"]),
     mistake("A, B", "data size correlated beside its own factors", &["data-size-is-product"]),
     mistake("A", "batch raised at an unchanged learning rate", &["batch-at-unscaled-rate"]),
     mistake("B", "a bigger batch called faster", &["step-overhead", "per-sample-cost-dominates"]),
@@ -47,7 +48,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     mistake(
         "E",
         "\"network-bound\" from bytes a run",
-        &["network-not-the-limit", "bytes-per-step-alike"],
+        &["network-not-the-limit", "bytes-per-step-alike", "bottleneck"],
     ),
     mistake("E", "ever larger batches", &["per-sample-cost-dominates"]),
 ];

@@ -243,6 +243,8 @@ pub(super) const RATES: &[FindingRate] = &[
         Found::Always,
     ),
     rate("network-not-the-limit", Never, "a hundredth of the link used", Found::Always),
+    rate("bottleneck", Never, "exchange that takes half of each step", Found::Always),
+    rate("shared-cores", Never, "half of the computing time spent without a core", Found::Always),
     rate("bytes-per-step-alike", Never, "bytes that follow the steps", Found::Always),
     rate("queue-unstable", Never, "more work than the servers can do", Found::Always),
     rate("queue-nearly-full", Never, "servers busy 95 % of the time", Found::Always),

@@ -44,6 +44,22 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
         "Ousterhout et al., Making sense of performance in data analytics frameworks, NSDI 2015",
     ),
     entry(
+        "bottleneck",
+        Info,
+        "Which resource binds: by how much the time would shrink if it were free. Nothing is said \
+         to bind that would save less than a tenth.",
+        "Improve that resource first; another would save less.",
+        "Ousterhout et al., Making sense of performance in data analytics frameworks, NSDI 2015",
+    ),
+    entry(
+        "shared-cores",
+        Warning,
+        "Threads were ready to run and had no core for a tenth of the time or more, so times say \
+         something about the rest of the machine too.",
+        "Use fewer threads than cores, end other programs, and measure again.",
+        "Jain, The Art of Computer Systems Performance Analysis, 1991, chapter 2",
+    ),
+    entry(
         "bytes-per-step-alike",
         Info,
         "Runs differ in bytes because they differ in steps; per step they move the same.",

@@ -1,6 +1,6 @@
 //! `trainwright export`.
 
-use trainwright::{Error, ExportTable, Results};
+use trainwright::{Error, ExportTable, Results, UsageColumns};
 
 use crate::arguments::{ExportArguments, ExportFormat};
 use crate::commands::load;
@@ -14,7 +14,8 @@ pub(crate) fn export(arguments: &ExportArguments) -> anyhow::Result<u8> {
     }
     let study = load(&arguments.study)?;
     let results = Results::read(&study, arguments.store.as_deref())?;
-    let table = ExportTable::new(&study, &results);
+    let usage = if arguments.usage { UsageColumns::Added } else { UsageColumns::LeftOut };
+    let table = ExportTable::new(&study, &results, usage);
     let mut bytes = Vec::new();
     match arguments.format {
         ExportFormat::Csv => trainwright::export_csv(&table, &mut bytes)?,

@@ -9,13 +9,14 @@ use trainwright::training::{
     CheckpointOptions, CheckpointStart, Flow, TrainEvent, TrainOptions, TrainOutcome, WorkRequest,
     Workers,
 };
-use trainwright::{Error, JobChannels, launched_rank, terminal};
+use trainwright::{Error, JobChannels, Trained, launched_rank, terminal};
 use trainwright_study::{Configuration, JobSpec, JobTemplate, Level};
 
 use crate::arguments::{JobArguments, TrainArguments, WorkerArguments};
 use crate::commands::training::damaged_checkpoints::tell_damaged;
 use crate::interrupt::Interrupt;
 use crate::output::print;
+use crate::pages::{check_folder_of, now, write_file};
 use live::Live;
 
 pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
@@ -26,7 +27,10 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
     }
     let interrupt = Interrupt::listen()?;
     let live = Live::new(arguments.json);
-    let outcome = trainwright::train(&spec, &options(arguments), &mut |event| {
+    if let Some(path) = &arguments.keeping.report {
+        check_folder_of(path)?;
+    }
+    let trained = trainwright::train(&spec, &options(arguments), &mut |event| {
         live.hear(event, || {
             // A reader that went away is found out by the next event; training needs no answer.
             let _ = tell(event, arguments.json);
@@ -35,8 +39,14 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
             trainwright::Wish::GoOn => Flow::Continue,
             _ => Flow::Stop,
         }
-    });
-    end(&outcome?)
+    })?;
+    drop(live);
+    if let (Some(path), Some(page)) =
+        (&arguments.keeping.report, trainwright::training_page(&spec, &trained, &now()))
+    {
+        write_file(path, page)?;
+    }
+    end(&trained, arguments.json)
 }
 
 /// What a process joins that a launcher has started with the words of rank 0, as another rank.
@@ -69,26 +79,38 @@ pub(crate) fn job(arguments: &JobArguments) -> anyhow::Result<u8> {
     let channels = JobChannels {
         metrics: path("TRAINWRIGHT_METRICS"),
         stop_file: path("TRAINWRIGHT_STOP_FILE"),
+        folder: path("TRAINWRIGHT_DIR"),
         trial: env::var("TRAINWRIGHT_TRIAL").ok(),
     };
-    let outcome =
+    let trained =
         trainwright::job(&arguments.spec, &channels, &|| interrupt.wish(), &mut |event| {
             let _ = tell(event, false);
         })?;
-    end(&outcome)
+    end(&trained, false)
 }
 
-/// A diverged job is a result, not a failure; a stopped one has none.
-fn end(outcome: &TrainOutcome) -> anyhow::Result<u8> {
-    Ok(match outcome {
+/// Tells the end of a job that came to one, with what bound it. A diverged job is a result, not a
+/// failure; a stopped one has none.
+fn end(trained: &Trained, json: bool) -> anyhow::Result<u8> {
+    if let TrainOutcome::Done(_) = trained.outcome {
+        let text = match json {
+            true => format!("{}\n", trained.json_line()),
+            false => terminal::trained(trained),
+        };
+        print(&text)?;
+    }
+    Ok(match trained.outcome {
         TrainOutcome::Done(_) | TrainOutcome::Diverged(_) => 0,
         TrainOutcome::Stopped(_) => 130,
     })
 }
 
 fn tell(event: &TrainEvent, json: bool) -> anyhow::Result<()> {
-    if let TrainEvent::DamagedCheckpoint(damaged) = event {
-        tell_damaged(damaged);
+    match event {
+        TrainEvent::DamagedCheckpoint(damaged) => tell_damaged(damaged),
+        // What bound the training is not known yet; `end` tells both.
+        TrainEvent::Done(_) => return Ok(()),
+        _ => {}
     }
     let line = match json {
         true => Some(serde_json::to_string(event)?),

@@ -28,6 +28,22 @@ const ADAPTED: &[(&str, Option<&str>, &str)] = &[
     ),
     ("--listen 127.0.0.1:7700", None, "waits for a worker; `workers.rs` has both"),
     ("trainwright worker --join", None, "needs a training to join; `workers.rs` has both"),
+    (
+        "run examples/field-report-a/study.toml --report strategies.html",
+        Some("check examples/field-report-a/study.toml"),
+        "takes a minute",
+    ),
+    (
+        "run examples/field-report-a/scaled.toml --report scaled.html",
+        Some("check examples/field-report-a/scaled.toml"),
+        "takes a minute",
+    ),
+    (
+        "export examples/field-report-a/study.toml -o unscaled.csv",
+        None,
+        "has nothing to export without the run",
+    ),
+    ("--data unscaled.csv", None, "has no table without the run"),
     ("cargo install", None, "takes minutes; `cargo build` has built the same"),
 ];
 

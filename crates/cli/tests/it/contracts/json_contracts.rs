@@ -117,6 +117,7 @@ const VERBS: &[(&str, &str)] = &[
     ("status", "status study.toml --json"),
     ("logs", "logs study.toml 1 --json"),
     ("export", "export study.toml --format json"),
+    ("machine", "machine --measure --json"),
     ("import", "import results.csv --study sweep.toml --json"),
     ("analyze", "analyze study.toml --json"),
     ("analyze", "analyze --data runs.csv --formula time~cores*lr --json"),

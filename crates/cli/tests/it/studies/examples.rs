@@ -49,25 +49,64 @@ fn every_example_has_a_test_here() {
     assert_eq!(
         names,
         [
+            "field-report-a",
+            "field-report-b",
             "field-report-c",
             "field-report-d",
+            "field-report-e",
             "one-factor",
             "own-script",
             "quickstart",
             "read-speed",
-            "runs",
-            "strategies"
+            "runs"
         ]
     );
 }
 
 #[test]
 fn strategies_are_compared_by_real_trainings() {
-    let lab = lab("strategies");
+    let lab = lab("field-report-b");
     let found = run(&lab);
-    assert_eq!(found["trials"]["total"], 27);
+    assert_eq!(found["trials"]["total"], 45);
     let cell = lab.rows().into_iter().find(|row| row["strategy"] == "multi-worker");
     assert!(cell.is_some_and(|row| row["train_time"].as_f64().is_some_and(|time| time > 0.0)));
+    // Trials of the built-in trainer have accounts of their ranks, not bounds.
+    let bottlenecks = found["analysis"]["bottlenecks"].as_array().unwrap();
+    assert_eq!(bottlenecks.len(), 15);
+    assert!(bottlenecks.iter().all(|own| own["attribution"]["at_most"] == false));
+    assert!(ids(&found["analysis"]).contains(&"bottleneck"));
+}
+
+/// The fit of the report's own times, as it was computed by hand: milliseconds a step and the rest
+/// in seconds of each strategy.
+#[test]
+fn field_report_b_is_a_cost_a_step_and_the_rest() {
+    let lab = lab("field-report-b");
+    let words = "overhead --data as-printed.csv --column time --steps steps --by strategy --json";
+    let found = lab.json(&words.split(' ').collect::<Vec<_>>());
+    let lines = found["lines"].as_array().unwrap();
+    for (strategy, per_step_ms, constant) in [
+        ("not-distributed", 131.4, 11.0),
+        ("one-device", 9.7, 341.8),
+        ("mirrored", 43.6, 135.4),
+        ("multi-worker", 137.5, 59.5),
+    ] {
+        let line = lines.iter().find(|line| line["group"] == strategy).unwrap();
+        let (a, c) = (line["per_step"].as_f64().unwrap(), line["constant"].as_f64().unwrap());
+        assert!((1e3 * a / per_step_ms - 1.0).abs() < 0.01, "{line}");
+        assert!((c / constant - 1.0).abs() < 0.01, "{line}");
+    }
+}
+
+#[test]
+fn field_report_a_trains_on_pictures_with_and_without_the_scaling_rule() {
+    let lab = lab("field-report-a");
+    for study in ["study.toml", "scaled.toml"] {
+        let quick = lab.read(study).replace("epochs = 8", "epochs = 1");
+        lab.write(study, quick.replace("replications = 3", "replications = 1"));
+        let found = lab.json(&["run", study, "--json"]);
+        assert_eq!((&found["end"], &found["trials"]["finished"]), (&"complete".into(), &6.into()));
+    }
 }
 
 #[test]

@@ -56,12 +56,15 @@ impl DenseLearner<'_> {
     ) -> Result<Vec<Told>, TrainError> {
         let Self { network, parameters, state, replica, account, .. } = self;
         account.step(planned.step);
+        let before = account.before_computing();
         let (start, waited) = (Instant::now(), replica.waited());
         let told = replica.learn(Model { network, parameters, state }, chosen, planned.look)?;
         // Micro-batches wait and are computed in turn; in the timeline all waits come first.
         let input = replica.waited() - waited;
         account.spent(Activity::InputWait, start, input);
-        account.spent(Activity::Compute, start + input, start.elapsed().saturating_sub(input));
+        let computed = start.elapsed().saturating_sub(input);
+        account.spent(Activity::Compute, start + input, computed);
+        account.after_computing(before, computed);
         Ok(told)
     }
 

@@ -1,6 +1,8 @@
 //! Faults that the columns of training runs give away.
 
-use trainwright_analysis::Finding;
+use trainwright_analysis::{
+    Finding, Link, MachineUse, Pace, RankAccount, TrainingAccount, attribute,
+};
 
 use super::{Fault, fault};
 use crate::rates::kinds::tables::analysis;
@@ -32,12 +34,47 @@ pub(super) const FAULTS: &[Fault] = &[
             format!("{},{},1", 12.5 * epochs, 10.0 * epochs)
         })
     }),
+    fault("bottleneck", |noise| {
+        training(noise, |rank, step| (rank.communication_s, rank.bytes_sent) = (step, 1_000))
+    }),
+    fault("shared-cores", |noise| {
+        training(noise, |rank, step| {
+            rank.compute_s += step;
+            rank.run_queue_s = Some(step);
+        })
+    }),
     fault("bytes-per-step-alike", |noise| {
         runs(noise, "network_mb,steps", |_, epochs, _| {
             format!("{},{}", 100.0 * epochs, 1_000.0 * epochs)
         })
     }),
 ];
+
+/// A training of three ranks, each of which spends about as long again on something else.
+fn training(noise: &mut Noise, add: impl Fn(&mut RankAccount, f64)) -> Vec<Finding> {
+    let mut ranks = Vec::new();
+    for rank in 0..3 {
+        let compute_s = 10.0 + 0.2 * noise.normal();
+        let mut own = RankAccount { rank, compute_s, ..RankAccount::default() };
+        add(&mut own, 10.0 + 0.2 * noise.normal());
+        ranks.push(own);
+    }
+    let busy = |rank: &RankAccount| rank.compute_s + rank.communication_s;
+    let training_s = ranks.iter().map(busy).fold(0.0, f64::max);
+    for rank in &mut ranks {
+        rank.barrier_wait_s = training_s - busy(rank);
+    }
+    let account = TrainingAccount {
+        training_s,
+        steps: 1_000,
+        ranks,
+        threads: 1,
+        pace: Pace::Together,
+        link: Link::Memory,
+        machine: MachineUse::default(),
+    };
+    attribute(&account).map(|found| found.findings()).unwrap_or_default()
+}
 
 /// Runs of three batches and two numbers of epochs, with further columns.
 fn runs(noise: &mut Noise, head: &str, row: impl Fn(f64, f64, f64) -> String) -> Vec<Finding> {

@@ -1,0 +1,52 @@
+//! What binds a training, told at its end and on its page.
+
+use serde_json::Value;
+
+use crate::program::Lab;
+
+/// The last line of a training as JSON.
+#[track_caller]
+fn last_line(lab: &Lab, words: &str) -> Value {
+    let words: Vec<&str> = words.split(' ').collect();
+    let end = lab.expect(0, &[&["train", "--json"], words.as_slice()].concat());
+    serde_json::from_str(end.stdout.lines().last().unwrap()).unwrap()
+}
+
+#[test]
+fn the_last_line_says_what_binds_with_all_of_the_time_accounted_for() {
+    let lab = Lab::new();
+    for strategy in ["one-device", "mirrored --replicas 2", "multi-worker --workers 2"] {
+        let done = last_line(&lab, &format!("--neurons 64 --epochs 2 --strategy {strategy}"));
+        assert_eq!(done["event"], "done");
+        let found = &done["bottleneck"];
+        assert!(found["covered"].as_f64().unwrap() > 0.9, "{strategy}: {found:#}");
+        assert!(!found["idealised"].as_array().unwrap().is_empty(), "{strategy}: {found:#}");
+        assert!(found["step_s"].as_f64().unwrap() > 0.0, "{strategy}: {found:#}");
+        // Between threads there is no network to blame.
+        let network = found.to_string().contains("network-");
+        assert!(!network || strategy.starts_with("multi-worker"), "{strategy}: {found:#}");
+    }
+}
+
+#[test]
+fn one_device_that_computes_is_not_bound_by_others() {
+    let done = last_line(&Lab::new(), "--neurons 256 --batch 128 --epochs 2");
+    let found = &done["bottleneck"];
+    let resource = found["resource"].as_str().unwrap();
+    // A busy machine may take the cores; nothing else can bind.
+    assert!(["processor", "shared-cores"].contains(&resource), "{found:#}");
+    assert!(found["shrinks_by"].as_f64().unwrap() > 0.5, "{found:#}");
+}
+
+#[test]
+fn a_training_has_a_page_with_its_ranks_and_some_steps() {
+    let lab = Lab::new();
+    let words = "train --strategy mirrored --replicas 2 --neurons 32 --report page.html";
+    let end = lab.expect(0, &words.split(' ').collect::<Vec<_>>());
+    assert!(end.stdout.contains("\nwhat binds: "), "{end:#?}");
+    let page = lab.read("page.html");
+    assert!(page.contains("id=\"rank-times\"") && page.contains("id=\"rank-timeline\""));
+    assert!(page.contains("Steps 5"), "the last of the first 64 steps are shown");
+    let missing = "train --report nowhere/page.html";
+    lab.expect(3, &missing.split(' ').collect::<Vec<_>>()).says(&["nowhere/page.html"]);
+}

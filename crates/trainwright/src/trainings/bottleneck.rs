@@ -1,0 +1,203 @@
+//! What bound a training: the accounts of its ranks, what the machine did meanwhile, and what it
+//! can do.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use trainwright_analysis::{Link, MachineUse, Pace, RankAccount, TrainingAccount};
+use trainwright_probe::{machine, parse_io};
+use trainwright_study::{Capacities, Consistency, JobSpec, ReadFrom, Strategy};
+use trainwright_train::{Done, RankTimes, Workers};
+
+use crate::questions::machine::kept_capacities;
+
+/// The machine before a training.
+pub(super) struct MachineBefore {
+    begun: Instant,
+    cpu_s: Option<f64>,
+    disk_read_bytes: Option<u64>,
+}
+
+impl MachineBefore {
+    pub(super) fn now() -> Self {
+        Self { begun: Instant::now(), cpu_s: cpu_s(), disk_read_bytes: disk_read_bytes() }
+    }
+
+    /// What this process and those that it started did since then.
+    fn until_now(&self, cores: u32, capacities: Option<&Capacities>) -> MachineUse {
+        let wall = self.begun.elapsed().as_secs_f64();
+        let disk = capacities.and_then(|own| own.disk.as_ref());
+        let disk = disk.filter(|own| own.read_from == ReadFrom::Storage);
+        MachineUse {
+            run_queue_s: None,
+            disk_read_bytes: disk_read_bytes()
+                .zip(self.disk_read_bytes)
+                .map(|(now, then)| now - then),
+            disk_bytes_per_s: disk.map(|own| own.read_bytes_per_s.high),
+            cores_in_use: cpu_s().zip(self.cpu_s).map(|(now, then)| (now - then) / wall),
+            cores: Some(cores).filter(|cores| *cores > 0),
+        }
+    }
+}
+
+/// CPU seconds of this process and of the children that it has waited for.
+fn cpu_s() -> Option<f64> {
+    let of = |who| {
+        let usage = getrusage(who).ok()?;
+        let microseconds = (usage.user_time() + usage.system_time()).num_microseconds();
+        Some(microseconds as f64 * 1e-6)
+    };
+    Some(of(UsageWho::RUSAGE_SELF)? + of(UsageWho::RUSAGE_CHILDREN)?)
+}
+
+/// Bytes that this process and the children that it has waited for read from storage.
+fn disk_read_bytes() -> Option<u64> {
+    parse_io(&fs::read_to_string("/proc/self/io").ok()?).map(|io| io.read_bytes)
+}
+
+/// The account of a training that came to its end; nothing where its ranks kept none.
+pub(super) fn account(
+    job: &JobSpec,
+    workers: Option<&Workers>,
+    done: &Done,
+    before: &MachineBefore,
+) -> Option<TrainingAccount> {
+    if done.ranks.is_empty() {
+        return None;
+    }
+    let here = machine(Path::new("/"));
+    let capacities = kept_capacities(&here);
+    Some(TrainingAccount {
+        training_s: done.time_s,
+        steps: done.steps,
+        ranks: rank_accounts(job, &done.ranks),
+        threads: job.threads,
+        pace: pace(job),
+        link: link(job, workers, capacities.as_ref()),
+        machine: before.until_now(here.cores, capacities.as_ref()),
+    })
+}
+
+/// Whether ranks wait for each other.
+fn pace(job: &JobSpec) -> Pace {
+    match (job.strategy, job.consistency) {
+        (Strategy::ParameterServer, Consistency::Async | Consistency::Bounded) => Pace::Alone,
+        _ => Pace::Together,
+    }
+}
+
+/// What is between the ranks: what the link can do at its best, so that no time is blamed on it
+/// that it need not take. Of a link to other machines nothing was measured.
+fn link(job: &JobSpec, workers: Option<&Workers>, capacities: Option<&Capacities>) -> Link {
+    match job.strategy {
+        Strategy::OneDevice | Strategy::Mirrored => Link::Memory,
+        Strategy::LocalSgd if job.workers < 2 => Link::Memory,
+        Strategy::MultiWorker | Strategy::ParameterServer | Strategy::LocalSgd => {
+            let here = capacities.filter(|_| !matches!(workers, Some(Workers::Joining { .. })));
+            Link::Network {
+                bytes_per_s: here.map(|own| own.loopback_bytes_per_s.high),
+                round_trip_s: here.map(|own| own.round_trip_s.low),
+            }
+        }
+    }
+}
+
+/// The accounts of those that compute: all ranks, or the workers of parameter servers. What their
+/// gradients waited for at the busiest server is part of the workers' exchange, and taken out of it.
+fn rank_accounts(job: &JobSpec, ranks: &[RankTimes]) -> Vec<RankAccount> {
+    if job.strategy != Strategy::ParameterServer {
+        return ranks.iter().map(rank_account).collect();
+    }
+    // Rank 0 leads, workers come after it, servers last.
+    let workers = job.workers as usize;
+    let (computing, servers) = ranks[1.min(ranks.len())..].split_at(workers.min(ranks.len() - 1));
+    let busiest = servers.iter().map(|own| own.server_queue_s + own.update_s).fold(0.0, f64::max);
+    let each = busiest / computing.len().max(1) as f64;
+    let worker = |own: &RankTimes| {
+        let mut account = rank_account(own);
+        let queued = each.min(account.communication_s);
+        account.server_queue_s += queued;
+        account.communication_s -= queued;
+        account
+    };
+    computing.iter().map(worker).collect()
+}
+
+fn rank_account(own: &RankTimes) -> RankAccount {
+    RankAccount {
+        rank: own.rank,
+        compute_s: own.compute_s,
+        input_wait_s: own.input_wait_s,
+        barrier_wait_s: own.barrier_wait_s,
+        communication_s: own.communication_s,
+        hidden_communication_s: own.hidden_communication_s,
+        server_queue_s: own.server_queue_s,
+        update_s: own.update_s,
+        bytes_sent: own.bytes_sent,
+        bytes_received: own.bytes_received,
+        messages: own.messages,
+        cpu_s: own.cpu_s,
+        run_queue_s: own.run_queue_s,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(text: &str) -> JobSpec {
+        serde_json::from_str(&format!(
+            r#"{{"network":"mlp","data":"fashion-mnist-sample","seed":1,{text}}}"#
+        ))
+        .unwrap()
+    }
+
+    #[test]
+    fn ranks_of_one_process_have_no_network_between_them() {
+        assert_eq!(link(&job(r#""strategy":"mirrored","replicas":2"#), None, None), Link::Memory);
+        let local = job(r#""strategy":"local-sgd","replicas":2"#);
+        assert_eq!(link(&local, None, None), Link::Memory);
+        let workers = job(r#""strategy":"multi-worker","workers":2"#);
+        let unknown = Link::Network { bytes_per_s: None, round_trip_s: None };
+        assert_eq!(link(&workers, None, None), unknown);
+    }
+
+    #[test]
+    fn what_gradients_wait_for_at_a_server_is_the_servers() {
+        let servers = job(r#""strategy":"parameter-server","workers":2,"servers":1"#);
+        let rank = |rank, compute_s, communication_s, server_queue_s| RankTimes {
+            rank,
+            compute_s,
+            communication_s,
+            server_queue_s,
+            ..RankTimes::default()
+        };
+        let ranks = [
+            rank(0, 0.0, 0.0, 0.0),
+            rank(1, 2.0, 5.0, 0.0),
+            rank(2, 2.0, 1.0, 0.0),
+            rank(3, 0.0, 0.0, 6.0),
+        ];
+        let found = rank_accounts(&servers, &ranks);
+        let told: Vec<_> =
+            found.iter().map(|own| (own.rank, own.communication_s, own.server_queue_s)).collect();
+        assert_eq!(told, [(1, 2.0, 3.0), (2, 0.0, 1.0)], "no more than the exchange took");
+        let device = job(r#""strategy":"one-device""#);
+        assert_eq!(rank_accounts(&device, &ranks[1..2])[0].communication_s, 5.0);
+    }
+
+    #[test]
+    fn asynchronous_workers_do_not_wait_for_each_other() {
+        let servers = |consistency: &str| {
+            job(&format!(
+                r#""strategy":"parameter-server","workers":2,"servers":1,"consistency":"{consistency}""#
+            ))
+        };
+        assert_eq!(pace(&servers("sync")), Pace::Together);
+        assert_eq!(pace(&servers("async")), Pace::Alone);
+        assert_eq!(pace(&job(r#""strategy":"one-device""#)), Pace::Together);
+    }
+}
