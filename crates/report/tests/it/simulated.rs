@@ -238,6 +238,7 @@ fn observation(trial: &ReportTrial) -> Observation {
         block: None,
         whole_plot: None,
         slots: None,
+        seconds: None,
         configuration: trial.configuration.clone(),
         state: trial.state,
         values,

@@ -1,4 +1,7 @@
-//! Proposers through their public interface.
+//! Proposers and searchers through their public interface.
 
 mod contract;
+mod functions;
 mod proposers;
+mod searchers;
+mod searching;
