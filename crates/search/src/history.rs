@@ -76,7 +76,7 @@ pub struct Aims {
 enum Standing {
     Running,
     Measured,
-    /// Ended early because it was no good; what it measured counts, but never as the best.
+    /// Ended early because it did badly; what it measured by then is no result.
     CutShort,
     Failed,
 }
@@ -113,8 +113,8 @@ pub struct Cell {
     pub running: u32,
     /// Trials that failed.
     pub failed: u32,
-    /// Whether all that was measured comes from trials that were cut short.
-    pub cut_short: bool,
+    /// Trials that were cut short because they did badly.
+    pub cut_short: u32,
     /// Seconds of all its ended trials.
     pub seconds: f64,
     /// Ended trials whose seconds are known.
@@ -130,7 +130,7 @@ impl Cell {
 
     /// Trials of any kind.
     pub fn trials(&self) -> u32 {
-        self.measured + self.running + self.failed
+        self.measured + self.running + self.failed + self.cut_short
     }
 
     /// The mean loss of a goal; nothing where no trial measured it.
@@ -169,7 +169,7 @@ impl History {
         let standing = match told.state {
             TrialState::Finished if whole => Standing::Measured,
             TrialState::Diverged if whole && counted => Standing::Measured,
-            TrialState::CutShort if whole => Standing::CutShort,
+            TrialState::CutShort => Standing::CutShort,
             TrialState::Planned | TrialState::Running => Standing::Running,
             _ => Standing::Failed,
         };
@@ -195,6 +195,20 @@ impl History {
     /// The number after the last one.
     pub fn next_number(&self) -> u32 {
         self.trials.keys().next_back().map_or(1, |last| last + 1)
+    }
+
+    /// Numbers of the trials that have ended.
+    pub fn numbers(&self) -> Vec<u32> {
+        let ended = self.trials.iter().filter(|(_, own)| own.standing != Standing::Running);
+        ended.map(|(number, _)| *number).collect()
+    }
+
+    /// What was known after a trial, had all before it ended by then.
+    pub fn up_to(&self, trial: u32) -> Self {
+        let trials =
+            self.trials.range(..=trial).filter(|(_, own)| own.standing != Standing::Running);
+        let trials = trials.map(|(number, own)| (*number, own.clone())).collect();
+        Self { aims: self.aims.clone(), trials }
     }
 
     /// Seconds that ended trials took, where somebody measured them.
@@ -224,7 +238,7 @@ impl History {
 
     /// The best cell of a goal among those that keep all limits; of equal ones the first.
     pub fn best(&self, goal: usize) -> Option<Cell> {
-        let cells = self.cells().into_iter().filter(|own| !own.cut_short && self.keeps_limits(own));
+        let cells = self.cells().into_iter().filter(|own| self.keeps_limits(own));
         let scored = cells.filter_map(|own| Some((own.loss(goal)?, own)));
         scored.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, own)| own)
     }
@@ -246,7 +260,7 @@ impl History {
             limited: vec![Vec::new(); self.aims.limits.len()],
             running: 0,
             failed: 0,
-            cut_short: true,
+            cut_short: 0,
             seconds: 0.0,
             timed: 0,
             measured: 0,
@@ -259,9 +273,9 @@ impl History {
         match trial.standing {
             Standing::Running => cell.running += 1,
             Standing::Failed => cell.failed += 1,
-            Standing::Measured | Standing::CutShort => {
+            Standing::CutShort => cell.cut_short += 1,
+            Standing::Measured => {
                 cell.measured += 1;
-                cell.cut_short &= trial.standing == Standing::CutShort;
                 for (goal, own) in self.aims.goals.iter().zip(&mut cell.losses) {
                     own.extend(trial.values.get(&goal.metric).map(|value| goal.loss(*value)));
                 }

@@ -4,9 +4,11 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use trainwright_design::trial_seed;
-use trainwright_study::{Configuration, Observation, PlannedTrial, Seed};
+use trainwright_study::{Configuration, Observation, PlannedTrial, Seed, Series};
 
-use crate::{History, Proposal, Proposer, Searcher, StopReason, Suggestion};
+use crate::{
+    Cell, Course, EarlyStopRule, History, Proposal, Proposer, Searcher, StopReason, Suggestion,
+};
 
 /// How long to wait for a trial under way before asking again; its end comes first.
 const PATIENCE: Duration = Duration::from_secs(3600);
@@ -49,6 +51,17 @@ pub struct SearchRules {
     pub replicates: u32,
     /// How much may be spent.
     pub budget: SearchBudget,
+    /// How the best are confirmed when the search has ended; not at all where absent.
+    pub confirm: Option<Confirm>,
+}
+
+/// How the best configurations are told apart when a search has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Confirm {
+    /// How many of the best run again.
+    pub best: usize,
+    /// Trials that each has in the end.
+    pub replications: u32,
 }
 
 /// Proposes what a searcher suggests.
@@ -58,6 +71,7 @@ pub struct SearchProposer {
     rules: SearchRules,
     /// Trials that were begun before and have not ended.
     waiting: VecDeque<PlannedTrial>,
+    early_stop: Option<EarlyStopRule>,
     stopped: Option<StopReason>,
 }
 
@@ -69,10 +83,23 @@ impl SearchProposer {
         waiting: Vec<PlannedTrial>,
         rules: SearchRules,
     ) -> Self {
-        let mut own = Self { searcher, known, rules, waiting: VecDeque::new(), stopped: None };
+        let mut own = Self {
+            searcher,
+            known,
+            rules,
+            waiting: VecDeque::new(),
+            early_stop: None,
+            stopped: None,
+        };
         waiting.iter().for_each(|trial| own.known.begin(trial));
         own.waiting = waiting.into();
         own
+    }
+
+    /// The same search with a rule that cuts trials short.
+    pub fn with_early_stop(mut self, rule: EarlyStopRule) -> Self {
+        self.early_stop = Some(rule);
+        self
     }
 
     /// All that is known.
@@ -83,6 +110,11 @@ impl SearchProposer {
     /// Why it has stopped, where it has.
     pub fn stopped(&self) -> Option<&StopReason> {
         self.stopped.as_ref()
+    }
+
+    /// Gives a trial back that was proposed but did not begin; it will be the next one.
+    pub fn put_back(&mut self, trial: PlannedTrial) {
+        self.waiting.push_front(trial);
     }
 
     fn next(&mut self) -> Result<Option<PlannedTrial>, StopReason> {
@@ -100,9 +132,29 @@ impl SearchProposer {
                 Suggestion::Stop(reason) => return Err(reason),
             },
         };
+        Ok(Some(self.begun(configuration)))
+    }
+
+    fn begun(&mut self, configuration: Configuration) -> PlannedTrial {
         let trial = self.trial(configuration);
         self.known.begin(&trial);
-        Ok(Some(trial))
+        trial
+    }
+
+    /// One more trial of the best configurations when the search itself has ended.
+    fn confirmation(&mut self) -> Option<PlannedTrial> {
+        let confirm = self.rules.confirm?;
+        let mut best: Vec<(f64, Cell)> = self
+            .known
+            .cells()
+            .into_iter()
+            .filter(|own| self.known.keeps_limits(own))
+            .filter_map(|own| Some((own.loss(0)?, own)))
+            .collect();
+        best.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut few = best.into_iter().take(confirm.best).map(|(_, own)| own);
+        let next = few.find(|own| own.failed == 0 && own.trials() < confirm.replications)?;
+        Some(self.begun(next.configuration))
     }
 
     /// A configuration that has fewer replicates than it should; one that failed gets no more.
@@ -111,11 +163,8 @@ impl SearchProposer {
             return None;
         }
         let cells = self.known.cells().into_iter();
-        let mut few = cells.filter(|own| {
-            own.failed == 0
-                && !(own.cut_short && own.measured() > 0)
-                && own.trials() < self.rules.replicates
-        });
+        let mut few = cells
+            .filter(|own| own.failed + own.cut_short == 0 && own.trials() < self.rules.replicates);
         few.next().map(|own| own.configuration)
     }
 
@@ -139,20 +188,37 @@ impl SearchProposer {
 
 impl Proposer for SearchProposer {
     fn ask(&mut self, now: Duration) -> Proposal {
-        if self.stopped.is_some() {
-            return Proposal::Done;
-        }
-        match self.next() {
-            Ok(Some(trial)) => Proposal::Try(trial),
-            Ok(None) => Proposal::Later(now.saturating_add(PATIENCE)),
-            Err(reason) => {
-                self.stopped = Some(reason);
-                Proposal::Done
+        if self.stopped.is_none() {
+            match self.next() {
+                Ok(Some(trial)) => return Proposal::Try(trial),
+                Ok(None) => return Proposal::Later(now.saturating_add(PATIENCE)),
+                Err(reason) => self.stopped = Some(reason),
             }
         }
+        // Which are best is known when all have ended.
+        if self.rules.confirm.is_some() && self.known.running() > 0 {
+            return Proposal::Later(now.saturating_add(PATIENCE));
+        }
+        self.confirmation().map_or(Proposal::Done, Proposal::Try)
     }
 
     fn tell(&mut self, told: &Observation) {
         self.known.tell(told);
+    }
+
+    fn hear(&mut self, trial: u32, step: f64, values: &[(String, f64)]) -> Course {
+        let Some(rule) = &mut self.early_stop else { return Course::GoOn };
+        match values.iter().find(|(name, _)| name == rule.metric()) {
+            Some((_, value)) => rule.hear(trial, step, *value),
+            None => Course::GoOn,
+        }
+    }
+
+    fn learn(&mut self, trial: u32, curves: &[Series]) {
+        let Some(rule) = &mut self.early_stop else { return };
+        let name = format!("metric.{}", rule.metric());
+        if let Some(own) = curves.iter().find(|own| own.name == name && own.axis == "step") {
+            rule.learn(trial, &own.at, &own.values);
+        }
     }
 }

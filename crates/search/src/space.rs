@@ -169,6 +169,16 @@ impl Space {
         Some(Candidate { configuration, features })
     }
 
+    /// What a predictor sees of a point of the unit cube, whether constraints allow it or not.
+    pub fn free_features(&self, point: &[f64]) -> Option<Vec<f64>> {
+        let Shape::Factors { study, dimensions } = &self.shape else {
+            return self.candidate(point).map(|own| own.features);
+        };
+        let pairs = dimensions.iter().zip(point);
+        let pairs = pairs.map(|(own, place)| (own.name().to_owned(), own.level(*place)));
+        self.features(&active(study, &Configuration::new(pairs.collect())).ok()?)
+    }
+
     /// What a predictor sees of a configuration; nothing where it is none of this space.
     pub fn features(&self, configuration: &Configuration) -> Option<Vec<f64>> {
         match &self.shape {

@@ -76,7 +76,7 @@ impl Surrogate {
         random: &mut Random,
     ) -> Option<Self> {
         let cells = known.cells();
-        let losses = compromise(&cells, weights);
+        let losses = with_cut_short(&cells, compromise(&cells, weights));
         let seen = |cell: &Cell| space.features(&cell.configuration);
         let mut measured =
             Measured { distances: space.distances().to_vec(), ..Measured::default() };
@@ -86,8 +86,8 @@ impl Surrogate {
             if let Some(loss) = loss {
                 measured.points.push(features.clone());
                 measured.values.push(*loss);
-                measured.counts.push(cell.measured());
-                if !cell.cut_short && known.keeps_limits(cell) {
+                measured.counts.push(cell.measured().max(1));
+                if cell.measured() > 0 && known.keeps_limits(cell) {
                     good.push(features);
                 }
             } else if cell.running > 0 {
@@ -219,6 +219,20 @@ fn compromise(cells: &[Cell], weights: &[f64]) -> Vec<Option<f64>> {
         Some(worst + ALL_GOALS * parts.iter().sum::<f64>())
     };
     cells.iter().map(of_cell).collect()
+}
+
+/// A trial that was cut short did worse than most: its loss is taken to be the upper quartile of
+/// those measured, so that the search goes elsewhere without believing a number nobody measured.
+fn with_cut_short(cells: &[Cell], mut losses: Vec<Option<f64>>) -> Vec<Option<f64>> {
+    let mut measured: Vec<f64> = losses.iter().flatten().copied().collect();
+    measured.sort_by(f64::total_cmp);
+    let Some(&quartile) = measured.get(3 * measured.len() / 4) else { return losses };
+    for (cell, loss) in cells.iter().zip(&mut losses) {
+        if cell.cut_short > 0 && loss.is_none() {
+            *loss = Some(quartile);
+        }
+    }
+    losses
 }
 
 /// A model of each limited metric that enough cells have, on a log scale where that is possible.

@@ -75,6 +75,14 @@ impl Bayesian {
         Self { space, settings, planned }
     }
 
+    /// The same search, beginning with configurations that did well elsewhere.
+    pub fn starting_with(mut self, known_good: Vec<Configuration>) -> Self {
+        let new = |own: &Configuration| !known_good.iter().any(|good| good.same_as(own));
+        self.planned.retain(new);
+        self.planned.splice(0..0, known_good);
+        self
+    }
+
     /// What the next trial would be and what it is worth; nothing while too little is known or
     /// nothing is left to try.
     pub fn next_trial(&self, known: &History) -> Option<NextTrial> {
@@ -83,8 +91,12 @@ impl Bayesian {
         self.judged(known, &surrogate, &mut random)
     }
 
-    /// What is learnt from what is known.
-    pub fn surrogate(&self, known: &History, random: &mut Random) -> Option<Surrogate> {
+    /// What is learnt from what is known; nothing where that is too little.
+    pub fn learnt(&self, known: &History) -> Option<Surrogate> {
+        self.surrogate(known, &mut random_for(self.settings.seed, known))
+    }
+
+    fn surrogate(&self, known: &History, random: &mut Random) -> Option<Surrogate> {
         let weights = weights(known.aims().goals.len(), random);
         Surrogate::of(&self.space, known, &self.settings.surrogate, &weights, random)
     }

@@ -48,18 +48,26 @@ impl TreeParzen {
         Self { space, settings, planned }
     }
 
-    /// Cells from best to worst, by place in the unit cube; failed ones and those that break a
-    /// limit come last.
+    /// The same search, beginning with configurations that did well elsewhere.
+    pub fn starting_with(mut self, known_good: Vec<Configuration>) -> Self {
+        let new = |own: &Configuration| !known_good.iter().any(|good| good.same_as(own));
+        self.planned.retain(new);
+        self.planned.splice(0..0, known_good);
+        self
+    }
+
+    /// Cells from best to worst, by place in the unit cube; those that failed, were cut short or
+    /// break a limit come last.
     fn ranked(&self, known: &History) -> Vec<Vec<f64>> {
         let mut cells: Vec<(bool, f64, Vec<f64>)> = known
             .cells()
             .into_iter()
             .filter_map(|own| {
                 let point = self.space.point(&own.configuration)?;
-                if own.measured() + own.failed == 0 {
+                if own.measured() + own.failed + own.cut_short == 0 {
                     return None;
                 }
-                let bad = own.measured() == 0 || own.cut_short || !known.keeps_limits(&own);
+                let bad = own.measured() == 0 || !known.keeps_limits(&own);
                 Some((bad, own.loss(0).unwrap_or(f64::INFINITY), point))
             })
             .collect();

@@ -50,7 +50,7 @@ impl<'a> Results<'a> {
         if cell.running > 0 {
             return Err(Need::Running);
         }
-        let good = cell.measured() > 0 && !cell.cut_short && self.known.keeps_limits(cell);
+        let good = cell.measured() > 0 && self.known.keeps_limits(cell);
         Ok(good.then_some(cell))
     }
 

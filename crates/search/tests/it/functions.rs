@@ -76,7 +76,7 @@ pub(crate) fn ended(trial: &PlannedTrial, value: Option<f64>) -> Observation {
 
 pub(crate) fn rules(trials: u32, replicates: u32) -> SearchRules {
     let budget = SearchBudget { trials: Some(trials), ..SearchBudget::default() };
-    SearchRules { seed: Seed::new(5), replicates, budget }
+    SearchRules { seed: Seed::new(5), replicates, budget, confirm: None }
 }
 
 /// Runs a search, one trial at a time.

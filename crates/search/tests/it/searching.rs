@@ -187,7 +187,7 @@ fn a_line_search_stops_at_a_tie() {
 #[test]
 fn budgets_end_a_search_with_their_reason() {
     let with = |budget: SearchBudget| {
-        let rules = SearchRules { seed: Seed::new(1), replicates: 1, budget };
+        let rules = SearchRules { seed: Seed::new(1), replicates: 1, budget, confirm: None };
         let searcher = random(BRANIN, 1);
         let mut own = SearchProposer::new(searcher, History::new(aims()), Vec::new(), rules);
         let tried = run(&mut own, 1, &|own| Some(branin(own))).len();
