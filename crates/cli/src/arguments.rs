@@ -334,11 +334,14 @@ pub(crate) enum ExportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
-    /// Table of results with a header.
-    pub csv: PathBuf,
+    /// Table of results with a header, or an SQLite file of Optuna.
+    pub results: PathBuf,
     /// Study file.
     #[arg(long)]
     pub study: PathBuf,
+    /// Which of several studies in a file of Optuna.
+    #[arg(long, value_name = "NAME")]
+    pub optuna_study: Option<String>,
     /// Column of a factor or metric, where the names differ.
     #[arg(long, value_name = "NAME=COLUMN", value_parser = name_and_column)]
     pub column: Vec<(String, String)>,

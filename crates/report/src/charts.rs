@@ -20,6 +20,7 @@ mod quantiles;
 mod residuals;
 mod resources;
 mod response_curve;
+mod search;
 mod speed;
 
 use std::fmt::Write;
@@ -45,6 +46,7 @@ pub(crate) use quantiles::quantiles;
 pub(crate) use residuals::{MOST_POINTS, against_fitted, against_order};
 pub(crate) use resources::{channel, channels, timelines};
 pub(crate) use response_curve::{response_by_servers, response_curve};
+pub(crate) use search::{search_slice, search_trace};
 pub(crate) use speed::speed;
 
 /// Colours of series; `report.css` gives them their values.

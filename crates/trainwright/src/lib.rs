@@ -57,7 +57,7 @@ pub use studies::check::{Hours, HoursFrom, Preview, check};
 pub use studies::export::{ExportTable, export_csv};
 #[cfg(feature = "parquet")]
 pub use studies::export_parquet::export_parquet;
-pub use studies::import::{Imported, MissingRow, ShortRow, import};
+pub use studies::import::{ImportSource, Imported, MissingRow, ShortRow, import};
 pub use studies::init::{InitReply, init, init_from_csv};
 pub use studies::metric_rules::{MetricRulesReply, NearMiss, RuleFind, RuleReply, metric_rules};
 pub use studies::place::Place;

@@ -35,6 +35,7 @@ pub use predictions::{predictions, predictions_summary};
 pub use queue_fit::queue_fit;
 pub use queue_simulated::{classes_simulated, queue_simulated};
 pub use queue_units::{WithUnit, in_unit};
+pub(crate) use search::search_sentences;
 pub use search::{asked, search, told};
 pub use speedtest::speedtest;
 pub use status::status;

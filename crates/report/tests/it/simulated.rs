@@ -118,6 +118,7 @@ impl Simulated {
             design: &self.design,
             analysis: self.analysis.as_ref(),
             analysis_refused: refused,
+            search: None,
             trials: &self.trials,
             machines: &self.machines,
             program: "trainwright 0.1.0",

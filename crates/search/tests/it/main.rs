@@ -1,6 +1,7 @@
 //! Proposers and searchers through their public interface.
 
 mod contract;
+mod explaining;
 mod functions;
 mod proposers;
 mod searchers;

@@ -21,10 +21,20 @@ pub fn search(reply: &SearchReply) -> String {
         put(&mut text, format_args!(", {count} {state}"));
     }
     put(&mut text, format_args!("; they took {} s\n\n", figure(reply.seconds)));
-    match &reply.best {
-        Some(best) => put(&mut text, format_args!("Best: {}\n", found(best))),
-        None => text.push_str("No trial has measured the objective within its bounds yet.\n"),
+    for sentence in search_sentences(reply) {
+        put(&mut text, format_args!("{sentence}\n"));
     }
+    front(&mut text, reply);
+    importance(&mut text, reply);
+    visible(&text).into_owned()
+}
+
+/// The best, the next best, why the search stopped and what the next trial is worth.
+pub(crate) fn search_sentences(reply: &SearchReply) -> Vec<String> {
+    let mut all = vec![match &reply.best {
+        Some(best) => format!("Best: {}", found(best)),
+        None => "No trial has measured the objective within its bounds yet.".to_owned(),
+    }];
     if let Some(second) = &reply.runner_up {
         let told = match second.p {
             None => "one measurement each does not tell them apart for sure".to_owned(),
@@ -33,30 +43,23 @@ pub fn search(reply: &SearchReply) -> String {
             }
             Some(p) => format!("they cannot be told apart (Welch's test, p = {})", figure(p)),
         };
-        put(&mut text, format_args!("Next best: {}; {told}\n", found(&second.found)));
+        all.push(format!("Next best: {}; {told}", found(&second.found)));
     }
     if !reply.at_edge.is_empty() {
-        put(
-            &mut text,
-            format_args!(
-                "The best value of {} is at the edge of its range: a wider range may hold a better one.\n",
-                reply.at_edge.join(", ")
-            ),
-        );
+        all.push(format!(
+            "The best value of {} is at the edge of its range: a wider range may hold a better one.",
+            reply.at_edge.join(", ")
+        ));
     }
-    if let Some(stopped) = &reply.stopped {
-        put(&mut text, format_args!("Stopped because {stopped}.\n"));
-    }
+    all.extend(reply.stopped.as_ref().map(|stopped| format!("Stopped because {stopped}.")));
     if let Some(next) = &reply.next {
         let worth = match next.gain {
             Some(gain) => format!("is expected to improve the best by {} %", figure(100.0 * gain)),
             None => "has a worth that cannot be put as a share of the best".to_owned(),
         };
-        put(&mut text, format_args!("The next trial ({}) {worth}.\n", next.configuration));
+        all.push(format!("The next trial ({}) {worth}.", next.configuration));
     }
-    front(&mut text, reply);
-    importance(&mut text, reply);
-    visible(&text).into_owned()
+    all
 }
 
 fn front(text: &mut String, reply: &SearchReply) {
@@ -88,7 +91,8 @@ fn importance(text: &mut String, reply: &SearchReply) {
         return;
     }
     text.push_str("\nWhat caused the variation, by the fitted surface:\n");
-    let mut table = TextTable::new(&["factor", "share %", "from %", "to %"]);
+    let mut table =
+        TextTable::with_header(["factor", "share %", "from %", "to %"]).numbers_in(1..4);
     for own in shown {
         let percent = |share: f64| figure(100.0 * share);
         table.row(vec![

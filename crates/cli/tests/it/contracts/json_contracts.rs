@@ -77,7 +77,10 @@ fn lab() -> Lab {
     let hunt = shell_study("[0]", "echo \"::metric {\\\"y\\\": $x.{z}}\"", more)
         .replace("levels = [0]", wide)
         .replace("\"demo\"", "\"hunt\"")
-        .replace("[design]\ntype = \"full\"", "[search]\nmethod = \"bayesian\"\nbudget = { trials = 9 }");
+        .replace(
+            "[design]\ntype = \"full\"",
+            "[search]\nmethod = \"bayesian\"\nbudget = { trials = 9 }",
+        );
     lab.write("hunt.toml", &hunt);
     let asked = "schema = 1\n[study]\nname = \"asked\"\n[factors.x]\nlevels = [1, 2]\n[metrics.y]\n\
                  [search]\nmethod = \"random\"\nbudget = { trials = 2 }\n";

@@ -78,7 +78,10 @@ fn a_search_comes_near_the_least_loss() {
 fn a_search_from_outside_hears_and_asks() {
     let lab = lab("ask-tell");
     lab.expect(0, &["ask", "study.toml", "--count", "2"]);
-    lab.expect(0, &["tell", "study.toml", "--trial", "1", "--value", "loss=0.25", "--seconds", "12"]);
+    lab.expect(
+        0,
+        &["tell", "study.toml", "--trial", "1", "--value", "loss=0.25", "--seconds", "12"],
+    );
     lab.expect(0, &["tell", "study.toml", "--trial", "2", "--failed", "out of memory"]);
     let found = lab.json(&["search", "study.toml", "--explain", "--json"]);
     assert_eq!(found["best"]["values"]["loss"], 0.25);

@@ -133,7 +133,10 @@ fn a_trial_that_does_badly_is_cut_short_and_never_runs_again() {
     );
     let lab = Lab::with_study(&text);
     let found = lab.json(&["search", "study.toml", "--json"]);
-    assert_eq!((&found["trials"]["finished"], &found["trials"]["cut-short"]), (&json!(3), &json!(2)));
+    assert_eq!(
+        (&found["trials"]["finished"], &found["trials"]["cut-short"]),
+        (&json!(3), &json!(2))
+    );
     assert_eq!(found["best"]["configuration"]["a"], 1);
     let end = lab.expect(0, &["search", "study.toml"]);
     assert!(!end.stderr.contains("trial 4 "), "{}", end.stderr);
@@ -158,7 +161,8 @@ fn what_an_earlier_study_found_good_is_tried_first() {
     let lab = Lab::with_study(&study("budget = { trials = 20 }"));
     let first = lab.run(&["search", "study.toml", "--json"]);
     let first: Value = serde_json::from_str(&first.stdout).unwrap();
-    let text = study("budget = { trials = 4 }\nwarm_start = [\"hunt\"]").replace("\"hunt\"\nseed", "\"next\"\nseed");
+    let text = study("budget = { trials = 4 }\nwarm_start = [\"hunt\"]")
+        .replace("\"hunt\"\nseed", "\"next\"\nseed");
     lab.write("next.toml", &text);
     let next = lab.json(&["search", "next.toml", "--json"]);
     assert_eq!(next["best"]["values"], first["best"]["values"]);
@@ -166,6 +170,29 @@ fn what_an_earlier_study_found_good_is_tried_first() {
     lab.write("third.toml", unknown);
     let end = lab.expect(2, &["search", "third.toml"]);
     assert!(end.stderr.contains("the store has no study `nobody`"), "{}", end.stderr);
+}
+
+#[test]
+fn trials_of_optuna_are_known_to_a_search() {
+    let text = "schema = 1\n[study]\nname = \"taken\"\n\
+        [factors.lr]\nrange = { from = 0.0001, to = 0.1 }\nscale = \"log\"\n\
+        [factors.layers]\nrange = { from = 1, to = 4 }\n\
+        [factors.optimizer]\nlevels = [\"sgd\", \"adam\"]\n\
+        [search]\nmethod = \"bayesian\"\nbudget = { trials = 8 }\nstart = { count = 4 }\n\
+        [metrics.loss]\nobjective = \"minimize\"\n";
+    let lab = Lab::with_study(text);
+    // Made by Optuna 5.0.0; see the tests of the store.
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../store/tests/data/optuna-5.0.0.db");
+    lab.write("optuna.db", std::fs::read(sample).unwrap());
+    let end = lab.expect(3, &["import", "optuna.db", "--study", "study.toml"]);
+    assert!(end.stderr.contains("tuning, empty"), "{}", end.stderr);
+    let words = ["import", "optuna.db", "--study", "study.toml", "--optuna-study", "tuning"];
+    let end = lab.expect(0, &words);
+    assert!(end.stdout.contains("Kept 6 results."), "{}", end.stdout);
+    let asked = lab.json(&["ask", "study.toml", "--json"]);
+    assert_eq!(asked["trials"][0]["trial"], 7);
+    let found = lab.json(&["search", "study.toml", "--explain", "--json"]);
+    assert_eq!(found["best"]["values"]["loss"], 0.0002755926764027377);
 }
 
 #[test]
