@@ -10,6 +10,8 @@ use super::{ascent, likelihood};
 
 /// Points that are judged side by side.
 const LANES: usize = 8;
+/// Noise where the second climb begins: a third of the variance of all values.
+const NOISY: f64 = 0.3;
 /// Steps of the climb to the best hyper-parameters; it has levelled off before.
 const MOST_STEPS: usize = 40;
 
@@ -240,7 +242,15 @@ impl GaussianProcess {
 /// The most believable hyper-parameters, as logarithms, and their log density.
 pub(super) fn best(likelihood: &Likelihood) -> Option<(Vec<f64>, f64)> {
     let hill = |at: &[f64]| likelihood.with_slopes(at);
-    ascent::climb(&hill, &likelihood.start(), MOST_STEPS)
+    // Values may be explained by short lengths or by noise; the climb finds the nearer of the two
+    // hills, so that it begins once on the side of each.
+    let quiet = likelihood.start();
+    let mut noisy = quiet.clone();
+    if let Some(noise) = noisy.last_mut() {
+        *noise = NOISY.ln();
+    }
+    let climbs = [quiet, noisy].map(|start| ascent::climb(&hill, &start, MOST_STEPS));
+    climbs.into_iter().flatten().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 #[cfg(test)]

@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn numbers_have_no_more_digits_than_they_need() {
-        assert_eq!(all()[1].level(0.123_456).to_string(), "0.000234631");
+        assert_eq!(all()[1].level(0.123_456).to_string(), "0.000234622");
         assert_eq!(rounded(0.0), 0.0);
     }
 }

@@ -39,6 +39,27 @@ impl<'a> StudySearch<'a> {
         Ok(Self { study, spec, space })
     }
 
+    /// What the search will do, in words.
+    pub(crate) fn words(&self) -> String {
+        let factors = self.space.dimensions().len();
+        let size = match self.space.listed() {
+            Some(listed) => format!("all {} configurations", listed.len()),
+            None => "more configurations than can be listed".to_owned(),
+        };
+        let study::SearchLimits { trials, hours, money } = self.spec.budget;
+        let parts = [
+            trials.map(|own| format!("{own} trials")),
+            hours.map(|own| format!("{own} hours")),
+            money.map(|own| format!("{own} in the currency of price_per_hour")),
+        ];
+        let budget: Vec<String> = parts.into_iter().flatten().collect();
+        format!(
+            "`trainwright search` goes by {} over {factors} factors ({size}) and spends at most {}",
+            self.spec.method.word(),
+            budget.join(" or ")
+        )
+    }
+
     fn seed(&self) -> Seed {
         self.spec.seed.map_or(self.study.seed, Seed::new).derive(SEARCH)
     }

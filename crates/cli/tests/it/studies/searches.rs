@@ -210,6 +210,19 @@ fn a_design_comes_first_where_there_is_one() {
 }
 
 #[test]
+fn a_check_tells_what_a_search_will_do_and_what_it_cannot() {
+    let lab = Lab::with_study(&study("budget = { trials = 3, hours = 2 }"));
+    let end = lab.expect(0, &["check", "study.toml"]);
+    for part in ["by bayesian over 3 factors", "at most 3 trials or 2 hours"] {
+        assert!(end.stdout.contains(part), "{part} is not in {}", end.stdout);
+    }
+    let none = study("budget = { trials = 3 }").replace("a + b <= 20", "a + b > 99");
+    lab.write("none.toml", none);
+    let end = lab.expect(2, &["check", "none.toml"]);
+    assert!(end.stderr.contains("no configuration meets the constraints"), "{}", end.stderr);
+}
+
+#[test]
 fn a_study_with_a_search_alone_is_not_run() {
     let lab = Lab::with_study(&study("budget = { trials = 3 }"));
     let end = lab.expect(2, &["run", "study.toml"]);
