@@ -4,11 +4,12 @@ use trainwright_random::Random;
 
 use crate::gaussian_process::{
     Distance, Draws, Ensemble, GaussianProcess, Measured, Posterior, Priors, ValueScale,
+    improvement_chance,
 };
 use crate::{Cell, History, Limit, Side, Space};
 
-/// A configuration is never quite sure to fail, so that a search may find out.
-const LEAST_CHANCE: f64 = 0.01;
+/// A configuration whose share of failures is expected above this counts as one that fails.
+const HALF: f64 = 0.5;
 /// The part that all goals have in a compromise beside the worst one (Knowles, "ParEGO", 2006).
 const ALL_GOALS: f64 = 0.05;
 
@@ -163,7 +164,7 @@ impl Surrogate {
         let mut chances = vec![1.0; points.len()];
         for (model, limit) in &self.limits {
             for (chance, own) in chances.iter_mut().zip(model.posteriors(points)) {
-                let below = crate::gaussian_process::improvement_chance(own, limit.bound);
+                let below = improvement_chance(own, limit.bound);
                 *chance *= match limit.side {
                     Side::AtMost => below,
                     Side::AtLeast => 1.0 - below,
@@ -172,7 +173,7 @@ impl Surrogate {
         }
         if let Some(model) = &self.failures {
             for (chance, own) in chances.iter_mut().zip(model.posteriors(points)) {
-                *chance *= (1.0 - own.mean).clamp(LEAST_CHANCE, 1.0);
+                *chance *= improvement_chance(own, HALF);
             }
         }
         chances

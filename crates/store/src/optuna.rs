@@ -50,10 +50,10 @@ impl OptunaStudy {
             return Err(StoreError::WhichOptunaStudy { path, names });
         };
         let trials = trials(&connection, *id).map_err(failed)?;
-        let all: usize = connection
+        let all: u32 = connection
             .query_row("SELECT count(*) FROM trials WHERE study_id = ?1", [id], |row| row.get(0))
             .map_err(failed)?;
-        Ok(Self { name: name.clone(), without_result: all - trials.len(), trials })
+        Ok(Self { name: name.clone(), without_result: all as usize - trials.len(), trials })
     }
 }
 

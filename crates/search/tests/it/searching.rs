@@ -176,7 +176,8 @@ fn a_line_search_stops_at_a_tie() {
     loop {
         use trainwright_search::{Proposal, Proposer};
         let Proposal::Try(trial) = own.ask(std::time::Duration::ZERO) else { break };
-        let value = flat() + if number(&trial.configuration, "a") < 8.0 { 3.0 } else { 0.0 };
+        let steep = 3.0 * (8.0 / number(&trial.configuration, "a")).log2().max(0.0);
+        let value = flat() + steep;
         own.tell(&ended(&trial, Some(value)));
     }
     assert!(matches!(own.stopped(), Some(StopReason::NoStepImproves { .. })));

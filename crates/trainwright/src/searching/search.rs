@@ -30,7 +30,7 @@ pub fn search(
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<SearchEnd, Error> {
     let own = StudySearch::of(study)?;
-    let propose = |queue: &mut Queue, store: &Store| {
+    let propose = |queue: &mut Queue, store: &Store| -> Result<SearchProposer, Error> {
         let trials = own.spec.budget.trials.map(|trials| trials as usize);
         queue.total = trials.map(|trials| trials.max(queue.trials.len()));
         let good = known_good(store, study, &own.space, &own.aims())?;

@@ -64,6 +64,12 @@ pub struct ImportSource<'a> {
     pub optuna_study: Option<&'a str>,
 }
 
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for ImportSource<'a> {
+    fn from(file: &'a P) -> Self {
+        Self { file: file.as_ref(), optuna_study: None }
+    }
+}
+
 /// Keeps the results in a file as trials of a study.
 ///
 /// `columns` maps a factor or metric to the column that holds it where the names differ.
@@ -71,13 +77,13 @@ pub struct ImportSource<'a> {
 /// # Errors
 /// The file does not read, a cell is no level or no number, a row has more results than the
 /// study plans, or the study already has results.
-pub fn import(
+pub fn import<'a>(
     study: &Study,
-    source: ImportSource<'_>,
+    source: impl Into<ImportSource<'a>>,
     columns: &BTreeMap<String, String>,
     store: Option<&Path>,
 ) -> Result<Imported, Error> {
-    let ImportSource { file, optuna_study } = source;
+    let ImportSource { file, optuna_study } = source.into();
     let mut columns = columns.clone();
     let input: Box<dyn std::io::Read> = if optuna::is_database(file) {
         Box::new(std::io::Cursor::new(optuna::table(study, file, optuna_study, &mut columns)?))

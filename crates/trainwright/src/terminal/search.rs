@@ -26,7 +26,7 @@ pub fn search(reply: &SearchReply) -> String {
     }
     front(&mut text, reply);
     importance(&mut text, reply);
-    visible(&text).into_owned()
+    visible(&text)
 }
 
 /// The best, the next best, why the search stopped and what the next trial is worth.
@@ -130,7 +130,7 @@ pub fn asked(reply: &AskReply) -> String {
     if let Some(stopped) = reply.stopped.as_ref().filter(|_| reply.trials.is_empty()) {
         put(&mut text, format_args!("nothing more to run: {stopped}\n"));
     }
-    visible(&text).into_owned()
+    visible(&text)
 }
 
 /// What is known after a result was told.
@@ -139,7 +139,7 @@ pub fn told(reply: &TellReply) -> String {
     if let (Some(best), Some(value)) = (&reply.best, reply.best_value) {
         put(&mut text, format_args!("best by now: {} with {best}\n", figure(value)));
     }
-    visible(&text).into_owned()
+    visible(&text)
 }
 
 fn put(text: &mut String, words: std::fmt::Arguments<'_>) {
