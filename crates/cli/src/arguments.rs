@@ -4,6 +4,7 @@ mod data;
 mod design;
 mod load;
 mod queue;
+mod search;
 mod stats;
 mod tables;
 mod train;
@@ -18,6 +19,7 @@ pub(crate) use load::{ArrivalsArgument, LoadArguments};
 pub(crate) use queue::{
     FitArguments, QuestionArguments, QueueVerb, SimulateArguments, SimulatedKind, name_and_value,
 };
+pub(crate) use search::{AskArguments, SearchArguments, TellArguments};
 pub(crate) use stats::StatsArguments;
 pub(crate) use tables::{
     CompareArguments, CorrelateArguments, FindingsArguments, OverheadArguments, ScalingArguments,
@@ -53,6 +55,20 @@ pub(crate) enum Verb {
         trainwright run study.toml --report report.html\n  \
         trainwright run study.toml --retry-failed")]
     Run(RunArguments),
+    /// Search for the best configuration of a study, or go on where it stopped.
+    #[command(after_help = "Examples:\n  trainwright search examples/search/study.toml\n  \
+        trainwright search examples/search/study.toml --explain --json")]
+    Search(SearchArguments),
+    /// Ask a study's search which trials to run next, to run them elsewhere.
+    #[command(after_help = "Example:\n  trainwright ask examples/ask-tell/study.toml --count 2")]
+    Ask(AskArguments),
+    /// Tell a study's search what came of a trial.
+    #[command(
+        after_help = "Examples:\n  trainwright ask examples/ask-tell/study.toml --count 2\n  \
+        trainwright tell examples/ask-tell/study.toml --trial 1 --value loss=0.25 --seconds 12\n  \
+        trainwright tell examples/ask-tell/study.toml --trial 2 --failed 'out of memory'"
+    )]
+    Tell(TellArguments),
     /// Show how far a study has come.
     #[command(after_help = "Example:\n  trainwright status study.toml")]
     Status(StudyArguments),
@@ -335,11 +351,14 @@ pub(crate) enum ExportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
-    /// Table of results with a header.
-    pub csv: PathBuf,
+    /// Table of results with a header, or an SQLite file of Optuna.
+    pub results: PathBuf,
     /// Study file.
     #[arg(long)]
     pub study: PathBuf,
+    /// Which of several studies in a file of Optuna.
+    #[arg(long, value_name = "NAME")]
+    pub optuna_study: Option<String>,
     /// Column of a factor or metric, where the names differ.
     #[arg(long, value_name = "NAME=COLUMN", value_parser = name_and_column)]
     pub column: Vec<(String, String)>,

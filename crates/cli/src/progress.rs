@@ -168,6 +168,7 @@ impl Progress {
                 let first = reason.lines().next().unwrap_or("no reason");
                 put(&format!("failed: {first}{}", if again { "; trying again" } else { "" }));
             }
+            Outcome::CutShort { reason } => put(&format!("cut short: {reason}")),
             Outcome::Stopped => put("stopped"),
         }
         text

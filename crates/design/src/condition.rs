@@ -8,10 +8,10 @@ use trainwright_study::{Configuration, EvaluateError, Study, Value};
 use crate::error::DesignError;
 
 /// The configuration without the factors whose `when` does not hold.
-pub(crate) fn active(
-    study: &Study,
-    combination: &Configuration,
-) -> Result<Configuration, DesignError> {
+///
+/// # Errors
+/// A condition cannot be computed.
+pub fn active(study: &Study, combination: &Configuration) -> Result<Configuration, DesignError> {
     let scope = |name: &str| combination.get(name).map(Value::from);
     let mut absent = Vec::new();
     for factor in &study.factors {
@@ -29,7 +29,10 @@ pub(crate) fn active(
 }
 
 /// The position of the first constraint that a configuration breaks.
-pub(crate) fn violated(
+///
+/// # Errors
+/// A constraint cannot be computed.
+pub fn violated(
     study: &Study,
     configuration: &Configuration,
 ) -> Result<Option<usize>, DesignError> {

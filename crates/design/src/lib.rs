@@ -22,6 +22,7 @@ mod tests;
 mod trials;
 mod two_level;
 
+pub use condition::{active, violated};
 pub use confounding::{Confounding, EffectPair};
 pub use design::{Design, Kind};
 pub use error::{DesignError, GeneratorProblem};

@@ -116,6 +116,8 @@ pub enum EngineEvent {
         elapsed: Duration,
         /// The last value it reported of each key, by name.
         latest: Vec<(String, f64)>,
+        /// What it reported with a step since the last time.
+        steps: Vec<StepReport>,
     },
     /// A trial could not start because there is no room to write; no other one could.
     NoRoom {
@@ -151,6 +153,15 @@ impl EngineEvent {
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Ended { .. } | Self::NoRoom { .. })
     }
+}
+
+/// What a trial reports at a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepReport {
+    /// The step or epoch.
+    pub step: f64,
+    /// Values by key.
+    pub values: Vec<(String, f64)>,
 }
 
 /// Names what runs for a trial; only its engine knows what it means.

@@ -21,6 +21,7 @@ mod rank_times;
 mod residuals;
 mod resources;
 mod response_curve;
+mod search;
 mod speed;
 mod timeline;
 
@@ -48,6 +49,7 @@ pub(crate) use rank_times::rank_times;
 pub(crate) use residuals::{MOST_POINTS, against_fitted, against_order};
 pub(crate) use resources::{channel, channels, timelines};
 pub(crate) use response_curve::{response_by_servers, response_curve};
+pub(crate) use search::{search_slice, search_trace};
 pub(crate) use speed::speed;
 pub(crate) use timeline::timeline;
 

@@ -12,6 +12,7 @@ mod load;
 mod predictions;
 mod queue;
 mod resources;
+mod search;
 mod shell;
 mod speed;
 mod surface;
@@ -28,6 +29,7 @@ use shell::Shell;
 pub use load::{LoadPage, load_html};
 pub use predictions::{PredictionsPage, predictions_html};
 pub use queue::{QueuePage, queue_html};
+pub use search::SearchPart;
 pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html};
 pub use surface::{SurfacePage, surface_html};
 pub use table_analysis::{TableReport, table_html};
@@ -72,6 +74,9 @@ const SECTIONS: [(&str, &str, &str); 7] = [
     ("environment", "Environment", "What is needed to run the study again."),
 ];
 
+/// Where a search stands among the sections, if the study has one.
+const AFTER_VERDICT: usize = 1;
+
 /// Where a surface stands among the sections, if the study has one.
 const AFTER_EFFECTS: usize = 3;
 
@@ -93,6 +98,10 @@ pub fn html(input: &ReportInput<'_>) -> String {
     if let Some(own) = input.analysis.and_then(|analysis| analysis.surface.as_ref()) {
         sections.insert(AFTER_EFFECTS, surface::SECTION);
         bodies.insert(AFTER_EFFECTS, surface::section(own, &mut charts));
+    }
+    if let Some(own) = &input.search {
+        sections.insert(AFTER_VERDICT, search::SECTION);
+        bodies.insert(AFTER_VERDICT, search::section(own, &mut charts));
     }
     let shell = Shell {
         title: format!("{} - study report", input.study.name),

@@ -1,5 +1,6 @@
 //! What a report is made of.
 
+use crate::html::SearchPart;
 use trainwright_analysis::Analysis;
 use trainwright_design::Design;
 use trainwright_study::{Configuration, Machine, Measurement, Series, Study, TrialState, Usage};
@@ -15,6 +16,8 @@ pub struct ReportInput<'a> {
     pub analysis: Option<&'a Analysis>,
     /// Why there is no analysis, in words.
     pub analysis_refused: Option<String>,
+    /// What its search found, where it has one.
+    pub search: Option<SearchPart>,
     /// All trials, planned ones included, without warm-ups.
     pub trials: &'a [ReportTrial],
     /// The machines that trials ran on.

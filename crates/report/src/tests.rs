@@ -37,6 +37,7 @@ impl SmallStudy {
             design: &self.design,
             analysis,
             analysis_refused: None,
+            search: None,
             trials: &self.trials,
             machines: &[],
             program: "trainwright 1",

@@ -34,6 +34,10 @@ pub enum StoreError {
     WithoutJournal { path: PathBuf, journal: PathBuf },
     #[error("the store {path} holds a damaged {what} in trial {trial}", path = path.display())]
     Damaged { path: PathBuf, what: &'static str, trial: u32 },
+    #[error("{path} is no storage of Optuna: {source}", path = path.display())]
+    NotOptuna { path: PathBuf, source: rusqlite::Error },
+    #[error("name one of the studies in {path}: {names}", path = path.display())]
+    WhichOptunaStudy { path: PathBuf, names: String },
     #[error("the store {path} failed: {source}", path = path.display())]
     Other { path: PathBuf, source: rusqlite::Error },
 }

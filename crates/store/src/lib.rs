@@ -3,12 +3,13 @@
 //! The runner is the one writer and uses [`Store`] (`store.rs`, `changes.rs`); everyone else looks
 //! at a [`Snapshot`] (`snapshot.rs`), which never changes while it is looked at. `opening.rs` says
 //! which files are stores, `schema.rs` holds the tables and their versions, `rows.rs` turns rows
-//! into trials, `columns.rs` is the compressed form of series.
+//! into trials, `optuna.rs` reads the trials of that program, `columns.rs` is the compressed form of series.
 
 mod changes;
 mod columns;
 mod error;
 mod opening;
+mod optuna;
 mod rows;
 mod schema;
 mod snapshot;
@@ -17,6 +18,7 @@ mod trial;
 
 pub use changes::{Ended, ImportedTrial, MovedTrial, PlanUpdate, Reread};
 pub use error::StoreError;
+pub use optuna::{OptunaStudy, OptunaTrial};
 pub use snapshot::Snapshot;
 pub use store::{Durability, Store};
 pub use trial::{Circumstances, Progress, StoredStudy, StoredTrial};

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
+use trainwright_study::Series;
 
 use crate::schema::VERSION;
 use crate::{Snapshot, StoreError, StoredStudy, StoredTrial, opening, rows};
@@ -61,6 +62,14 @@ impl Store {
     /// The store cannot be read, or a trial in it is damaged.
     pub fn trials(&self, study: i64) -> Result<Vec<StoredTrial>, StoreError> {
         self.read(|connection| rows::trials(connection, VERSION, study))
+    }
+
+    /// The learning curves and telemetry of one trial.
+    ///
+    /// # Errors
+    /// The store cannot be read, or a series in it is damaged.
+    pub fn series(&self, study: i64, number: u32) -> Result<Vec<Series>, StoreError> {
+        self.read(|connection| rows::series(connection, study, number))
     }
 
     fn read<T>(

@@ -97,7 +97,8 @@ impl StoredTrial {
     pub fn observation(&self) -> Observation {
         let values = self.measurements.iter().map(|m| (m.metric.clone(), m.value)).collect();
         let slots = self.circumstances.as_ref().map(|own| own.slots);
-        Observation { slots, ..Observation::of(self.planned(), self.state, values) }
+        let seconds = self.usage.as_ref().map(|usage| usage.wall_s);
+        Observation { slots, seconds, ..Observation::of(self.planned(), self.state, values) }
     }
 }
 

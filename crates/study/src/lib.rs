@@ -10,6 +10,7 @@ mod factor;
 mod file;
 mod job;
 mod metric;
+mod search_spec;
 mod seed;
 mod study;
 mod trial;
@@ -34,6 +35,10 @@ pub use job::strategy::{AllReduce, Consistency, Scaling, Strategy};
 pub use job::{JOB_KEYS, JobError, JobSpec, JobTemplate, Optimizer, UpdateMode};
 pub use metric::derived::{Derived, MissingValue, derive};
 pub use metric::{Direction, Echo, Metric, MetricSource, Pattern, Pick, TextFile, seconds_per};
+pub use search_spec::{
+    BoundSide, EarlyStop, EarlyStopRule, SearchBound, SearchConfirm, SearchLimits, SearchMethod,
+    SearchObjective, SearchSpec, SearchStart, SearchStop, SearchWeight, StartPoints,
+};
 pub use seed::Seed;
 pub use study::template::{Template, is_identifier};
 pub use study::{

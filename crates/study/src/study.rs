@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Configuration, DesignSpec, Direction, Echo, Expression, Factor, JobTemplate, Metric, Seed,
-    Template, Value,
+    Configuration, DesignSpec, Direction, Echo, Expression, Factor, JobTemplate, Metric,
+    SearchSpec, Seed, Template, Value,
 };
 
 /// A question with factors, metrics, a design and a budget, checked.
@@ -32,6 +32,9 @@ pub struct Study {
     /// Which configurations run, how often, in which order.
     #[serde(with = "crate::design_spec::in_parts")]
     pub design: DesignSpec,
+    /// How configurations are searched for, instead of a design or after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchSpec>,
     /// What a trial runs; nothing for results measured elsewhere.
     pub task: Option<Task>,
     /// How trials are run.

@@ -50,14 +50,25 @@ pub enum TrialState {
     Diverged,
     /// Ended without its metrics.
     Failed,
+    /// Ended early by a rule of the search, because it did worse than others had: kept, counted,
+    /// left out of fits.
+    #[serde(rename = "cut-short")]
+    CutShort,
     /// Ended by the user; it will be run again.
     Stopped,
 }
 
 impl TrialState {
     /// All states, those that say most about a study first.
-    pub const ALL: [Self; 6] =
-        [Self::Finished, Self::Diverged, Self::Failed, Self::Stopped, Self::Running, Self::Planned];
+    pub const ALL: [Self; 7] = [
+        Self::Finished,
+        Self::Diverged,
+        Self::Failed,
+        Self::CutShort,
+        Self::Stopped,
+        Self::Running,
+        Self::Planned,
+    ];
 
     /// The word used in the store, in JSON and on the screen.
     pub fn word(self) -> &'static str {
@@ -67,6 +78,7 @@ impl TrialState {
             Self::Finished => "finished",
             Self::Diverged => "diverged",
             Self::Failed => "failed",
+            Self::CutShort => "cut-short",
             Self::Stopped => "stopped",
         }
     }
@@ -99,6 +111,12 @@ pub enum Outcome {
         /// What went wrong, with the nearest lines where a rule found nothing.
         reason: String,
     },
+    /// A rule of the search ended it early.
+    #[serde(rename = "cut-short")]
+    CutShort {
+        /// Which rule, and why.
+        reason: String,
+    },
     /// The user ended it.
     Stopped,
 }
@@ -110,6 +128,7 @@ impl Outcome {
             Self::Finished => TrialState::Finished,
             Self::Diverged { .. } => TrialState::Diverged,
             Self::Failed { .. } => TrialState::Failed,
+            Self::CutShort { .. } => TrialState::CutShort,
             Self::Stopped => TrialState::Stopped,
         }
     }
@@ -117,7 +136,9 @@ impl Outcome {
     /// The reason of a trial that did not finish.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Diverged { reason } | Self::Failed { reason } => Some(reason),
+            Self::Diverged { reason } | Self::Failed { reason } | Self::CutShort { reason } => {
+                Some(reason)
+            }
             Self::Finished | Self::Stopped => None,
         }
     }

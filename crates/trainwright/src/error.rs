@@ -9,7 +9,7 @@ use trainwright_probe::ProbeError;
 use trainwright_queueing::QueueingError;
 use trainwright_records::RecordsError;
 use trainwright_store::StoreError;
-use trainwright_study::{Configuration, FaultyFile, StudyError};
+use trainwright_study::{Configuration, FaultyFile, StudyError, TrialState};
 use trainwright_train::TrainError;
 
 /// Why a verb could not do its work.
@@ -31,6 +31,22 @@ pub enum Error {
         "the study `{study}` has no [design], so there is nothing to run; add one, or take in results with `trainwright import`"
     )]
     NoDesign { study: String },
+    #[error("the study `{study}` has a [search] and no [design]; run it with `trainwright search`")]
+    SearchNotRun { study: String },
+    #[error(
+        "the study `{study}` has no [search]; add one, such as method = \"bayesian\" and budget = {{ trials = 40 }}"
+    )]
+    NoSearch { study: String },
+    #[error(
+        "trial {trial} is {state}, so that no result is waited for; `trainwright ask` gives trials"
+    )]
+    NotAsked { trial: u32, state: TrialState },
+    #[error("`{metric}` is no metric that is measured; there are {known}")]
+    UnknownMetric { metric: String, known: String },
+    #[error(
+        "the result of trial {trial} lacks the metric `{metric}`; add --value {metric}=NUMBER, or say why it failed with --failed"
+    )]
+    MissingMetric { trial: u32, metric: String },
     #[error("the study `{study}` is being run by {}; wait for it, or end it with `trainwright stop`", process(*pid))]
     AlreadyRunning { study: String, pid: Option<u32> },
     #[error("no runner is working on the study `{study}`")]
@@ -86,6 +102,11 @@ impl Error {
             | Self::Changed { .. }
             | Self::NothingToRun { .. }
             | Self::NoDesign { .. }
+            | Self::SearchNotRun { .. }
+            | Self::NoSearch { .. }
+            | Self::NotAsked { .. }
+            | Self::UnknownMetric { .. }
+            | Self::MissingMetric { .. }
             | Self::NoResults { .. }
             | Self::HasResults { .. }
             | Self::NoSuchTrial { .. }
@@ -189,6 +210,9 @@ mod tests {
         for error in [
             Error::NothingToRun { study: study() },
             Error::NoDesign { study: study() },
+            Error::SearchNotRun { study: study() },
+            Error::NoSearch { study: study() },
+            Error::NotAsked { trial: 1, state: TrialState::Finished },
             Error::Exists { path: "p".into() },
             Error::Request("no".to_owned()),
             Error::Input { path: "p".into(), source: io() },

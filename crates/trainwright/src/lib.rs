@@ -2,7 +2,7 @@
 //! functions join the crates that think, do and keep.
 //!
 //! Read `running/run.rs` first: it is the life of a study. `studies/` is before and after it,
-//! `data/`, `trainings/` and `questions/` hold the verbs that need none, `terminal/` the words.
+//! `searching/` looks for the best, `data/`, `trainings/` and `questions/` hold the verbs that need none, `terminal/` the words.
 
 mod data;
 mod error;
@@ -10,6 +10,7 @@ mod json;
 mod nouns;
 mod questions;
 mod running;
+mod searching;
 mod studies;
 pub mod terminal;
 mod trainings;
@@ -49,12 +50,15 @@ pub use running::load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, Lo
 pub use running::run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
 pub use running::run_reply::RunReply;
 pub use running::stop::{StopReply, stop};
+pub use searching::ask_tell::{AskReply, AskedTrial, TellReply, Told, ask, tell};
+pub use searching::search::{SearchEnd, search};
+pub use searching::search_reply::{Found, Next, RunnerUp, SearchReply};
 pub use studies::analyze::{TableRequest, analyze, analyze_table};
 pub use studies::check::{Hours, HoursFrom, Preview, check};
 pub use studies::export::{ExportTable, UsageColumns, export_csv};
 #[cfg(feature = "parquet")]
 pub use studies::export_parquet::export_parquet;
-pub use studies::import::{Imported, MissingRow, ShortRow, import};
+pub use studies::import::{ImportSource, Imported, MissingRow, ShortRow, import};
 pub use studies::init::{InitReply, init, init_from_csv};
 pub use studies::metric_rules::{MetricRulesReply, NearMiss, RuleFind, RuleReply, metric_rules};
 pub use studies::place::Place;

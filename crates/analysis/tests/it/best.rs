@@ -164,6 +164,7 @@ fn half_fraction(truth: impl Fn([f64; 4]) -> f64, order: &str, shift: [f64; 2]) 
             let y = truth(["a", "b", "c", "d"].map(level)) + shift[replicate as usize - 1];
             observations.push(Observation {
                 slots: None,
+                seconds: None,
                 trial: observations.len() as u32 + 1,
                 row: Some(row),
                 replicate,

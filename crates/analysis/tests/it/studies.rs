@@ -88,6 +88,7 @@ fn observations(column: &str) -> Vec<Observation> {
             block: None,
             whole_plot: None,
             slots: None,
+            seconds: None,
             configuration: Configuration::new(
                 FACTORS
                     .iter()
@@ -300,6 +301,7 @@ fn the_first_of_aliased_terms_stands_for_all() {
                 block: None,
                 whole_plot: None,
                 slots: None,
+                seconds: None,
                 configuration: configuration.clone(),
                 state: TrialState::Finished,
                 values: [("y".to_owned(), y + noise)].into(),

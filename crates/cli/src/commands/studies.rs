@@ -8,6 +8,7 @@ mod load;
 mod logs;
 mod report;
 mod run;
+mod search;
 mod start_and_stop;
 mod status;
 
@@ -19,5 +20,6 @@ pub(super) use load::load;
 pub(super) use logs::logs;
 pub(super) use report::report;
 pub(super) use run::run;
+pub(super) use search::{ask, search, tell};
 pub(super) use start_and_stop::{init, stop};
 pub(super) use status::status;

@@ -8,6 +8,7 @@ mod examples;
 mod metrics;
 mod open_studies;
 mod outcomes;
+mod searches;
 mod split_plots;
 mod stopping;
 mod study_designs;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use trainwright_probe::TreeSampler;
 
-use crate::EngineEvent;
-use crate::metrics::reported::{Form, LONGEST_KEY, number_of, object_of};
+use crate::metrics::reported::{Form, LONGEST_KEY, STEP_KEYS, number_of, object_of};
 use crate::output::text::Follower;
 use crate::output::{Output, printable};
+use crate::{EngineEvent, StepReport};
 
 /// A cheap look at a young process, before the first full sample.
 const FIRST_LOOK: Duration = Duration::from_millis(20);
@@ -21,6 +21,9 @@ const PROGRESS: Duration = Duration::from_millis(500);
 
 /// Keys whose latest values are told; more would tell nobody anything.
 const MOST_KEYS: usize = 1000;
+
+/// Reports with a step that are told at once; of more the last ones are.
+const MOST_STEPS: usize = 1000;
 
 /// Looks after one running trial.
 #[derive(Debug)]
@@ -35,6 +38,7 @@ pub(crate) struct Watch<'a> {
     metrics: Follower,
     stdout: Follower,
     latest: BTreeMap<String, f64>,
+    steps: Vec<StepReport>,
 }
 
 impl<'a> Watch<'a> {
@@ -57,6 +61,7 @@ impl<'a> Watch<'a> {
             metrics: Follower::new(output.metrics.clone()),
             stdout: Follower::new(output.stdout.clone()),
             latest: BTreeMap::new(),
+            steps: Vec::new(),
         }
     }
 
@@ -94,29 +99,44 @@ impl<'a> Watch<'a> {
     }
 
     fn tell_progress(&mut self, elapsed: Duration) {
-        let latest = &mut self.latest;
-        let read = self
-            .stdout
-            .new_lines(|line| note_numbers(line, Form::Marked, latest))
-            .and_then(|()| self.metrics.new_lines(|line| note_numbers(line, Form::Lines, latest)));
+        let (latest, steps) = (&mut self.latest, &mut self.steps);
+        let read =
+            self.stdout.new_lines(|line| note_numbers(line, Form::Marked, latest, steps)).and_then(
+                |()| self.metrics.new_lines(|line| note_numbers(line, Form::Lines, latest, steps)),
+            );
         if let Err(error) = read {
             // The trial's end reads everything again and tells what is wrong.
             tracing::debug!(trial = self.number, %error, "cannot follow the output");
         }
         let latest = self.latest.iter().map(|(key, value)| (key.clone(), *value)).collect();
+        let mut steps = std::mem::take(&mut self.steps);
+        steps.drain(..steps.len().saturating_sub(MOST_STEPS));
+        let event = EngineEvent::Progress { number: self.number, elapsed, latest, steps };
         // Nobody listens any more when the engine is being dropped.
-        let _ = self.events.send(EngineEvent::Progress { number: self.number, elapsed, latest });
+        let _ = self.events.send(event);
     }
 }
 
-fn note_numbers(line: &str, form: Form, latest: &mut BTreeMap<String, f64>) {
+fn note_numbers(
+    line: &str,
+    form: Form,
+    latest: &mut BTreeMap<String, f64>,
+    steps: &mut Vec<StepReport>,
+) {
     // A faulty line is told at the trial's end, if anything misses it.
     let Some(Ok(object)) = object_of(line, form) else { return };
+    let step = STEP_KEYS.iter().find_map(|&key| number_of(object.get(key)?));
+    let mut values = Vec::new();
     for (key, value) in object {
         let known = latest.contains_key(&key);
         let Some(number) = number_of(&value).filter(|number| number.is_finite()) else { continue };
         if key.len() <= LONGEST_KEY && (known || latest.len() < MOST_KEYS) {
-            latest.insert(printable(&key).into_owned(), number);
+            let key = printable(&key).into_owned();
+            values.push((key.clone(), number));
+            latest.insert(key, number);
         }
+    }
+    if let Some(step) = step.filter(|step| step.is_finite()) {
+        steps.push(StepReport { step, values });
     }
 }

@@ -8,6 +8,7 @@ mod design_rows;
 mod factors;
 mod job_levels;
 mod metrics;
+mod search;
 mod task;
 
 use std::io;
@@ -98,12 +99,17 @@ impl Checker<'_> {
         let metrics = self.metrics(draft.metrics, &factors)?;
         self.shared_files(&metrics, slots);
         let analysis = self.analysis(draft.analysis, &metrics, design.as_ref());
+        let search = match (draft.search, &analysis) {
+            (Some(own), Some(analysis)) => self.search(own, &metrics, &analysis.response, &budget),
+            _ => None,
+        };
         Some(Study {
             name,
             description: draft.study.description,
             seed: Seed::new(draft.study.seed),
             factors,
             design: design?,
+            search,
             task: task?,
             run,
             metrics,

@@ -8,6 +8,7 @@ mod factor;
 mod job;
 mod metric;
 mod run;
+mod search;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,6 +19,9 @@ pub use self::job::JobDraft;
 pub use self::metric::{EchoDraft, MetricDraft, MetricFrom};
 pub use self::run::{
     BudgetDraft, EngineDraft, EngineKind, PrepareDraft, RunDraft, TelemetryDraft, WordDraft,
+};
+pub use self::search::{
+    ConfirmDraft, EarlyStopDraft, SearchBudgetDraft, SearchDraft, StartDraft, StopDraft,
 };
 use crate::DivergedTrials;
 pub use crate::file::ordered::Ordered;
@@ -35,6 +39,8 @@ pub struct StudyDraft {
     pub factors: Ordered<FactorDraft>,
     /// Which configurations run, how often and in which order.
     pub design: Option<DesignDraft>,
+    /// How configurations are searched for, instead of a design or after it.
+    pub search: Option<SearchDraft>,
     /// A job of the built-in trainer. A factor may stand for any of its keys.
     pub job: Option<JobDraft>,
     /// How trials run, and the command where `[job]` is absent.
@@ -70,6 +76,7 @@ impl StudyDraft {
             study: HeadDraft { name: name.to_owned(), ..HeadDraft::default() },
             factors: Ordered::default(),
             design: None,
+            search: None,
             job: None,
             run: RunDraft::default(),
             metrics: Ordered::default(),

@@ -17,10 +17,6 @@ pub fn study_schema() -> Value {
     schema
 }
 
-/// Tables of later versions, refused with a reason instead of "unknown".
-const NOT_YET: [(&str, &str); 1] =
-    [("search", "searches are not built in yet: list levels and choose a [design]")];
-
 /// Every key that the schema does not know, with a guess at what was meant.
 pub(crate) fn unknown_keys(document: &DeTable<'_>) -> Vec<Problem> {
     let schema = study_schema();
@@ -77,10 +73,6 @@ impl Walk<'_> {
 }
 
 fn unknown<'a>(name: &str, span: Range<usize>, known: impl Iterator<Item = &'a str>) -> Problem {
-    if let Some((_, reason)) = NOT_YET.iter().find(|(key, _)| *key == name) {
-        let message = format!("`{name}` is refused");
-        return Problem { message, span, help: Some((*reason).to_owned()) };
-    }
     let known: Vec<&str> = known.collect();
     let help = match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -150,14 +142,6 @@ mod tests {
     fn every_unknown_key_is_told() {
         let found = unknown_in("a = 1\n[study]\nb = 2\n[run]\nc = 3");
         assert_eq!(found.len(), 3);
-    }
-
-    #[test]
-    fn tables_of_later_versions_are_refused_with_a_reason() {
-        let document = DeTable::parse("[search]").unwrap();
-        let found = unknown_keys(document.get_ref());
-        assert_eq!(found[0].message, "`search` is refused");
-        assert_eq!(found[0].help.as_deref(), Some(NOT_YET[0].1));
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub struct Observation {
     /// Trials that could run at the same time when it did; absent where nobody kept it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots: Option<u32>,
+    /// Seconds that it took; absent where nobody measured them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
     /// What ran.
     pub configuration: Configuration,
     /// How it ended; only finished trials enter fits.
@@ -43,6 +46,7 @@ impl Observation {
             block: trial.block,
             whole_plot: trial.whole_plot,
             slots: None,
+            seconds: None,
             configuration: trial.configuration,
             state,
             values,

@@ -39,13 +39,6 @@ fn unknown_keys_get_a_guess() {
         ],
     );
     check_command("[run]", "[ruin]", &["13:2: unknown key `ruin` (did you mean `run`?)"]);
-    check_command(
-        "[run]",
-        "[search]\nmethod = \"bayesian\"\n[run]",
-        &[
-            "13:2: `search` is refused (searches are not built in yet: list levels and choose a [design])",
-        ],
-    );
 }
 
 #[test]

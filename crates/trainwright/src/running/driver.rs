@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use trainwright_engine::{Engine, EngineEvent, MissingMetric, Stop, TrialOrder, Which};
-use trainwright_search::{Proposal, Proposer};
-use trainwright_study::{Observation, PlannedTrial, Study, TrialRecord};
+use trainwright_engine::{Engine, EngineEvent, MissingMetric, StepReport, Stop, TrialOrder, Which};
+use trainwright_search::{Course, Proposal, Proposer};
+use trainwright_study::{MetricSource, Observation, Outcome, PlannedTrial, Study, TrialRecord};
 
 use crate::studies::derived::derived_observation;
 use crate::{Error, Wish};
@@ -84,6 +84,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) max_time: Option<Duration>,
     begun: Instant,
     running: BTreeMap<u32, PlannedTrial>,
+    /// Trials that the proposer has cut short, with its reasons.
+    cut_short: BTreeMap<u32, String>,
     end: Option<(DriveEnd, Duration)>,
 }
 
@@ -94,8 +96,8 @@ impl<'a> Driver<'a> {
         wish: &'a dyn Fn() -> Wish,
         max_time: Option<Duration>,
     ) -> Self {
-        let (begun, running) = (Instant::now(), BTreeMap::new());
-        Self { study, engine, wish, max_time, begun, running, end: None }
+        let (begun, running, cut_short) = (Instant::now(), BTreeMap::new(), BTreeMap::new());
+        Self { study, engine, wish, max_time, begun, running, cut_short, end: None }
     }
 
     /// Runs what the proposer proposes until it, the keeper, the time or the user says stop.
@@ -209,15 +211,36 @@ impl<'a> Driver<'a> {
     ) -> Result<(), Error> {
         match event {
             EngineEvent::Started { .. } => Ok(()),
-            EngineEvent::Progress { number, elapsed, latest } => {
+            EngineEvent::Progress { number, elapsed, latest, steps } => {
+                self.judge(number, &steps, proposer);
                 keeper.hear(number, elapsed, &latest)
             }
             // The trials under way end with the engine and run again next time.
             EngineEvent::NoRoom { reason, .. } => Err(Error::NoRoom { reason }),
-            EngineEvent::Ended { number, record, missing } => {
+            EngineEvent::Ended { number, mut record, missing } => {
                 let Some(trial) = self.running.remove(&number) else { return Ok(()) };
+                if let Some(reason) = self.cut_short.remove(&number)
+                    && record.outcome == Outcome::Stopped
+                {
+                    record.outcome = Outcome::CutShort { reason };
+                }
                 let end = TrialEnd { trial: &trial, record: &record, missing: &missing };
                 self.ended(&end, proposer, keeper)
+            }
+        }
+    }
+
+    /// Lets the proposer judge a running trial by what it reports.
+    fn judge(&mut self, number: u32, steps: &[StepReport], proposer: &mut dyn Proposer) {
+        for report in steps {
+            let named = named_values(&self.study, report);
+            let course = proposer.hear(number, report.step, &named);
+            if let Course::CutShort(reason) = course
+                && self.running.contains_key(&number)
+                && !self.cut_short.contains_key(&number)
+            {
+                self.cut_short.insert(number, reason);
+                self.engine.stop(Which::One(number), Stop::Politely);
             }
         }
     }
@@ -240,6 +263,7 @@ impl<'a> Driver<'a> {
             vec![end.trial.clone()]
         } else {
             let told: Observation = derived_observation(&self.study, end.trial, end.record);
+            proposer.learn(end.trial.number, &end.record.series);
             proposer.tell(&told);
             self.fill(proposer, keeper, self.engine.free_slots()).0
         };
@@ -259,6 +283,18 @@ impl<'a> Driver<'a> {
         }
         Ok(())
     }
+}
+
+/// The values of a report by the names that metrics have.
+fn named_values(study: &Study, report: &StepReport) -> Vec<(String, f64)> {
+    let value = |key: &str| report.values.iter().find(|(own, _)| own == key).map(|(_, v)| *v);
+    let named = study.metrics.iter().filter_map(|metric| match &metric.source {
+        MetricSource::Reported { key }
+        | MetricSource::Jsonl { key }
+        | MetricSource::Stdout { key } => Some((metric.name.clone(), value(key)?)),
+        _ => None,
+    });
+    named.collect()
 }
 
 #[cfg(test)]

@@ -148,12 +148,39 @@ pub fn run(
     wish: &dyn Fn() -> Wish,
     on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<RunEnd, Error> {
+    if study.design.kind == DesignKind::Open && request.replay.is_none() {
+        return Err(match study.search {
+            Some(_) => Error::SearchNotRun { study: study.name.clone() },
+            None => Error::NoDesign { study: study.name.clone() },
+        });
+    }
+    let propose = |queue: &mut Queue, _: &Store| -> Result<Box<dyn Proposer>, Error> {
+        Ok(match request.replay {
+            Some(recorded) => {
+                let proposer = replay::proposer(study, recorded, queue)?;
+                queue.changes.extend(replay::left_out(&proposer));
+                Box::new(proposer)
+            }
+            None => Box::new(FixedPlan::new(queue.left.clone())),
+        })
+    };
+    Ok(run_proposed(study, request, wish, on_event, propose)?.0)
+}
+
+/// Runs what a proposer proposes that is made from the trials known before, and gives it back.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_proposed<P: Proposer>(
+    study: &Study,
+    request: &RunRequest<'_>,
+    wish: &dyn Fn() -> Wish,
+    on_event: &mut dyn FnMut(RunEvent<'_>),
+    propose: impl FnOnce(&mut Queue, &Store) -> Result<P, Error>,
+) -> Result<(RunEnd, P), Error> {
     let design = design_of(study)?;
     if study.task.is_none() && request.replay.is_none() {
         return Err(Error::NothingToRun { study: study.name.clone() });
-    }
-    if study.design.kind == DesignKind::Open && request.replay.is_none() {
-        return Err(Error::NoDesign { study: study.name.clone() });
     }
     let place = Place::of(study, request.store).made()?;
     let _lock = Lock::take(&place.trials, &study.name)?;
@@ -166,17 +193,10 @@ pub fn run(
         None => Box::new(local()?),
     };
     let mut queue = Queue::of(&mut store, planned, request)?;
-    let mut proposer: Box<dyn Proposer> = match request.replay {
-        Some(recorded) => {
-            let proposer = replay::proposer(study, recorded, &queue)?;
-            queue.changes.extend(replay::left_out(&proposer));
-            Box::new(proposer)
-        }
-        None => Box::new(FixedPlan::new(queue.left.clone())),
-    };
+    let mut proposer = propose(&mut queue, &store)?;
     on_event(RunEvent::Planned {
-        total: queue.trials.len(),
-        left: queue.left.len(),
+        total: queue.total.unwrap_or(queue.trials.len()),
+        left: queue.total.map_or(queue.left.len(), |total| queue.left_of(total)),
         recovered: queue.recovered,
         changes: &queue.changes,
     });
@@ -186,14 +206,15 @@ pub fn run(
     if let Some(first) = first
         && !warm_up(study, &first, &mut driver, &mut keeper)?
     {
-        return Ok(RunEnd::Interrupted);
+        return Ok((RunEnd::Interrupted, proposer));
     }
-    let end = driver.drive(proposer.as_mut(), &mut keeper)?;
-    Ok(match end {
+    let end = driver.drive(&mut proposer, &mut keeper)?;
+    let end = match end {
         DriveEnd::Complete => RunEnd::Complete,
         DriveEnd::Interrupted | DriveEnd::TimeUp => RunEnd::Interrupted,
         DriveEnd::Halted => keeper.why_halted(),
-    })
+    };
+    Ok((end, proposer))
 }
 
 fn local_place(study: &Study, place: &Place, request: &RunRequest<'_>) -> LocalPlace {
@@ -227,11 +248,18 @@ pub(crate) struct Queue {
     pub(crate) trials: Vec<StoredTrial>,
     /// Those that are to run, in order.
     pub(crate) left: Vec<PlannedTrial>,
+    /// How many there will be, where a search says so.
+    pub(crate) total: Option<usize>,
     recovered: usize,
     changes: Vec<String>,
 }
 
 impl Queue {
+    /// Trials still to run of so many.
+    fn left_of(&self, total: usize) -> usize {
+        total.saturating_sub(self.trials.len() - self.left.len())
+    }
+
     /// Puts back what must run again and lists what is left.
     fn of(store: &mut Store, planned: Planned, request: &RunRequest<'_>) -> Result<Self, Error> {
         let Planned { study_id, mut trials, changes } = planned;
@@ -250,6 +278,6 @@ impl Queue {
         }
         let waits = |trial: &&StoredTrial| trial.state == TrialState::Planned;
         let left = trials.iter().filter(waits).map(StoredTrial::planned).collect();
-        Ok(Self { study_id, trials, left, recovered: orphans.len(), changes })
+        Ok(Self { study_id, trials, left, total: None, recovered: orphans.len(), changes })
     }
 }

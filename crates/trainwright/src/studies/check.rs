@@ -8,6 +8,7 @@ use trainwright_design::{Confounding, Design, plan};
 use trainwright_engine::render;
 use trainwright_study::{PlannedTrial, Study, TrialState};
 
+use crate::searching::from_study::StudySearch;
 use crate::studies::plan_change::{ChangeNote, PlanChange};
 use crate::studies::planned::design_of;
 use crate::{Error, Place, Results};
@@ -86,7 +87,10 @@ pub fn check(study: &Study, store: Option<&Path>, program: &Path) -> Result<Prev
     let price = hours.and_then(|estimate| Some(estimate.hours * study.budget.price_per_hour?));
     let confounding = Confounding::of(study, &design);
     let warmup = study.run.warmup;
-    let notes = design.notes().iter().map(ToString::to_string).collect();
+    let mut notes: Vec<String> = design.notes().iter().map(ToString::to_string).collect();
+    if study.search.is_some() {
+        notes.push(StudySearch::of(study)?.words());
+    }
     Ok(Preview {
         study: study.name.clone(),
         changes: changes(study, &design, store)?,

@@ -35,7 +35,8 @@ pub(crate) fn derived_observation(
 ) -> Observation {
     let whole = derived_record(study, trial, record);
     let values = whole.measurements.into_iter().map(|own| (own.metric, own.value)).collect();
-    Observation::of(trial.clone(), whole.outcome.state(), values)
+    let seconds = record.usage.as_ref().map(|usage| usage.wall_s);
+    Observation { seconds, ..Observation::of(trial.clone(), whole.outcome.state(), values) }
 }
 
 /// A trial of the store with its formulas computed.

@@ -1,6 +1,7 @@
 //! The verb `import`: results measured elsewhere, checked against the design.
 
 mod lines;
+mod optuna;
 mod places;
 
 use std::collections::BTreeMap;
@@ -54,24 +55,45 @@ pub struct ShortRow {
     pub planned: u32,
 }
 
-/// Keeps the results in a CSV file as trials of a study.
+/// Where results come from.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportSource<'a> {
+    /// A table with a header, or an SQLite file of Optuna.
+    pub file: &'a Path,
+    /// Which of several studies of Optuna.
+    pub optuna_study: Option<&'a str>,
+}
+
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for ImportSource<'a> {
+    fn from(file: &'a P) -> Self {
+        Self { file: file.as_ref(), optuna_study: None }
+    }
+}
+
+/// Keeps the results in a file as trials of a study.
 ///
 /// `columns` maps a factor or metric to the column that holds it where the names differ.
 ///
 /// # Errors
 /// The file does not read, a cell is no level or no number, a row has more results than the
 /// study plans, or the study already has results.
-pub fn import(
+pub fn import<'a>(
     study: &Study,
-    file: &Path,
+    source: impl Into<ImportSource<'a>>,
     columns: &BTreeMap<String, String>,
     store: Option<&Path>,
 ) -> Result<Imported, Error> {
-    let input = std::fs::File::open(file)
-        .map_err(|source| Error::Input { path: file.to_owned(), source })?;
+    let ImportSource { file, optuna_study } = source.into();
+    let mut columns = columns.clone();
+    let input: Box<dyn std::io::Read> = if optuna::is_database(file) {
+        Box::new(std::io::Cursor::new(optuna::table(study, file, optuna_study, &mut columns)?))
+    } else {
+        let opened = std::fs::File::open(file);
+        Box::new(opened.map_err(|source| Error::Input { path: file.to_owned(), source })?)
+    };
     let refused = |message: String| Error::Import { file: file.to_owned(), message };
     let design = design_of(study)?;
-    let lines = read_lines(study, &design, input, columns).map_err(refused)?;
+    let lines = read_lines(study, &design, input, &columns).map_err(refused)?;
     let place = Place::of(study, store).made()?;
     let _lock = Lock::take(&place.trials, &study.name)?;
     let mut store = place.open(Durability::Flushed)?;

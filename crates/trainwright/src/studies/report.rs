@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use trainwright_analysis::{Analysis, StudyOptions, Surface};
 use trainwright_report::{
-    Colour, ReportInput, ReportTrial, SurfacePage, TableReport, surface_html, table_html,
+    Colour, ReportInput, ReportTrial, SearchPart, SurfacePage, TableReport, surface_html,
+    table_html,
 };
 use trainwright_store::StoredTrial;
 use trainwright_study::{Series, Study};
 
-use crate::{Error, Results, RunReply, analyze};
+use crate::{Error, Results, RunReply, SearchReply, analyze};
 
 /// Name and version of this program, as pages show them.
 pub(crate) const PROGRAM: &str = concat!("trainwright ", env!("CARGO_PKG_VERSION"));
@@ -42,6 +43,7 @@ pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<Stri
         analysis: analysis.as_ref().ok(),
         analysis_refused: analysis.as_ref().err().map(ToString::to_string),
         machines: &machines,
+        search: search_part(study, results)?,
         written_at,
         ..bare_input(study, results, &trials)
     };
@@ -81,6 +83,21 @@ pub fn verdict(study: &Study, results: &Results, reply: &RunReply, colour: Colou
     trainwright_report::verdict(&input, colour)
 }
 
+/// What the study's search found, where it has one and a trial.
+fn search_part(study: &Study, results: &Results) -> Result<Option<SearchPart>, Error> {
+    if study.search.is_none() || results.trials.is_empty() {
+        return Ok(None);
+    }
+    let reply = SearchReply::of(study, results, None)?;
+    Ok(Some(SearchPart {
+        objective: reply.objectives.first().cloned().unwrap_or_default(),
+        sentences: crate::terminal::search_sentences(&reply),
+        trace: reply.trace,
+        importances: reply.importances,
+        slices: reply.slices,
+    }))
+}
+
 fn bare_input<'a>(
     study: &'a Study,
     results: &'a Results,
@@ -91,6 +108,7 @@ fn bare_input<'a>(
         design: &results.design,
         analysis: None,
         analysis_refused: None,
+        search: None,
         trials,
         machines: &[],
         program: PROGRAM,

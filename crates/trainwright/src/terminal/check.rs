@@ -13,11 +13,13 @@ const MOST_ROWS: usize = 64;
 /// Everything about a study before a minute is spent.
 pub fn check(preview: &Preview) -> String {
     if preview.design.kind() == Kind::Open {
-        return format!(
+        let mut text = format!(
             "{}: no [design], so no trials are planned: they come with `trainwright import`, or \
-             from a search\n",
+             with `trainwright search` where there is a [search]\n",
             preview.study
         );
+        preview.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));
+        return text;
     }
     let rows = preview.design.rows().len();
     let mut text = format!(

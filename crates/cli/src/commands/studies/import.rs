@@ -1,6 +1,6 @@
 //! `trainwright import`.
 
-use trainwright::terminal;
+use trainwright::{ImportSource, terminal};
 
 use crate::arguments::ImportArguments;
 use crate::commands::load;
@@ -10,7 +10,9 @@ pub(crate) fn import(arguments: &ImportArguments) -> anyhow::Result<u8> {
     let study = load(&arguments.study)?;
     let columns = arguments.column.iter().cloned().collect();
     let store = arguments.store.as_deref();
-    let imported = trainwright::import(&study, &arguments.csv, &columns, store)?;
+    let source =
+        ImportSource { file: &arguments.results, optuna_study: arguments.optuna_study.as_deref() };
+    let imported = trainwright::import(&study, source, &columns, store)?;
     show("import", arguments.json, &imported, |imported| {
         let next = arguments.study.display();
         format!("{}Next: trainwright analyze {next}\n", terminal::imported(imported))

@@ -31,7 +31,8 @@ fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 }
 
 /// Objects whose fields are named by the user, or by a count.
-const OWN_NAMES: [&str; 7] = [
+const OWN_NAMES: [&str; 8] = [
+    ".values",
     ".aliases",
     ".word_length_pattern",
     ".configuration",
@@ -72,6 +73,18 @@ fn lab() -> Lab {
         .replace("type = \"full\"", "type = \"full\"\nreplications = 3");
     let lab = Lab::with_study(&study);
     lab.write("sweep.toml", study.replace("\"demo\"", "\"sweep\""));
+    let wide = "levels = [1, 2, 3, 4, 5, 6]\n[factors.z]\nlevels = [1, 2, 3]";
+    let hunt = shell_study("[0]", "echo \"::metric {\\\"y\\\": $x.{z}}\"", more)
+        .replace("levels = [0]", wide)
+        .replace("\"demo\"", "\"hunt\"")
+        .replace(
+            "[design]\ntype = \"full\"",
+            "[search]\nmethod = \"bayesian\"\nbudget = { trials = 9 }",
+        );
+    lab.write("hunt.toml", &hunt);
+    let asked = "schema = 1\n[study]\nname = \"asked\"\n[factors.x]\nlevels = [1, 2]\n[metrics.y]\n\
+                 [search]\nmethod = \"random\"\nbudget = { trials = 2 }\n";
+    lab.write("asked.toml", asked);
     lab.write("log", "::metric {\"y\": 1}\n");
     write_pictures(&lab, (24, 32));
     let mut rows = "time,cores,seed,steps,y,lr,batch\n".to_owned();
@@ -114,6 +127,9 @@ const VERBS: &[(&str, &str)] = &[
     ("init", "init first.toml --json"),
     ("check", "check study.toml --json"),
     ("run", "run study.toml --report report.html --json"),
+    ("search", "search hunt.toml --json"),
+    ("ask", "ask asked.toml --json"),
+    ("tell", "tell asked.toml --trial 1 --value y=1 --json"),
     ("status", "status study.toml --json"),
     ("logs", "logs study.toml 1 --json"),
     ("export", "export study.toml --format json"),

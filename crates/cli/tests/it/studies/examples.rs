@@ -49,6 +49,7 @@ fn every_example_has_a_test_here() {
     assert_eq!(
         names,
         [
+            "ask-tell",
             "field-report-a",
             "field-report-b",
             "field-report-c",
@@ -58,9 +59,43 @@ fn every_example_has_a_test_here() {
             "own-script",
             "quickstart",
             "read-speed",
-            "runs"
+            "runs",
+            "search",
+            "search-fashion-mnist",
         ]
     );
+}
+
+#[test]
+fn a_search_comes_near_the_least_loss() {
+    let lab = lab("search");
+    let found = lab.json(&["search", "study.toml", "--json"]);
+    assert!(found["trials"]["total"].as_u64().unwrap() <= 24);
+    let best = &found["best"];
+    assert_eq!(best["configuration"]["optimizer"], "adam");
+    assert!(best["values"]["loss"].as_f64().unwrap() < 0.115, "{best}");
+}
+
+#[test]
+fn a_search_from_outside_hears_and_asks() {
+    let lab = lab("ask-tell");
+    lab.expect(0, &["ask", "study.toml", "--count", "2"]);
+    lab.expect(
+        0,
+        &["tell", "study.toml", "--trial", "1", "--value", "loss=0.25", "--seconds", "12"],
+    );
+    lab.expect(0, &["tell", "study.toml", "--trial", "2", "--failed", "out of memory"]);
+    let found = lab.json(&["search", "study.toml", "--explain", "--json"]);
+    assert_eq!(found["best"]["values"]["loss"], 0.25);
+}
+
+#[test]
+fn hyperband_tunes_a_real_training() {
+    let lab = lab("search-fashion-mnist");
+    let found = lab.json(&["search", "study.toml", "--json"]);
+    assert_eq!(found["trials"]["total"], 24);
+    assert!(found["trials"]["finished"].as_u64().unwrap() >= 2, "{found}");
+    assert!(found["best"]["values"]["cost"].as_f64().unwrap() > 0.0, "{found}");
 }
 
 #[test]

@@ -193,3 +193,14 @@ fn nothing_begins_when_the_time_is_up() {
     let end = drive_until(&[1], 1, &mut witness, &|| Wish::GoOn, Some(Duration::ZERO));
     assert_eq!((end, witness.begun), (DriveEnd::TimeUp, 0));
 }
+
+#[test]
+fn values_of_a_report_have_the_names_of_their_metrics() {
+    let text = "schema = 1\n[study]\nname = \"s\"\n[factors.x]\nlevels = [1, 2]\n\
+                [metrics.accuracy]\nkey = \"val_acc\"\nfrom = \"stdout\"\n[metrics.time]\nfrom = \"wall\"\n\
+                unit = \"s\"\n[analysis]\nresponse = \"accuracy\"\n";
+    let study = Study::from_text(text).unwrap();
+    let values = vec![("val_acc".to_owned(), 0.5), ("time".to_owned(), 3.0)];
+    let named = named_values(&study, &StepReport { step: 1.0, values });
+    assert_eq!(named, [("accuracy".to_owned(), 0.5)], "the clock is not what a program says");
+}

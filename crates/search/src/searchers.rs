@@ -1,0 +1,46 @@
+//! Searchers: each suggests what to measure next from what is known.
+//!
+//! `grid.rs` and `points.rs` (random, Latin hypercube, Sobol) look at nothing; `line.rs` and
+//! `coordinate_descent.rs` walk step by step (`walk.rs`); `tree_parzen.rs` and `bayesian.rs` learn.
+
+pub(crate) mod bayesian;
+pub(crate) mod coordinate_descent;
+pub(crate) mod grid;
+pub(crate) mod line;
+pub(crate) mod points;
+pub(crate) mod tree_parzen;
+mod walk;
+
+use trainwright_random::Random;
+use trainwright_study::Seed;
+
+use crate::{History, Space, StopReason, Suggestion};
+
+/// Random candidates that are looked at for a new one before a space counts as exhausted.
+const MOST_TRIES: usize = 2_000;
+
+/// The random numbers for the next question: they follow from the seed and from how much is known.
+fn random_for(seed: Seed, known: &History) -> Random {
+    Random::for_purpose(seed.value(), &[known.trials() as u64])
+}
+
+/// A candidate by chance that was not tried.
+fn random_suggestion(space: &Space, known: &History, random: &mut Random) -> Suggestion {
+    let tried: std::collections::BTreeSet<String> =
+        known.cells().into_iter().map(|own| own.identity).collect();
+    if let Some(listed) = space.listed() {
+        let fresh: Vec<_> =
+            listed.iter().filter(|own| !tried.contains(&own.configuration.identity())).collect();
+        if fresh.is_empty() {
+            return Suggestion::Stop(StopReason::SpaceExhausted);
+        }
+        return Suggestion::Try(fresh[random.index(fresh.len())].configuration.clone());
+    }
+    for _ in 0..MOST_TRIES {
+        let Some(own) = space.random(random) else { break };
+        if !tried.contains(&own.configuration.identity()) {
+            return Suggestion::Try(own.configuration);
+        }
+    }
+    Suggestion::Stop(StopReason::SpaceExhausted)
+}
