@@ -3,6 +3,7 @@
 
 mod best;
 mod bottlenecks;
+mod cloud;
 mod curves;
 mod design;
 mod effects;
@@ -26,6 +27,7 @@ use crate::escape::escape;
 use crate::input::ReportInput;
 use shell::Shell;
 
+pub use cloud::{CloudCurve, CloudPage, CloudRow, cloud_html};
 pub use load::{LoadPage, load_html};
 pub use predictions::{PredictionsPage, predictions_html};
 pub use queue::{QueuePage, queue_html};

@@ -8,6 +8,7 @@ use trainwright_engine::EngineError;
 use trainwright_probe::ProbeError;
 use trainwright_queueing::QueueingError;
 use trainwright_records::RecordsError;
+use trainwright_search::CloudError;
 use trainwright_store::StoreError;
 use trainwright_study::{Configuration, FaultyFile, StudyError, TrialState};
 use trainwright_train::TrainError;
@@ -69,6 +70,10 @@ pub enum Error {
     Import { file: PathBuf, message: String },
     #[error("cannot test {file}: {message}", file = file.display())]
     Statistics { file: PathBuf, message: String },
+    #[error("cannot use {file}: {message}", file = file.display())]
+    CloudFile { file: PathBuf, message: String },
+    #[error(transparent)]
+    Cloud(#[from] CloudError),
     #[error("{0}")]
     Request(String),
     #[error("cannot read {path}: {source}", path = path.display())]
@@ -113,6 +118,8 @@ impl Error {
             | Self::Exists { .. }
             | Self::Import { .. }
             | Self::Statistics { .. }
+            | Self::CloudFile { .. }
+            | Self::Cloud(_)
             | Self::Request(_)
             | Self::Input { .. }
             | Self::Table { .. }
