@@ -63,12 +63,12 @@ impl Line {
     pub fn threads(size: usize) -> Vec<Vec<Option<Self>>> {
         let mut all: Vec<Vec<Option<Self>>> =
             (0..size).map(|_| (0..size).map(|_| None).collect()).collect();
-        for first in 0..size {
-            for second in first + 1..size {
-                let (near, far) = Self::pair(first, second);
-                all[first][second] = Some(near);
-                all[second][first] = Some(far);
-            }
+        let pairs =
+            (0..size).flat_map(|first| (first + 1..size).map(move |second| (first, second)));
+        for (first, second) in pairs {
+            let (near, far) = Self::pair(first, second);
+            all[first][second] = Some(near);
+            all[second][first] = Some(far);
         }
         all
     }

@@ -186,6 +186,7 @@ fn lost_trials_and_shared_machines_are_reported() {
             configuration,
             state,
             values,
+            seconds: None,
         });
     }
     let found = analyze_study(&study, &design, &seen, &StudyOptions::default()).unwrap();

@@ -144,7 +144,7 @@ fn replay<L: Served>(
     on_event: Listener<'_>,
 ) -> Result<TrainOutcome, TrainError> {
     let servers = job.servers as usize;
-    let outcome = match material {
+    match material {
         Material::Pictures(pictures) => {
             let piece = |server| DensePiece::new(job, pictures, server, servers);
             let owners = (0..servers).map(piece).collect::<Result<Vec<_>, _>>()?;
@@ -159,8 +159,7 @@ fn replay<L: Served>(
             let mut learner = ReplayedLearner::new(job, inner, pupil, owners, path)?;
             run(job, options, &mut learner, load_s, on_event)
         }
-    };
-    outcome
+    }
 }
 
 /// Leads in this thread, with workers and servers on others.

@@ -45,7 +45,7 @@ fn sparse() -> TempDir {
             ids.dedup();
             // Features below 20 speak for one class, with some noise.
             let low = ids.iter().filter(|id| **id <= 20).count();
-            let noise = seed.derive(77).value() % 10 == 0;
+            let noise = seed.derive(77).value().is_multiple_of(10);
             let label = if (2 * low > ids.len()) != noise { "+1" } else { "-1" };
             let value = |id: &u64| format!(" {id}:{}", 1 + seed.derive(100 + id).value() % 3);
             format!("{label}{}\n", ids.iter().map(value).collect::<String>())

@@ -38,6 +38,9 @@ pub(super) struct ReplayedLearner<'a, L, P, O> {
 /// Which share of a stretch: updates before its step, and its part.
 type Share = (u64, u32);
 
+/// Rows and their gradients.
+type RowGradients = (Vec<u32>, Vec<f32>);
+
 /// Shares on their way from numbers to gradients.
 struct Bench {
     /// For each server, the shares that are computed from a version, until it was there.
@@ -45,7 +48,7 @@ struct Bench {
     /// Numbers of each server that a share is computed from, as far as they are there.
     seen: HashMap<Share, Vec<Option<Vec<f32>>>>,
     /// Rows and gradients for each server.
-    gradients: HashMap<Share, Vec<(Vec<u32>, Vec<f32>)>>,
+    gradients: HashMap<Share, Vec<RowGradients>>,
     scores: HashMap<Share, BatchScore>,
 }
 
