@@ -209,7 +209,8 @@ fn drifting_workers_go_on_without_a_killed_one_from_their_last_average() {
     let losses = events(&told(), "rank-lost");
     assert_eq!(losses.len(), 1);
     let step = losses[0]["step"].as_u64().unwrap();
-    assert!(step.is_multiple_of(4), "a stretch begins at an average: {step}");
+    // 6,000 examples in steps of 96; the end of an epoch is an average too.
+    assert!((step % 63).is_multiple_of(4), "a stretch begins at an average: {step}");
     let steps: Vec<u64> =
         events(&told(), "step").iter().map(|own| own["step"].as_u64().unwrap()).collect();
     assert_eq!(steps, (1..=steps.len() as u64).collect::<Vec<_>>(), "each step is told once");
