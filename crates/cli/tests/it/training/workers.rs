@@ -242,7 +242,7 @@ fn proxy(target: String) -> (String, Arc<AtomicBool>) {
     let flag = cut.clone();
     thread::spawn(move || {
         for near in listener.incoming().flatten() {
-            let Ok(far) = TcpStream::connect(&target) else { continue };
+            let far = connected(&target);
             let pairs = [(near.try_clone().unwrap(), far.try_clone().unwrap()), (far, near)];
             for (from, to) in pairs {
                 let flag = flag.clone();
@@ -251,6 +251,16 @@ fn proxy(target: String) -> (String, Arc<AtomicBool>) {
         }
     });
     (address, cut)
+}
+
+/// A connection to an address, once someone listens there.
+fn connected(target: &str) -> TcpStream {
+    loop {
+        if let Ok(stream) = TcpStream::connect(target) {
+            return stream;
+        }
+        thread::park_timeout(Duration::from_millis(20));
+    }
 }
 
 fn pass_on(mut from: TcpStream, mut to: TcpStream, cut: &AtomicBool) {
