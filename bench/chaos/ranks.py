@@ -44,13 +44,18 @@ class Proxy:
 
     def accept(self):
         while True:
-            try:
-                near, _ = self.listener.accept()
-                far = socket.create_connection(self.target)
-            except OSError:
-                return
+            near, _ = self.listener.accept()
+            far = self.connected()
             for ends in ((near, far), (far, near)):
                 threading.Thread(target=self.forward, args=ends, daemon=True).start()
+
+    def connected(self):
+        """A connection to rank 0, once it listens."""
+        while True:
+            try:
+                return socket.create_connection(self.target)
+            except OSError:
+                time.sleep(0.02)
 
     def forward(self, source, sink):
         try:

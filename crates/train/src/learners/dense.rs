@@ -182,6 +182,7 @@ impl<'a> DenseLearner<'a> {
         let mut feed = self.pictures.feed(part, size.min(chosen.len()), &self.network)?;
         feed.foretell(chosen, 0, &Vec::new, PictureUse::Judging)?;
         for chosen in chosen.chunks(size) {
+            self.look_after()?;
             let batch = feed.batch(chosen, View::Judged, self.replica.workspace().team())?;
             self.network.check_inputs(batch.inputs)?;
             judge(self, batch);

@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use trainwright_comm::{
-    Algorithm, Buckets, Group, LeafTree, Order as SumOrder, OverlapTimes, Pieces, Traffic,
-    Unfinished,
+    Algorithm, Buckets, CommError, Group, LeafTree, Order as SumOrder, OverlapTimes, Pieces,
+    Traffic, Unfinished,
 };
 use trainwright_networks::{BatchScore, GradientSink, NORM_BLOCK, TensorInfo};
 
@@ -242,6 +242,11 @@ impl Ranks {
         let Some(group) = &mut self.group else { return Ok(vec![own.to_vec()]) };
         let all = group.all_gather_equal(own)?;
         Ok(all.chunks_exact(own.len().max(1)).map(<[f32]>::to_vec).collect())
+    }
+
+    /// Whether the group is whole, as far as this rank has heard.
+    pub(super) fn check(&self) -> Result<(), CommError> {
+        self.group.as_ref().map_or(Ok(()), Group::check)
     }
 
     /// Forms a group with the survivors after a loss.

@@ -10,7 +10,7 @@ use trainwright_comm::CommError;
 use super::DenseLearner;
 use super::exchange::Exchange;
 use crate::error::TrainError;
-use crate::events::RankLost;
+use crate::events::{Activity, RankLost};
 
 /// What rank 0 goes back to when a rank is lost while copies drift.
 pub(super) struct Snapshot {
@@ -42,13 +42,23 @@ impl DenseLearner<'_> {
         if !(self.elastic && matches!(error, CommError::PeerLost { .. })) {
             return Err(error.into());
         }
-        self.ranks.regroup()?;
+        let Self { ranks, account, .. } = self;
+        account.timed(Activity::BarrierWait, || ranks.regroup())?;
         self.replica.move_to(self.ranks.place());
         self.handed_over = false;
         self.go_back();
         let (why, ranks) = (error.to_string(), self.ranks.place().ranks);
         self.lost.push(RankLost { why, ranks, step: self.steps_made });
         Ok(())
+    }
+
+    /// Forms the group again as soon as a loss is heard of, where the job is elastic: survivors
+    /// do not wait for rank 0 for ever.
+    pub(super) fn look_after(&mut self) -> Result<(), TrainError> {
+        match self.ranks.check() {
+            Err(error) if self.elastic => self.regroup(error),
+            _ => Ok(()),
+        }
     }
 
     /// Remembers where a stretch begins, for one that changes parameters before all have met.
