@@ -23,6 +23,12 @@ impl Resource {
         }
     }
 
+    /// That it binds.
+    fn binds(self) -> String {
+        let verb = if self == Self::NetworkLatency { "bind" } else { "binds" };
+        format!("{} {verb}", self.in_words())
+    }
+
     /// What would have to be so for the time to shrink.
     fn if_free(self) -> &'static str {
         match self {
@@ -50,8 +56,8 @@ pub(super) fn of_training(own: &Attribution, account: &TrainingAccount) -> Strin
         ),
         Binding::Balanced => format!("balanced: {}", no_resource(own)),
         Binding::Binds { resource, shrinks_by } => format!(
-            "{} binds: a step would take {} less if {}{}{}",
-            resource.in_words(),
+            "{}: a step would take {} less if {}{}{}",
+            resource.binds(),
             percent(100.0 * shrinks_by),
             resource.if_free(),
             evidence(resource, own, account),
@@ -70,8 +76,8 @@ pub(super) fn of_usage(own: &Attribution, account: &UsageAccount) -> String {
             percent(100.0 * shrinks_by)
         ),
         Binding::Binds { resource, shrinks_by } => format!(
-            "{} binds, if anything does: it would take at most {} less if {} ({cores}){}",
-            resource.in_words(),
+            "{}, if anything does: it would take at most {} less if {} ({cores}){}",
+            resource.binds(),
             percent(100.0 * shrinks_by),
             resource.if_free(),
             others(own, resource)

@@ -12,25 +12,26 @@ use crate::{Trained, terminal};
 /// Steps that are shown moment by moment.
 const STEPS: usize = 8;
 
-/// What ranks do, in the order of the page's colours.
-const ACTIVITIES: [(Activity, &str); 11] = [
-    (Activity::Compute, "computing"),
-    (Activity::InputWait, "waiting for pictures"),
-    (Activity::BarrierWait, "waiting for slower ranks"),
-    (Activity::Communication, "exchanging"),
-    (Activity::ServerQueue, "waiting for a server"),
-    (Activity::Update, "updating"),
-    (Activity::HiddenCommunication, "exchanging beside computing"),
-    (Activity::Evaluation, "scoring"),
-    (Activity::Checkpoint, "keeping"),
-    (Activity::Idle, "waiting for rank 0"),
-    (Activity::Telling, "telling"),
+/// What ranks do, in the order of the page's colours, of which there are eight: what is no part of
+/// training shares one.
+const ACTIVITIES: [(&str, &[Activity]); 8] = [
+    ("computing", &[Activity::Compute]),
+    ("waiting for pictures", &[Activity::InputWait]),
+    ("waiting for slower ranks", &[Activity::BarrierWait]),
+    ("exchanging", &[Activity::Communication]),
+    ("waiting for a server", &[Activity::ServerQueue]),
+    ("updating", &[Activity::Update]),
+    ("exchanging beside computing", &[Activity::HiddenCommunication]),
+    (
+        "scoring, keeping, telling",
+        &[Activity::Evaluation, Activity::Checkpoint, Activity::Telling, Activity::Idle],
+    ),
 ];
 
 /// The page of a training that came to its end, as one HTML file; nothing for another one.
 pub fn training_page(job: &JobSpec, trained: &Trained, written_at: &str) -> Option<String> {
     let TrainOutcome::Done(done) = &trained.outcome else { return None };
-    let names = ACTIVITIES.map(|(_, name)| name);
+    let names = ACTIVITIES.map(|(name, _)| name);
     let (steps, timelines) = few_steps(&done.timelines);
     let words = terminal::train_event(&trained.outcome.clone().into()).unwrap_or_default();
     let network = String::from(job.network.clone());
@@ -49,7 +50,7 @@ pub fn training_page(job: &JobSpec, trained: &Trained, written_at: &str) -> Opti
 }
 
 fn sums(own: &RankTimes) -> RankSum {
-    let seconds = |(activity, _): (Activity, &str)| match activity {
+    let seconds = |activity: &Activity| match activity {
         Activity::Compute => own.compute_s,
         Activity::InputWait => own.input_wait_s,
         Activity::BarrierWait => own.barrier_wait_s,
@@ -62,7 +63,8 @@ fn sums(own: &RankTimes) -> RankSum {
         Activity::Idle => own.idle_s,
         Activity::Telling => own.telling_s,
     };
-    RankSum { rank: own.rank, seconds: ACTIVITIES.map(seconds).to_vec() }
+    let sum = |(_, activities): (&str, &[Activity])| activities.iter().map(seconds).sum();
+    RankSum { rank: own.rank, seconds: ACTIVITIES.map(sum).to_vec() }
 }
 
 /// The last steps of the longest run of steps without a gap, with a heading: what comes first is
@@ -90,7 +92,7 @@ fn few_steps(timelines: &[RankTimeline]) -> (String, Vec<Timeline>) {
 }
 
 fn span(own: &Span) -> TimelineSpan {
-    let activity = ACTIVITIES.iter().position(|(activity, _)| *activity == own.activity);
+    let activity = ACTIVITIES.iter().position(|(_, some)| some.contains(&own.activity));
     let activity = activity.expect("all activities are listed");
     TimelineSpan { activity, start_s: own.start_s, end_s: own.end_s }
 }

@@ -121,10 +121,10 @@ fn field_report_b_is_a_cost_a_step_and_the_rest() {
     let found = lab.json(&words.split(' ').collect::<Vec<_>>());
     let lines = found["lines"].as_array().unwrap();
     for (strategy, per_step_ms, constant) in [
-        ("not-distributed", 131.4, 11.0),
-        ("one-device", 9.7, 341.8),
-        ("mirrored", 43.6, 135.4),
-        ("multi-worker", 137.5, 59.5),
+        ("not-distributed", 131.33, 11.07),
+        ("one-device", 9.706, 341.8),
+        ("mirrored", 44.07, 134.74),
+        ("multi-worker", 137.5, 59.32),
     ] {
         let line = lines.iter().find(|line| line["group"] == strategy).unwrap();
         let (a, c) = (line["per_step"].as_f64().unwrap(), line["constant"].as_f64().unwrap());
