@@ -48,11 +48,11 @@ enum Shape {
     Factors {
         study: Arc<Study>,
         dimensions: Vec<Dimension>,
+        /// Whether there are no conditions and no constraints.
+        free: bool,
     },
     /// Places of candidates by identity.
-    Table {
-        places: BTreeMap<String, usize>,
-    },
+    Table { places: BTreeMap<String, usize> },
 }
 
 impl Space {
@@ -63,7 +63,9 @@ impl Space {
     pub fn of(study: &Study) -> Result<Self, SearchError> {
         let dimensions: Vec<Dimension> = study.factors.iter().map(Dimension::of).collect();
         let distances = dimensions.iter().map(Dimension::distance).collect();
-        let shape = Shape::Factors { study: Arc::new(study.clone()), dimensions };
+        let free =
+            study.constraints.is_empty() && study.factors.iter().all(|own| own.when.is_none());
+        let shape = Shape::Factors { study: Arc::new(study.clone()), dimensions, free };
         let mut own = Self { shape, distances, listed: None };
         own.check_constraints()?;
         own.listed = own.list();
@@ -151,6 +153,18 @@ impl Space {
         }
     }
 
+    /// What a predictor sees of the candidate at a point of the unit cube; nothing where a
+    /// constraint forbids it.
+    pub(crate) fn features_at(&self, point: &[f64]) -> Option<Vec<f64>> {
+        match &self.shape {
+            Shape::Factors { dimensions, free: true, .. } => {
+                let all = dimensions.iter().zip(point);
+                Some(all.map(|(own, place)| own.feature_at(*place)).collect())
+            }
+            _ => self.candidate(point).map(|own| own.features),
+        }
+    }
+
     /// A configuration of all factors without those that do not exist in it; nothing where a
     /// constraint forbids it.
     pub fn allowed(&self, combination: &Configuration) -> Option<Candidate> {
@@ -171,7 +185,7 @@ impl Space {
 
     /// What a predictor sees of a point of the unit cube, whether constraints allow it or not.
     pub fn free_features(&self, point: &[f64]) -> Option<Vec<f64>> {
-        let Shape::Factors { study, dimensions } = &self.shape else {
+        let Shape::Factors { study, dimensions, .. } = &self.shape else {
             return self.candidate(point).map(|own| own.features);
         };
         let pairs = dimensions.iter().zip(point);
@@ -220,7 +234,7 @@ impl Space {
     }
 
     fn check_constraints(&self) -> Result<(), SearchError> {
-        let Shape::Factors { study, dimensions } = &self.shape else { return Ok(()) };
+        let Shape::Factors { study, dimensions, .. } = &self.shape else { return Ok(()) };
         let mut random = Random::new(study.seed.value());
         let mut allowed = false;
         for tried in 0..MOST_TRIES {

@@ -2,7 +2,7 @@
 //! by a row at a time without being made anew.
 
 /// Sums kept side by side, so that no addition waits for the one before.
-const STRANDS: usize = 8;
+const STRANDS: usize = 4;
 
 /// A lower triangular matrix L with L L' equal to the matrix that was factored.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -26,7 +26,7 @@ pub struct Draws {
 impl Draws {
     /// Enough for a search: the draws begin at the top.
     pub fn few() -> Self {
-        Self { burn_in: 4, kept: 6, apart: 2 }
+        Self { burn_in: 2, kept: 6, apart: 1 }
     }
 
     /// Those of Spearmint and CherryPick.

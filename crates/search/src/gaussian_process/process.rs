@@ -13,7 +13,7 @@ const LANES: usize = 8;
 /// Noise where the second climb begins: a third of the variance of all values.
 const NOISY: f64 = 0.3;
 /// Steps of the climb to the best hyper-parameters; it has levelled off before.
-const MOST_STEPS: usize = 40;
+const MOST_STEPS: usize = 25;
 
 /// Points with what was measured there.
 #[derive(Debug, Clone, Default)]

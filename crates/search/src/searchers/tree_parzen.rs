@@ -16,7 +16,7 @@ use crate::{Candidate, History, Searcher, Space, Suggestion};
 /// Candidates drawn from the good ones at each question.
 const DRAWN: usize = 64;
 /// Share of configurations that count as good, and the most of them.
-const GOOD_SHARE: f64 = 0.15;
+const GOOD_SHARE: f64 = 0.1;
 const MOST_GOOD: usize = 25;
 /// Chance of a category that was seen, beside those that were not.
 const SAME_CATEGORY: f64 = 0.8;
@@ -143,14 +143,21 @@ enum Bump {
 impl<'a> Density<'a> {
     fn new(points: &'a [Vec<f64>], distances: &[Distance], space: &Space) -> Self {
         let width = distances.len() as f64;
-        // Scott's rule ("Multivariate Density Estimation", 1992), for points of the unit cube.
-        let deviation = 0.25 * (points.len().max(1) as f64).powf(-1.0 / (width + 4.0));
+        let count = points.len() as f64;
+        // Scott's rule ("Multivariate Density Estimation", 1992); one more point of the whole
+        // unit interval, whose variance is 1/12, keeps few points from looking too sure.
+        let shrink = (count + 1.0).powf(-1.0 / (width + 4.0));
+        let deviation = |place: usize| {
+            let mean = points.iter().map(|own| own[place]).sum::<f64>() / count.max(1.0);
+            let squares: f64 = points.iter().map(|own| (own[place] - mean).powi(2)).sum();
+            ((squares + 1.0 / 12.0) / (count + 1.0)).sqrt() * shrink
+        };
         let bump = |(place, distance): (usize, &Distance)| match distance {
             Distance::Difference => {
                 let count = space.dimensions()[place].count();
                 // A bump is no narrower than a value is wide.
                 let least = count.map_or(0.01, |count| 0.5 / count as f64);
-                Bump::Normal(deviation.max(least))
+                Bump::Normal(deviation(place).max(least))
             }
             Distance::Mismatch => {
                 let count = match space.dimensions().get(place) {

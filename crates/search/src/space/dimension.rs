@@ -115,8 +115,7 @@ impl Dimension {
                 Level::Integer((exact.round() as i64).clamp(*low, *high))
             }
             Values::Ordered { levels, .. } | Values::Categories { levels } => {
-                let index = (place * levels.len() as f64) as usize;
-                levels[index.min(levels.len() - 1)].clone()
+                levels[part(place, levels.len())].clone()
             }
         }
     }
@@ -157,6 +156,23 @@ impl Dimension {
         }
     }
 
+    /// What a predictor sees of the value at a place, without making the value.
+    pub(crate) fn feature_at(&self, place: f64) -> f64 {
+        let place = place.clamp(0.0, 1.0);
+        match &self.values {
+            // The rounding of values is far below what a predictor can tell apart.
+            Values::Real { .. } => place,
+            Values::Whole { low, high, scale } => {
+                let (from, to) = borders(*low, *high, *scale);
+                let exact = scale.value(from + place * (to - from));
+                let whole = exact.round().clamp(*low as f64, *high as f64);
+                ((scale.position(whole) - from) / (to - from)).clamp(0.0, 1.0)
+            }
+            Values::Ordered { places, .. } => places[part(place, places.len())],
+            Values::Categories { levels } => part(place, levels.len()) as f64,
+        }
+    }
+
     /// The place of a number that is none of the levels, such as a centre point of a design.
     fn between(&self, level: &Level) -> Option<f64> {
         let Values::Ordered { levels, places } = &self.values else { return None };
@@ -167,6 +183,11 @@ impl Dimension {
         let share = (own - numbers[below]) / (numbers[above] - numbers[below]);
         Some(places[below] + share * (places[above] - places[below]))
     }
+}
+
+/// Which of so many equal parts of the unit interval holds a place.
+fn part(place: f64, parts: usize) -> usize {
+    ((place * parts as f64) as usize).min(parts - 1)
 }
 
 /// Half a step below the lowest and above the highest whole number, on the scale.
@@ -220,6 +241,7 @@ mod tests {
                 let again = own.place(&level).unwrap();
                 prop_assert_eq!(own.level(again), level.clone(), "{:?}", own);
                 let feature = own.feature(Some(&level)).unwrap();
+                prop_assert!((feature - own.feature_at(place)).abs() < 2e-6, "{:?}", own);
                 prop_assert!(own.distance() == Distance::Mismatch || (0.0..=1.0).contains(&feature));
             }
         }

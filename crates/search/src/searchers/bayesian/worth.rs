@@ -41,36 +41,43 @@ pub(super) fn most_worth(
         let best = (0..left.len()).max_by(order)?;
         return Some(left[best].clone());
     }
-    let mut looked = Looked { space, surrogate, found: Vec::new() };
-    looked.at(first_points(space, known, random), &fresh);
+    let seen: Vec<Vec<f64>> =
+        known.cells().iter().filter_map(|own| space.features(&own.configuration)).collect();
+    let mut looked = Looked { space, surrogate, seen, found: Vec::new() };
+    looked.at(first_points(space, known, random));
     for share in CLOSER {
         let centres: Vec<Vec<f64>> =
-            looked.found.iter().take(BEST).map(|(_, _, point)| point.clone()).collect();
+            looked.found.iter().take(BEST).map(|(_, point)| point.clone()).collect();
         let points = centres.iter().flat_map(|centre| near(centre, share, ROUND, random));
         let points = points.collect();
-        looked.at(points, &fresh);
+        looked.at(points);
     }
-    looked.found.into_iter().next().map(|(_, own, _)| own)
+    let candidates = looked.found.iter().filter_map(|(_, point)| space.candidate(point));
+    let mut candidates = candidates.filter(|own| fresh(own));
+    candidates.next().or_else(|| {
+        // All that is worth most was tried: anything new will do.
+        (0..EVERYWHERE).filter_map(|_| space.random(random)).find(|own| fresh(own))
+    })
 }
 
-/// Candidates looked at, those that are worth most first.
+/// Points looked at, those that are worth most first.
 struct Looked<'a> {
     space: &'a Space,
     surrogate: &'a Surrogate,
-    found: Vec<(f64, Candidate, Vec<f64>)>,
+    /// Features of what was tried.
+    seen: Vec<Vec<f64>>,
+    found: Vec<(f64, Vec<f64>)>,
 }
 
 impl Looked<'_> {
-    fn at(&mut self, points: Vec<Vec<f64>>, fresh: &dyn Fn(&Candidate) -> bool) {
+    fn at(&mut self, points: Vec<Vec<f64>>) {
         let own = points.into_iter().filter_map(|point| {
-            let candidate = self.space.candidate(&point)?;
-            fresh(&candidate).then_some((candidate, point))
+            let features = self.space.features_at(&point)?;
+            (!self.seen.contains(&features)).then_some((features, point))
         });
-        let own: Vec<(Candidate, Vec<f64>)> = own.collect();
-        let features: Vec<&[f64]> = own.iter().map(|(own, _)| own.features.as_slice()).collect();
+        let (features, points): (Vec<Vec<f64>>, Vec<Vec<f64>>) = own.unzip();
         let worths = self.surrogate.worths(&features);
-        let scored = worths.into_iter().zip(own).map(|(worth, (own, point))| (worth, own, point));
-        self.found.extend(scored);
+        self.found.extend(worths.into_iter().zip(points));
         // A stable order: of equals the one that was looked at first.
         self.found.sort_by(|a, b| b.0.total_cmp(&a.0));
         self.found.truncate(4 * BEST);
