@@ -22,6 +22,16 @@ const ADAPTED: &[(&str, Option<&str>, &str)] = &[
         "takes half a minute",
     ),
     (
+        "run examples/field-report-e/study.toml --report servers.html",
+        Some("check examples/field-report-e/study.toml"),
+        "takes a minute",
+    ),
+    (
+        "run examples/field-report-e/over-time.toml",
+        Some("check examples/field-report-e/over-time.toml"),
+        "takes half a minute",
+    ),
+    (
         "queue fit --data results.csv --column cost_exact",
         Some("queue fit --data results.csv --column cost_exact || test $? = 2"),
         "refused, as the page says",
