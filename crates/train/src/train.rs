@@ -147,7 +147,7 @@ struct Course<'a> {
 enum StepsEnd {
     Finished,
     TimeUp,
-    Over(TrainOutcome),
+    Over(Box<TrainOutcome>),
 }
 
 impl<'a> Course<'a> {
@@ -185,7 +185,7 @@ impl<'a> Course<'a> {
         while self.progress.ended.is_none() {
             let steps_end = self.run_steps(on_event)?;
             if let StepsEnd::Over(outcome) = steps_end {
-                return Ok(outcome);
+                return Ok(*outcome);
             }
             let epoch = self.progress.epoch;
             let end = match self.end_of_epoch()? {
@@ -225,7 +225,7 @@ impl<'a> Course<'a> {
             let before = self.progress.steps;
             let flow = match self.stretch(&order, on_event)? {
                 Ok(flow) => flow,
-                Err(by) => return Ok(StepsEnd::Over(self.diverged(by)?)),
+                Err(by) => return Ok(StepsEnd::Over(Box::new(self.diverged(by)?))),
             };
             let is_last = epoch == self.job.epochs && self.progress.consumed == order.len();
             let stops = flow == Flow::Stop && !is_last;
@@ -235,7 +235,7 @@ impl<'a> Course<'a> {
                 self.save()?;
             }
             if stops {
-                return Ok(StepsEnd::Over(self.stopped()));
+                return Ok(StepsEnd::Over(Box::new(self.stopped())));
             }
             let limit = self.job.time_limit_s;
             if limit.is_some_and(|limit| self.progress.training_s >= limit) && !is_last {
