@@ -8,10 +8,12 @@
 //! (`space.rs`) and suggests; `early_stop.rs` cuts trials short that do badly. Learning ones stand on `gaussian_process/` by way of `surrogate.rs`.
 
 mod arrivals;
+pub mod cloud;
 mod early_stop;
 mod error;
 mod explain;
 mod fixed_plan;
+pub mod forest;
 pub mod gaussian_process;
 mod history;
 mod proposer;
@@ -24,7 +26,7 @@ mod surrogate;
 
 pub use arrivals::{Arrival, Arrivals};
 pub use early_stop::{Course, CutBy, EarlyStopRule};
-pub use error::SearchError;
+pub use error::{CloudError, SearchError};
 pub use explain::front::{front, hypervolume};
 pub use explain::importance::{Importance, importances};
 pub use explain::slices::{Contour, Slice, SlicePoint, contour, slices};
