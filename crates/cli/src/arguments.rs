@@ -1,5 +1,6 @@
 //! Arguments of every verb, with their help.
 
+mod cloud;
 mod data;
 mod design;
 mod load;
@@ -13,6 +14,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use cloud::{
+    CatalogArguments, CloudTellArguments, CloudVerb, RecommendArguments, ReplayArguments,
+};
 pub(crate) use data::{InspectArguments, PrepareArguments, SpeedtestArguments, VerifyArguments};
 pub(crate) use design::{AlphaArgument, DesignArguments, DesignKindArgument, FaceArgument};
 pub(crate) use load::{ArrivalsArgument, LoadArguments};
@@ -163,6 +167,14 @@ pub(crate) enum Verb {
     // So that -1 reaches the check that explains what is wrong with it.
     #[command(allow_negative_numbers = true)]
     Load(LoadArguments),
+    /// Choose machines for a job, and compare methods that do.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  trainwright cloud catalog\n  \
+        trainwright cloud recommend job.json --nodes 1,2,4,8 --objective cost\n  \
+        trainwright cloud replay --runs examples/cloud/runs.csv --method all --objective cost"
+    )]
+    Cloud(CloudVerb),
     /// Write everything about a study into one HTML file.
     #[command(after_help = "Example:\n  trainwright report study.toml -o report.html")]
     Report(ReportArguments),

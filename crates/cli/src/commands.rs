@@ -1,5 +1,6 @@
 //! One function a verb: calls the use case, prints what came back, gives the exit code.
 
+mod cloud;
 mod data;
 mod design;
 mod queue;
@@ -41,6 +42,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Design(arguments) => design::design(&arguments),
         Verb::Queue(verb) => queue::queue(&verb),
         Verb::Load(arguments) => studies::load(&arguments),
+        Verb::Cloud(verb) => cloud::cloud(&verb),
         Verb::Report(arguments) => studies::report(&arguments),
         Verb::Data(DataVerb::Fetch(arguments)) => data::fetch(&arguments),
         Verb::Data(DataVerb::Prepare(arguments)) => data::prepare(&arguments),

@@ -5,6 +5,7 @@
 //! colours.
 
 mod alias_graph;
+mod cloud;
 mod contours;
 mod half_normal;
 mod histogram;
@@ -30,6 +31,7 @@ use crate::escape::{escape, script_json};
 use crate::figure::for_chart;
 
 pub(crate) use alias_graph::alias_graph;
+pub(crate) use cloud::near_optimum;
 pub(crate) use contours::contours;
 pub(crate) use half_normal::half_normal;
 pub(crate) use histogram::histogram;

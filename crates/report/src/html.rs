@@ -2,6 +2,7 @@
 //! `speed.rs` and `predictions.rs` are pages of their own in the same frame.
 
 mod best;
+mod cloud;
 mod curves;
 mod design;
 mod effects;
@@ -23,6 +24,7 @@ use crate::escape::escape;
 use crate::input::ReportInput;
 use shell::Shell;
 
+pub use cloud::{CloudCurve, CloudPage, CloudRow, cloud_html};
 pub use load::{LoadPage, load_html};
 pub use predictions::{PredictionsPage, predictions_html};
 pub use queue::{QueuePage, queue_html};

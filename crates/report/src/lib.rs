@@ -25,9 +25,9 @@ mod unmixing;
 
 pub use figure::figure;
 pub use html::{
-    LoadPage, PredictionsPage, QueuePage, SpeedLine, SpeedPage, SpeedPanel, SpeedSeries,
-    SurfacePage, TableReport, html, load_html, predictions_html, queue_html, speed_html,
-    surface_html, table_html,
+    CloudCurve, CloudPage, CloudRow, LoadPage, PredictionsPage, QueuePage, SpeedLine, SpeedPage,
+    SpeedPanel, SpeedSeries, SurfacePage, TableReport, cloud_html, html, load_html,
+    predictions_html, queue_html, speed_html, surface_html, table_html,
 };
 pub use input::{ReportInput, ReportTrial};
 pub use spent_budget::spent_budget;

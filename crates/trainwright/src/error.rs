@@ -7,6 +7,7 @@ use trainwright_analysis::AnalysisError;
 use trainwright_engine::EngineError;
 use trainwright_queueing::QueueingError;
 use trainwright_records::RecordsError;
+use trainwright_search::CloudError;
 use trainwright_store::StoreError;
 use trainwright_study::{Configuration, FaultyFile, StudyError, TrialState};
 use trainwright_train::TrainError;
@@ -68,6 +69,10 @@ pub enum Error {
     Import { file: PathBuf, message: String },
     #[error("cannot test {file}: {message}", file = file.display())]
     Statistics { file: PathBuf, message: String },
+    #[error("cannot use {file}: {message}", file = file.display())]
+    CloudFile { file: PathBuf, message: String },
+    #[error(transparent)]
+    Cloud(#[from] CloudError),
     #[error("{0}")]
     Request(String),
     #[error("cannot read {path}: {source}", path = path.display())]
@@ -110,6 +115,8 @@ impl Error {
             | Self::Exists { .. }
             | Self::Import { .. }
             | Self::Statistics { .. }
+            | Self::CloudFile { .. }
+            | Self::Cloud(_)
             | Self::Request(_)
             | Self::Input { .. }
             | Self::Table { .. }

@@ -4,6 +4,7 @@
 //! Read `running/run.rs` first: it is the life of a study. `studies/` is before and after it,
 //! `searching/` looks for the best, `data/`, `trainings/` and `questions/` hold the verbs that need none, `terminal/` the words.
 
+mod cloud;
 mod data;
 mod error;
 mod json;
@@ -15,6 +16,10 @@ mod studies;
 pub mod terminal;
 mod trainings;
 
+pub use cloud::catalog::{Catalog, catalog};
+pub use cloud::recommend::{Choice, RecommendRequest, Recommendation, cloud_recommend, cloud_tell};
+pub use cloud::replay::{CloudReplay, MethodReplay, ReplayRequest, cloud_page, cloud_replay};
+pub use cloud::search_file::OwnRun;
 pub use data::fetch::{FetchReply, FetchRequest, fetch};
 pub use data::prepare::{
     InspectReply, PrepareReply, VerifyReply, inspect_data, prepare_data, verify_data,
@@ -26,7 +31,7 @@ pub use data::speedtest::{
 };
 pub use error::Error;
 pub use json::to_json;
-pub use nouns::{analysis, queueing, records, store, training};
+pub use nouns::{analysis, clouds, queueing, records, store, training};
 pub use questions::designs::{
     Alpha, CentrePoints, DesignReply, DesignRequest, FractionBy, FractionRequest, Spread, Star,
     design,

@@ -9,6 +9,11 @@ pub mod analysis {
     };
 }
 
+/// Searches for machines.
+pub mod clouds {
+    pub use trainwright_search::cloud::{Limits, Method, Objective};
+}
+
 /// Questions about queues.
 pub mod queueing {
     pub use trainwright_queueing::{

@@ -2,6 +2,7 @@
 //! the replies that are made here, one file an answer.
 
 mod check;
+mod cloud;
 mod data;
 mod design;
 mod import;
@@ -24,6 +25,8 @@ pub use trainwright_report::terminal::{Colour, TextTable, Unit, visible, visible
 
 use crate::{CompareReply, FindingsReply, QueueReply, TestResult};
 pub use check::check;
+pub(crate) use cloud::cloud_replay_sentences;
+pub use cloud::{cloud_catalog, cloud_recommendation, cloud_replay, cloud_run};
 pub use data::{inspected, prepared, verified};
 pub use design::design;
 pub use import::imported;

@@ -218,8 +218,9 @@ fn the_commands_of_the_readme_work() {
 
 #[test]
 fn the_commands_of_the_docs_work() {
-    let mut pages: Vec<PathBuf> = fs::read_dir(root().join("docs"))
-        .unwrap()
+    let folder = |name: &str| fs::read_dir(root().join(name)).unwrap();
+    let mut pages: Vec<PathBuf> = folder("docs")
+        .chain(folder("docs/concepts"))
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
         .collect();

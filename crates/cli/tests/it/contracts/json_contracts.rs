@@ -31,7 +31,8 @@ fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 }
 
 /// Objects whose fields are named by the user, or by a count.
-const OWN_NAMES: [&str; 7] = [
+const OWN_NAMES: [&str; 8] = [
+    "runs[].metrics",
     ".aliases",
     ".word_length_pattern",
     ".configuration",
@@ -86,6 +87,14 @@ fn lab() -> Lab {
     lab.write("p.csv", "p\n0.01\n0.04\n0.2\n");
     lab.write("y8.csv", "y\n1\n2.5\n3\n4.2\n9\n8\n7.7\n6\n");
     lab.write("rows.csv", "a,b\n-1,-1\n1,-1\n-1,1\n1,1\n-1,1\n");
+    let mut cloud =
+        "workload,vm_type,nodes,elapsed_s,price_usd_per_hour,vcpus,memory_gib\n".to_owned();
+    for (work, size) in [("a", 100), ("b", 200)] {
+        for nodes in 1..=4 {
+            cloud += &format!("{work},m.large,{nodes},{},0.1,2,8\n", size / nodes + 10);
+        }
+    }
+    lab.write("cloud.csv", cloud);
     lab.write("results.csv", "x,y\n1,1\n1,2\n2,3\n2,4\n");
     lab
 }
@@ -177,6 +186,13 @@ const VERBS: &[(&str, &str)] = &[
     (
         "queue fit",
         "queue fit --data runs.csv --column time --unit s --interarrival steps --arrival 40/h --json",
+    ),
+    ("cloud catalog", "cloud catalog --json"),
+    ("cloud recommend", "cloud recommend job.json --nodes 1,2 --max-time 2h --json"),
+    ("cloud tell", "cloud tell job.json --vm-type c6i.large --time 12m --metric cpu=8 --json"),
+    (
+        "cloud replay",
+        "cloud replay --runs cloud.csv --method default,random --objective cost --json",
     ),
     ("load", "load study.toml --rate 20/s --jobs 6 --slots 50 --json"),
     (

@@ -1,0 +1,166 @@
+//! Arguments of `trainwright cloud`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use trainwright::clouds::{Method, Objective};
+
+use crate::arguments::name_and_value;
+use crate::quantities::Span;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CloudVerb {
+    /// Show a catalogue of machine types and check it.
+    #[command(after_help = "Examples:\n  trainwright cloud catalog\n  \
+        trainwright cloud catalog examples/cloud/aws-us-east-1-2017.csv\n\n\
+        A catalogue is a CSV file with lines `# date: ...` and `# source: ...` and the columns \
+        vm_type, vcpus, memory_gib, price_usd_per_hour and, where known, cpu_ghz, generation, \
+        local_disk_gb, network_gbps, gpus; or JSON with date, source and machines.")]
+    Catalog(CatalogArguments),
+    /// Choose machines for a job from a handful of runs: says what to run next, and when to stop.
+    #[command(after_help = "Examples:\n  \
+        trainwright cloud recommend job.json --nodes 1,2,4,8 --objective cost --max-time 2h\n  \
+        trainwright cloud recommend fast.json --catalog examples/cloud/aws-us-east-1-2017.csv \
+        --objective time --command 'sh examples/cloud/job.sh {vm_type} {nodes}'\n\n\
+        The search is kept in the file: with --command it runs by itself; without, run what it \
+        says and tell the result with `trainwright cloud tell`.")]
+    Recommend(Box<RecommendArguments>),
+    /// Tell a search what a run by hand gave, and hear what to run next.
+    #[command(after_help = "Examples:\n  \
+        trainwright cloud recommend job.json --nodes 1,2,4\n  \
+        trainwright cloud tell job.json --vm-type c6i.large --nodes 4 --time 12m\n  \
+        trainwright cloud tell job.json --vm-type m6i.large --nodes 4 --time 90s --failed")]
+    Tell(CloudTellArguments),
+    /// Play methods against recorded runs: how soon do they find a good configuration?
+    #[command(after_help = "Examples:\n  \
+        trainwright cloud replay --runs examples/cloud/runs.csv --objective cost\n  \
+        trainwright cloud replay --runs examples/cloud/runs.csv --history examples/cloud/runs.csv \
+        --objective time --method default,cherrypick,random --seeds 5 --report methods.html\n\n\
+        Groups that are tested are left out of the history. A replay goes on after the method has \
+        stopped until it comes within 5 % of the optimum.")]
+    Replay(ReplayArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CatalogArguments {
+    /// Catalogue [default: the small one that comes with the program].
+    pub file: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CloudObjective {
+    /// How long a run takes.
+    Time,
+    /// What a run costs.
+    Cost,
+}
+
+impl CloudObjective {
+    pub(crate) fn noun(self) -> Objective {
+        match self {
+            Self::Time => Objective::Time,
+            Self::Cost => Objective::Cost,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecommendArguments {
+    /// File of the search; made where it is not there, else the search goes on as it was begun.
+    pub file: PathBuf,
+    /// Catalogue [default: the small one that comes with the program].
+    #[arg(long, value_name = "FILE")]
+    pub catalog: Option<PathBuf>,
+    /// Numbers of nodes to choose from.
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
+    pub nodes: Vec<u32>,
+    /// What shall be small.
+    #[arg(long, value_enum, default_value = "cost")]
+    pub objective: CloudObjective,
+    /// Longest time that a run may take, such as 2h.
+    #[arg(long, value_name = "TIME")]
+    pub max_time: Option<Span>,
+    /// Highest cost of a run in US dollars.
+    #[arg(long, value_name = "USD")]
+    pub max_cost: Option<f64>,
+    /// Table of runs of other workloads on the same machines, to learn from.
+    #[arg(long, value_name = "CSV")]
+    pub history: Option<PathBuf>,
+    /// Method.
+    #[arg(long, value_name = "NAME", default_value = "default", value_parser = method)]
+    pub method: Method,
+    /// Command line to run, with {vm_type} and {nodes} in it.
+    #[arg(long, value_name = "COMMAND")]
+    pub command: Option<String>,
+    /// The most runs by the command this time.
+    #[arg(long, value_name = "N", requires = "command")]
+    pub max_runs: Option<usize>,
+    /// Decides everything random.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CloudTellArguments {
+    /// File of the search.
+    pub file: PathBuf,
+    /// Machine type that ran.
+    #[arg(long, value_name = "TYPE")]
+    pub vm_type: String,
+    /// How many machines.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub nodes: u32,
+    /// How long it took, such as 12m or 90 seconds as 90; of a failed run until it failed.
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<Span>,
+    /// The run failed: it is paid for, and never the best.
+    #[arg(long)]
+    pub failed: bool,
+    /// Low-level metric of the run, such as cpu_user_pct=80; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub metric: Vec<(String, String)>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// Table of recorded runs.
+    #[arg(long, value_name = "CSV")]
+    pub runs: PathBuf,
+    /// Table of runs of other workloads to learn from; may be the same.
+    #[arg(long, value_name = "CSV")]
+    pub history: Option<PathBuf>,
+    /// Methods, or all.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "default")]
+    pub method: Vec<String>,
+    /// What shall be small.
+    #[arg(long, value_enum, default_value = "time")]
+    pub objective: CloudObjective,
+    /// Only this workload.
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+    /// How many seeds each workload is replayed with.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub seeds: u64,
+    /// Leave out workloads of which a run failed.
+    #[arg(long)]
+    pub complete_only: bool,
+    /// Write a page that compares the methods here.
+    #[arg(long, value_name = "HTML")]
+    pub report: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn method(name: &str) -> Result<Method, String> {
+    Method::named(name).map_err(|error| error.to_string())
+}

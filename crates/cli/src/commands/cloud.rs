@@ -1,0 +1,96 @@
+//! `trainwright cloud`: machines for a job, and methods that choose them.
+
+use std::collections::BTreeMap;
+
+use trainwright::clouds::{Limits, Method};
+use trainwright::{Error, OwnRun, RecommendRequest, ReplayRequest, terminal};
+
+use crate::arguments::{
+    CatalogArguments, CloudTellArguments, CloudVerb, RecommendArguments, ReplayArguments,
+};
+use crate::output::{show, tell};
+use crate::pages::{check_folder_of, now, write_file};
+
+pub(crate) fn cloud(verb: &CloudVerb) -> anyhow::Result<u8> {
+    match verb {
+        CloudVerb::Catalog(arguments) => catalog(arguments),
+        CloudVerb::Recommend(arguments) => recommend(arguments),
+        CloudVerb::Tell(arguments) => tell_run(arguments),
+        CloudVerb::Replay(arguments) => replay(arguments),
+    }
+}
+
+fn catalog(arguments: &CatalogArguments) -> anyhow::Result<u8> {
+    let reply = trainwright::catalog(arguments.file.as_deref())?;
+    show("cloud-catalog", arguments.json, &reply, terminal::cloud_catalog)?;
+    Ok(0)
+}
+
+fn recommend(arguments: &RecommendArguments) -> anyhow::Result<u8> {
+    let request = RecommendRequest {
+        file: &arguments.file,
+        catalog: arguments.catalog.as_deref(),
+        nodes: &arguments.nodes,
+        objective: arguments.objective.noun(),
+        limits: Limits {
+            time_s: arguments.max_time.as_ref().map(|own| own.seconds()),
+            cost_usd: arguments.max_cost,
+        },
+        history: arguments.history.as_deref(),
+        method: arguments.method,
+        seed: arguments.seed,
+        command: arguments.command.as_deref(),
+        most_runs: arguments.max_runs,
+    };
+    let reply = trainwright::cloud_recommend(&request, &mut |run| tell(&terminal::cloud_run(run)))?;
+    show("cloud-recommend", arguments.json, &reply, terminal::cloud_recommendation)?;
+    Ok(0)
+}
+
+fn tell_run(arguments: &CloudTellArguments) -> anyhow::Result<u8> {
+    let mut metrics = BTreeMap::new();
+    for (name, value) in &arguments.metric {
+        let number = value.parse::<f64>().ok().filter(|own| own.is_finite());
+        let number = number.ok_or_else(|| {
+            Error::Request(format!("--metric {name}={value}: `{value}` is not a number"))
+        })?;
+        metrics.insert(name.clone(), number);
+    }
+    let run = OwnRun {
+        vm_type: arguments.vm_type.clone(),
+        nodes: arguments.nodes,
+        elapsed_s: arguments.time.as_ref().map(|own| own.seconds()),
+        completed: !arguments.failed,
+        metrics,
+    };
+    let reply = trainwright::cloud_tell(&arguments.file, run)?;
+    show("cloud-tell", arguments.json, &reply, terminal::cloud_recommendation)?;
+    Ok(0)
+}
+
+fn replay(arguments: &ReplayArguments) -> anyhow::Result<u8> {
+    if let Some(path) = &arguments.report {
+        check_folder_of(path)?;
+    }
+    let methods = if arguments.method == ["all"] {
+        Method::ALL.to_vec()
+    } else {
+        let named = arguments.method.iter().map(|name| Method::named(name));
+        named.collect::<Result<Vec<_>, _>>().map_err(Error::from)?
+    };
+    let reply = trainwright::cloud_replay(&ReplayRequest {
+        runs: &arguments.runs,
+        history: arguments.history.as_deref(),
+        methods,
+        objective: arguments.objective.noun(),
+        workload: arguments.workload.as_deref(),
+        seeds: arguments.seeds,
+        complete_only: arguments.complete_only,
+    })?;
+    if let Some(path) = &arguments.report {
+        let name = arguments.runs.file_name().unwrap_or(arguments.runs.as_os_str());
+        write_file(path, trainwright::cloud_page(&reply, &name.to_string_lossy(), &now()))?;
+    }
+    show("cloud-replay", arguments.json, &reply, terminal::cloud_replay)?;
+    Ok(0)
+}

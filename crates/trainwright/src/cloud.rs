@@ -1,0 +1,12 @@
+//! The verbs `cloud catalog`, `cloud recommend`, `cloud tell` and `cloud replay`: which machines,
+//! and how many.
+//!
+//! `recorded.rs` reads tables of runs, `catalog.rs` lists of machines; `recommend.rs` keeps a
+//! search in a plain file, `replay.rs` plays methods against recorded runs.
+
+pub(crate) mod catalog;
+pub(crate) mod command_run;
+pub(crate) mod recommend;
+pub(crate) mod recorded;
+pub(crate) mod replay;
+pub(crate) mod search_file;

@@ -1,0 +1,134 @@
+//! A search for machines as a plain file, which can be read, kept and gone on with.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use trainwright_search::cloud::{Limits, Objective};
+
+use super::catalog::Catalog;
+use crate::Error;
+
+/// The form of the file; another number is refused.
+const SCHEMA: &str = "trainwright/cloud-search/1";
+
+/// What is searched for, and what was run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchFile {
+    schema: String,
+    /// The name of the method.
+    pub(crate) method: String,
+    /// What shall be small.
+    pub(crate) objective: Objective,
+    /// What an acceptable run keeps within.
+    pub(crate) limits: Limits,
+    /// Numbers of nodes that may be chosen.
+    pub(crate) nodes: Vec<u32>,
+    /// Decides everything random.
+    pub(crate) seed: u64,
+    /// Table of runs of other workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) history: Option<PathBuf>,
+    /// The machines.
+    pub(crate) catalog: Catalog,
+    /// Runs in their order.
+    pub(crate) runs: Vec<OwnRun>,
+}
+
+/// A run of the user's own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnRun {
+    /// The machine type.
+    pub vm_type: String,
+    /// How many machines.
+    pub nodes: u32,
+    /// How long it took; of a failed run until it failed.
+    pub elapsed_s: Option<f64>,
+    /// Whether it ended well.
+    pub completed: bool,
+    /// Low-level metrics by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, f64>,
+}
+
+impl SearchFile {
+    /// A search in which nothing has run.
+    pub(crate) fn new(
+        catalog: Catalog,
+        nodes: Vec<u32>,
+        objective: Objective,
+        method: String,
+    ) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            method,
+            objective,
+            limits: Limits::default(),
+            nodes,
+            seed: 1,
+            history: None,
+            catalog,
+            runs: Vec::new(),
+        }
+    }
+
+    /// Reads a search; nothing where there is no such file.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no search.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, Error> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(Error::Input { path: path.to_owned(), source }),
+        };
+        let fault = |message: String| Error::CloudFile { file: path.to_owned(), message };
+        let own: Self = serde_json::from_str(&text).map_err(|source| fault(source.to_string()))?;
+        if own.schema != SCHEMA {
+            let schema = &own.schema;
+            return Err(fault(format!("its schema is `{schema}`, where this is `{SCHEMA}`")));
+        }
+        Ok(Some(own))
+    }
+
+    /// Writes the search, whole or not at all.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
+        let text = serde_json::to_string_pretty(self).expect("a search has fields with names");
+        crate::write_file(path, (text + "\n").as_bytes())
+    }
+
+    /// Adds a run.
+    ///
+    /// # Errors
+    /// A configuration that is not among the candidates or has run, or a time that is none.
+    pub(crate) fn add(&mut self, run: OwnRun) -> Result<(), Error> {
+        let OwnRun { vm_type, nodes, elapsed_s, completed, .. } = &run;
+        let known = self.catalog.machines.iter().any(|own| own.vm_type == *vm_type);
+        if !known || !self.nodes.contains(nodes) {
+            let types: Vec<&str> =
+                self.catalog.machines.iter().map(|own| own.vm_type.as_str()).collect();
+            return Err(Error::Request(format!(
+                "{nodes} x {vm_type} is not among the candidates; the types are {}, the numbers \
+                 of nodes {:?}",
+                types.join(", "),
+                self.nodes
+            )));
+        }
+        if self.runs.iter().any(|own| own.vm_type == *vm_type && own.nodes == *nodes) {
+            return Err(Error::Request(format!("{nodes} x {vm_type} was told before")));
+        }
+        if *completed && elapsed_s.is_none() {
+            return Err(Error::Request("a run that ended well needs its --time".to_owned()));
+        }
+        if let Some(elapsed) = elapsed_s.filter(|own| !(own.is_finite() && *own > 0.0)) {
+            return Err(Error::Request(format!("a time of {elapsed} s is none")));
+        }
+        self.runs.push(run);
+        Ok(())
+    }
+}
