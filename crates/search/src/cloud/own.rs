@@ -19,8 +19,8 @@ use belief::{Beliefs, Left, log_sum};
 use failures::Failures;
 use past::Past;
 
-/// How many measurements the history's success with its own workloads is worth.
-const TRUST: f64 = 4.0;
+/// The advantage of a history, in log odds a measurement, at which it is hardly believed.
+const DOUBTFUL: f64 = 0.35;
 /// A run must promise this share of its own price in gain: the job will run about 100 times.
 const LEAST_GAIN: f64 = 0.01;
 /// A gain of this share of the objective is one that the user would notice ...
@@ -30,10 +30,6 @@ const MISSED: f64 = 0.2;
 /// Half of the 90 % interval of a normal number.
 const NINETY: f64 = 1.645;
 
-pub(crate) fn knob(name: &str, default: f64) -> f64 {
-    std::env::var(name).ok().and_then(|own| own.parse().ok()).unwrap_or(default)
-}
-
 /// Our own method, ready for a problem and its history.
 pub(super) struct Own {
     problem: Problem,
@@ -42,6 +38,13 @@ pub(super) struct Own {
     /// The logarithm of the odds of the history before any run.
     odds: f64,
     failures: Failures,
+}
+
+/// How much a history is believed before any run. One that foretells its own workloads much worse
+/// than what is true of computers is noise; one that does so much better contradicts it, and its
+/// labels are doubtful. One that agrees is believed as much.
+fn log_odds(advantage: f64) -> f64 {
+    -2.0 * (advantage / DOUBTFUL).powi(2)
 }
 
 /// What is expected of a candidate.
@@ -62,15 +65,7 @@ impl Own {
     pub(super) fn new(problem: &Problem, history: &History) -> Self {
         let domain = domain::beliefs(problem);
         let past = Past::of(problem, history);
-        let advantage = past.as_ref().map_or(0.0, |own| own.advantage(&domain));
-        if std::env::var("T").is_ok() {
-            eprintln!("adv {advantage}");
-        }
-        let odds = if knob("SYM", 0.0) > 0.0 {
-            -knob("TRUST", TRUST) * advantage.abs()
-        } else {
-            (knob("TRUST", TRUST) * advantage).min(0.0)
-        } + knob("ODDS", 0.0);
+        let odds = past.as_ref().map_or(0.0, |own| log_odds(own.advantage(&domain)));
         let failures = Failures::of(problem);
         Self { problem: problem.clone(), domain, past, odds, failures }
     }

@@ -18,7 +18,7 @@ const TREES: usize = 40;
 const LEAST_CHANCE: f64 = 0.5;
 const MOST_MISSES: usize = 3;
 /// Pairs to learn from; more are drawn from at random.
-const MOST_PAIRS: usize = 24_000;
+const MOST_PAIRS: usize = 10_000;
 
 /// Scout, ready for a problem.
 pub(crate) struct Scout {

@@ -12,14 +12,10 @@ const PASSES: usize = 12;
 /// How much a standard deviation of low-level metrics tells workloads apart.
 const LIKENESS: f64 = 1.5;
 /// A workload is followed closely, or only roughly.
-fn shapes() -> [Shape; 2] {
-    let k = super::knob;
-    let (slope, length, nugget) = (0.0, 0.5, 0.06);
-    [
-        Shape { scaling: k("PS", 0.2), slope, amplitude: k("PA", 0.1), length, nugget },
-        Shape { scaling: k("PT", 0.4), slope, amplitude: k("PB", 0.3), length, nugget },
-    ]
-}
+const SHAPES: [Shape; 2] = [
+    Shape { scaling: 0.2, slope: 0.0, amplitude: 0.1, length: 0.5, nugget: 0.06 },
+    Shape { scaling: 0.4, slope: 0.0, amplitude: 0.3, length: 0.5, nugget: 0.06 },
+];
 
 /// Past workloads that were measured on at least half of the candidates.
 #[derive(Debug, Clone)]
@@ -58,7 +54,7 @@ impl Past {
             metrics,
             scales,
             groups: kept.iter().map(|own| own.group.clone()).collect(),
-            covariances: shapes().iter().map(|own| covariance(problem, own)).collect(),
+            covariances: SHAPES.iter().map(|own| covariance(problem, own)).collect(),
         })
     }
 
