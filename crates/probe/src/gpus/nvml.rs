@@ -135,7 +135,10 @@ impl Nvml {
                     count,
                 ),
                 Functions {
-                    handle: std::mem::transmute(handle),
+                    handle: std::mem::transmute::<
+                        *mut c_void,
+                        unsafe extern "C" fn(c_uint, *mut Device) -> c_int,
+                    >(handle),
                     name: symbol(loaded, c"nvmlDeviceGetName").map(|own| std::mem::transmute(own)),
                     memory: symbol(loaded, c"nvmlDeviceGetMemoryInfo")
                         .map(|own| std::mem::transmute(own)),

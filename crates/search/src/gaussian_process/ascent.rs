@@ -7,11 +7,14 @@ const LITTLE: f64 = 0.01;
 /// No step is longer along any axis: hyper-parameters are logarithms.
 const LONGEST: f64 = 2.0;
 
+/// How high a place is, and how steep along each axis.
+pub(super) type HeightAndSlopes = (f64, Vec<f64>);
+
 /// Climbs from `start` by at most so many steps; gives the highest place seen.
 ///
 /// `hill` gives a height and its slopes, or nothing outside its domain.
 pub(super) fn climb(
-    hill: &dyn Fn(&[f64]) -> Option<(f64, Vec<f64>)>,
+    hill: &dyn Fn(&[f64]) -> Option<HeightAndSlopes>,
     start: &[f64],
     steps: usize,
 ) -> Option<(Vec<f64>, f64)> {

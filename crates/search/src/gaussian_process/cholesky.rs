@@ -41,8 +41,7 @@ impl Cholesky {
         }
         let own = &self.packed[begin..];
         let rest = diagonal - dot(own, own);
-        // Written so that NaN is refused too.
-        if !(rest > 0.0) {
+        if rest.is_nan() || rest <= 0.0 {
             self.packed.truncate(begin);
             return None;
         }
@@ -162,11 +161,14 @@ mod tests {
         let mut product = 1.0;
         for pivot in 0..rows.len() {
             product *= rows[pivot][pivot];
-            for row in pivot + 1..rows.len() {
-                let factor = rows[row][pivot] / rows[pivot][pivot];
-                for column in pivot..rows.len() {
-                    rows[row][column] -= factor * rows[pivot][column];
-                }
+            let (above, below) = rows.split_at_mut(pivot + 1);
+            let leading = &above[pivot];
+            for row in below {
+                let factor = row[pivot] / leading[pivot];
+                row.iter_mut()
+                    .zip(leading)
+                    .skip(pivot)
+                    .for_each(|(own, lead)| *own -= factor * lead);
             }
         }
         product
@@ -177,10 +179,10 @@ mod tests {
         for size in [1, 2, 7, 8, 9, 20] {
             let (full, packed) = matrix(size, 3);
             let own = Cholesky::of(&packed).unwrap();
-            for a in 0..size {
-                for b in 0..=a {
+            for (a, row) in full.iter().enumerate() {
+                for (b, entry) in row.iter().enumerate().take(a + 1) {
                     let product: f64 = own.row(a).iter().zip(own.row(b)).map(|(x, y)| x * y).sum();
-                    assert!((product - full[a][b]).abs() < 1e-12, "{size}: {a} {b}");
+                    assert!((product - entry).abs() < 1e-12, "{size}: {a} {b}");
                 }
             }
             let expected = determinant(full).ln();

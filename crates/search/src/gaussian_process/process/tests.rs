@@ -12,14 +12,11 @@ fn solve(mut rows: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
             .unwrap();
         rows.swap(pivot, largest);
         right.swap(pivot, largest);
-        for row in 0..size {
-            if row != pivot {
-                let factor = rows[row][pivot] / rows[pivot][pivot];
-                for column in 0..size {
-                    rows[row][column] -= factor * rows[pivot][column];
-                }
-                right[row] -= factor * right[pivot];
-            }
+        let leading = rows[pivot].clone();
+        for row in (0..size).filter(|row| *row != pivot) {
+            let factor = rows[row][pivot] / leading[pivot];
+            rows[row].iter_mut().zip(&leading).for_each(|(own, lead)| *own -= factor * lead);
+            right[row] -= factor * right[pivot];
         }
     }
     (0..size).map(|row| right[row] / rows[row][row]).collect()
