@@ -41,8 +41,7 @@ impl Cholesky {
         }
         let own = &self.packed[begin..];
         let rest = diagonal - dot(own, own);
-        // Written so that NaN is refused too.
-        if !(rest > 0.0) {
+        if rest.is_nan() || rest <= 0.0 {
             self.packed.truncate(begin);
             return None;
         }
@@ -137,6 +136,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_range_loop, reason = "matrices read best by row and column")]
 mod tests {
     use trainwright_random::Random;
 
