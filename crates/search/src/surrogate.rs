@@ -8,6 +8,8 @@ use crate::gaussian_process::{
 };
 use crate::{Cell, History, Limit, Side, Space};
 
+/// A best loss below this part of the spread of all losses is about 0.
+const ABOUT_ZERO: f64 = 1e-4;
 /// A configuration whose share of failures is expected above this counts as one that fails.
 const HALF: f64 = 0.5;
 /// The part that all goals have in a compromise beside the worst one (Knowles, "ParEGO", 2006).
@@ -57,6 +59,8 @@ impl Default for SurrogateSettings {
 #[derive(Debug, Clone)]
 pub struct Surrogate {
     scale: ValueScale,
+    /// From the least to the largest loss measured.
+    spread: f64,
     objective: Ensemble,
     /// Features of what was measured and keeps all limits, and of what is under way.
     good: Vec<Vec<f64>>,
@@ -103,6 +107,8 @@ impl Surrogate {
             Scaling::Log => ValueScale::log_where_positive(&measured.values),
             Scaling::Plain => ValueScale::Plain,
         };
+        let least = measured.values.iter().copied().fold(f64::INFINITY, f64::min);
+        let spread = measured.values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least;
         measured.values.iter_mut().for_each(|own| *own = scale.scaled(*own));
         let priors = settings.priors.unwrap_or(Priors::standard(measured.distances.len()));
         let mut objective = Ensemble::draw(&measured, priors, settings.draws, random)?;
@@ -119,7 +125,7 @@ impl Surrogate {
             TrialCost::Equal => None,
             TrialCost::Seconds => log_seconds(space, &cells),
         };
-        Some(Self { scale, objective, good, limits, failures, log_seconds })
+        Some(Self { scale, spread, objective, good, limits, failures, log_seconds })
     }
 
     /// The models of the scaled objective.
@@ -186,11 +192,12 @@ impl Surrogate {
         Some(self.scale.value(lowest))
     }
 
-    /// What an improvement of the scaled objective means for the best loss, as a share of it.
+    /// What an improvement of the scaled objective means for the best loss, as a share of it;
+    /// nothing where the best is about 0, of which nothing is a sensible share.
     pub fn share(&self, improvement: f64) -> Option<f64> {
         let best = self.best_loss()?;
         let better = self.scale.value(self.scale.scaled(best) - improvement);
-        (best != 0.0).then(|| (best - better) / best.abs())
+        (best.abs() > ABOUT_ZERO * self.spread).then(|| (best - better) / best.abs())
     }
 }
 

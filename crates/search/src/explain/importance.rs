@@ -12,12 +12,12 @@ use trainwright_random::Random;
 use crate::{Space, Surrogate};
 
 /// Random points that the rest of a configuration is averaged over.
-const BASES: usize = 96;
-/// Places along a factor.
-const PLACES: usize = 12;
+const BASES: usize = 32;
+/// Places along a factor: enough that none counts for more than a narrow valley deserves.
+const PLACES: usize = 48;
 /// Places along each of two factors, and points that the rest is averaged over.
-const PAIR_PLACES: usize = 6;
-const PAIR_BASES: usize = 48;
+const PAIR_PLACES: usize = 10;
+const PAIR_BASES: usize = 16;
 /// Factors that are looked at in pairs: the most important ones.
 const PAIRED: usize = 5;
 
@@ -87,7 +87,7 @@ impl<'a> Sample<'a> {
     fn new(space: &'a Space, surrogate: &'a Surrogate, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let mut point = || (0..space.width()).map(|_| random.unit()).collect::<Vec<f64>>();
-        let many: Vec<Vec<f64>> = (0..16 * BASES).map(|_| point()).collect();
+        let many: Vec<Vec<f64>> = (0..64 * BASES).map(|_| point()).collect();
         let bases = many[..BASES].to_vec();
         let mut own = Self { space, surrogate, bases, totals: Vec::new() };
         own.totals = own.means(&many).iter().map(|values| variance(values)).collect();
@@ -141,7 +141,9 @@ impl<'a> Sample<'a> {
     }
 
     fn shares(&self, variances: &[f64]) -> Vec<f64> {
-        let share = |(own, total): (&f64, &f64)| if *total > 0.0 { own / total } else { 0.0 };
+        // Both are estimates, whose ratio may come out a little above the whole.
+        let share =
+            |(own, total): (&f64, &f64)| if *total > 0.0 { (own / total).min(1.0) } else { 0.0 };
         variances.iter().zip(&self.totals).map(share).collect()
     }
 }

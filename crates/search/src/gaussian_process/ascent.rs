@@ -7,17 +7,13 @@ const LITTLE: f64 = 0.01;
 /// No step is longer along any axis: hyper-parameters are logarithms.
 const LONGEST: f64 = 2.0;
 
-/// How high a place is, and how steep along each axis.
-pub(super) type HeightAndSlopes = (f64, Vec<f64>);
+/// A height and its slopes at a place.
+type Hill<'a> = dyn Fn(&[f64]) -> Option<(f64, Vec<f64>)> + 'a;
 
 /// Climbs from `start` by at most so many steps; gives the highest place seen.
 ///
 /// `hill` gives a height and its slopes, or nothing outside its domain.
-pub(super) fn climb(
-    hill: &dyn Fn(&[f64]) -> Option<HeightAndSlopes>,
-    start: &[f64],
-    steps: usize,
-) -> Option<(Vec<f64>, f64)> {
+pub(super) fn climb(hill: &Hill<'_>, start: &[f64], steps: usize) -> Option<(Vec<f64>, f64)> {
     let mut at = start.to_vec();
     let (mut height, mut slopes) = hill(&at)?;
     let size = at.len();

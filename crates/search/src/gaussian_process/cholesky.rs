@@ -136,6 +136,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::needless_range_loop, reason = "matrices read best by row and column")]
 mod tests {
     use trainwright_random::Random;
 

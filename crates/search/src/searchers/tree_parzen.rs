@@ -14,9 +14,9 @@ use crate::gaussian_process::{Distance, normal};
 use crate::{Candidate, History, Searcher, Space, Suggestion};
 
 /// Candidates drawn from the good ones at each question.
-const DRAWN: usize = 64;
+const DRAWN: usize = 24;
 /// Share of configurations that count as good, and the most of them.
-const GOOD_SHARE: f64 = 0.1;
+const GOOD_SHARE: f64 = 0.15;
 const MOST_GOOD: usize = 25;
 /// Chance of a category that was seen, beside those that were not.
 const SAME_CATEGORY: f64 = 0.8;

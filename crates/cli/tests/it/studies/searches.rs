@@ -15,7 +15,7 @@ fn study(more: &str) -> String {
          [search]\nmethod = \"bayesian\"\n{more}\n\
          [run]\ncommand = [\"awk\", \"-v\", \"a={{a}}\", \"-v\", \"b={{b}}\", \"-v\", \"k={{kind}}\",\n\
          '''BEGIN {{ if (k == \"y\" && b > 12) exit 3\n\
-         printf \"::metric {{\\\"loss\\\": %.6f}}\\n\", (a - 3) ^ 2 + (b - 4) ^ 2 / 4 + (k == \"x\") }}''']\n\
+         printf \"::metric {{\\\"loss\\\": %.6f}}\\n\", 1 + (a - 3) ^ 2 + (b - 4) ^ 2 / 4 + (k == \"x\") }}''']\n\
          [metrics.loss]\nfrom = \"stdout\"\nobjective = \"minimize\"\n"
     )
 }
@@ -34,7 +34,7 @@ fn a_search_finds_the_best_and_explains_itself() {
     assert_eq!(found["trials"]["total"], 30);
     let best = &found["best"];
     assert_eq!(best["configuration"]["kind"], "y");
-    assert!(best["values"]["loss"].as_f64().unwrap() < 0.5, "{best}");
+    assert!(best["values"]["loss"].as_f64().unwrap() < 1.5, "{best}");
     let importances = found["importances"].as_array().unwrap();
     let share = |name: &str| {
         let own = importances.iter().find(|own| own["factors"] == json!([name])).unwrap();
@@ -86,7 +86,7 @@ fn a_search_driven_from_outside_is_the_same_search() {
         let mut words = vec!["tell", "study.toml", "--trial", &number];
         let failed = own["kind"] == "y" && b > 12.0;
         let x = f64::from(u8::from(own["kind"] == "x"));
-        let value = format!("loss={:.6}", (a - 3.0).powi(2) + (b - 4.0).powi(2) / 4.0 + x);
+        let value = format!("loss={:.6}", 1.0 + (a - 3.0).powi(2) + (b - 4.0).powi(2) / 4.0 + x);
         if failed {
             words.extend(["--failed", "exit code 3"]);
         } else {
@@ -205,8 +205,6 @@ fn a_design_comes_first_where_there_is_one() {
     assert_eq!(rows.len(), 12);
     let planned = rows.iter().filter(|row| !row["row"].is_null()).count();
     assert!((4..=6).contains(&planned), "constraints may take some away: {planned}");
-    let end = lab.expect(2, &["run", "nothing.toml"]);
-    assert!(!end.stderr.is_empty());
 }
 
 #[test]
