@@ -20,7 +20,7 @@ use failures::Failures;
 use past::Past;
 
 /// The advantage of a history, in log odds a measurement, at which it is hardly believed.
-const DOUBTFUL: f64 = 0.35;
+const DOUBTFUL: f64 = 0.5;
 /// A run must promise this share of its own price in gain: the job will run about 100 times.
 const LEAST_GAIN: f64 = 0.01;
 /// A gain of this share of the objective is one that the user would notice ...

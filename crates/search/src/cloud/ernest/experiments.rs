@@ -48,6 +48,8 @@ pub struct Experiments {
     pub candidates: usize,
     /// The sum of the variances of the law's terms, in units of the noise's.
     pub optimum: f64,
+    /// What the optimum costs, in runs of the smallest part on one machine.
+    pub cost: f64,
     /// Experiments to make, those of the largest weight first.
     pub chosen: Vec<Experiment>,
 }
@@ -61,7 +63,7 @@ pub struct Experiments {
 /// # Errors
 /// No experiment is possible, or the budget is too small.
 pub fn experiments(request: &ExperimentRequest) -> Result<Experiments, CloudError> {
-    let Solved { candidates, rows, weights, .. } = solve(request)?;
+    let Solved { candidates, rows, costs, weights } = solve(request)?;
     let optimum = inverse(&rows, &weights).map_or(f64::INFINITY, |own| trace(&own));
     let mut chosen: Vec<Experiment> = candidates
         .iter()
@@ -70,7 +72,8 @@ pub fn experiments(request: &ExperimentRequest) -> Result<Experiments, CloudErro
         .map(|(own, weight)| Experiment { weight: *weight, ..*own })
         .collect();
     chosen.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    Ok(Experiments { candidates: candidates.len(), optimum, chosen })
+    let cost = costs.iter().zip(&weights).map(|(cost, weight)| cost * weight).sum();
+    Ok(Experiments { candidates: candidates.len(), optimum, cost, chosen })
 }
 
 struct Solved {
