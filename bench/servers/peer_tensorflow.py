@@ -22,8 +22,9 @@ def serve(cluster, kind, index):
     import tensorflow as tf
 
     os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})
-    # One thread each, as ours have.
-    config = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=1 if kind == "worker" else 2)
+    # One thread for arithmetic each, as ours have; fewer than four for operations may stop a worker
+    # for good, as the guide of the strategy says.
+    config = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=4)
     config.intra_op_parallelism_threads = 1
     server = tf.distribute.Server(tf.train.ClusterSpec(cluster), job_name=kind, task_index=index, protocol="grpc", config=config)
     server.join()
