@@ -1,6 +1,6 @@
 //! Proposers and searchers through their public interface.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
 
 mod contract;
 mod explaining;
