@@ -85,7 +85,7 @@ impl Surrogate {
         let seen = |cell: &Cell| space.features(&cell.configuration);
         let mut measured =
             Measured { distances: space.distances().to_vec(), ..Measured::default() };
-        let (mut good, mut under_way) = (Vec::new(), Vec::new());
+        let (mut good, mut under_way, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         for (cell, loss) in cells.iter().zip(&losses) {
             let Some(features) = seen(cell) else { continue };
             if let Some(loss) = loss {
@@ -97,6 +97,8 @@ impl Surrogate {
                 }
             } else if cell.running > 0 {
                 under_way.push(features);
+            } else if cell.failed > 0 {
+                failed.push(features);
             }
         }
         if measured.points.len() < 2 {
@@ -120,6 +122,8 @@ impl Surrogate {
                 good.push(point);
             }
         }
+        // What failed has no value that could be learnt: not knowing it is worth nothing.
+        failed.iter().for_each(|point| objective.believe(point));
         let failures = failures(space, &cells);
         let log_seconds = match settings.cost {
             TrialCost::Equal => None,
