@@ -194,7 +194,7 @@ mod tests {
         assert_eq!((counts.count(TrialState::Planned), counts.count(TrialState::Failed)), (4, 1));
         assert_eq!(
             serde_json::to_string(&counts).unwrap(),
-            r#"{"total":7,"finished":2,"diverged":0,"failed":1,"stopped":0,"running":0,"planned":4}"#
+            r#"{"total":7,"finished":2,"diverged":0,"failed":1,"cut-short":0,"stopped":0,"running":0,"planned":4}"#
         );
     }
 }
