@@ -173,7 +173,7 @@ pub(crate) enum Verb {
     #[command(
         subcommand,
         after_help = "Examples:\n  trainwright cloud catalog\n  \
-        trainwright cloud recommend job.json --nodes 1,2,4,8 --objective cost\n  \
+        trainwright cloud recommend machines.json --nodes 1,2,4,8 --objective cost\n  \
         trainwright cloud replay --runs examples/cloud/runs.csv --method all --objective cost"
     )]
     Cloud(CloudVerb),

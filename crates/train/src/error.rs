@@ -45,6 +45,10 @@ pub enum TrainError {
         "{option} is for strategy `parameter-server`; a run of `{strategy}` gives the same bits again as it is"
     )]
     OnlyServers { option: &'static str, strategy: &'static str },
+    #[error(
+        "{option} does not go with backup workers; leave --backup out, or use --consistency async"
+    )]
+    NotWithBackup { option: &'static str },
     #[error("cannot read the record {}: {source}", path.display())]
     ReadRecord { path: PathBuf, source: std::io::Error },
     #[error("record {}, line {line}: {problem}", path.display())]

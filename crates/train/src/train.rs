@@ -86,10 +86,13 @@ pub fn train_with(
 ) -> Result<TrainOutcome, TrainError> {
     job.check()?;
     let again = [("--record", &options.record), ("--replay", &options.replay)];
-    if let Some((option, _)) = again.into_iter().find(|own| own.1.is_some())
-        && job.strategy != Strategy::ParameterServer
-    {
-        return Err(TrainError::OnlyServers { option, strategy: job.strategy.word() });
+    if let Some((option, _)) = again.into_iter().find(|own| own.1.is_some()) {
+        if job.strategy != Strategy::ParameterServer {
+            return Err(TrainError::OnlyServers { option, strategy: job.strategy.word() });
+        }
+        if job.backup > 0 {
+            return Err(TrainError::NotWithBackup { option });
+        }
     }
     match job.strategy {
         Strategy::OneDevice => one_device::train(job, options, on_event),

@@ -19,7 +19,7 @@ pub(crate) enum CloudVerb {
     Catalog(CatalogArguments),
     /// Choose machines for a job from a handful of runs: says what to run next, and when to stop.
     #[command(after_help = "Examples:\n  \
-        trainwright cloud recommend job.json --nodes 1,2,4,8 --objective cost --max-time 2h\n  \
+        trainwright cloud recommend machines.json --nodes 1,2,4,8 --objective cost --max-time 2h\n  \
         trainwright cloud recommend fast.json --catalog examples/cloud/aws-us-east-1-2017.csv \
         --objective time --command 'sh examples/cloud/job.sh {vm_type} {nodes}'\n\n\
         The search is kept in the file: with --command it runs by itself; without, run what it \
@@ -27,9 +27,9 @@ pub(crate) enum CloudVerb {
     Recommend(Box<RecommendArguments>),
     /// Tell a search what a run by hand gave, and hear what to run next.
     #[command(after_help = "Examples:\n  \
-        trainwright cloud recommend job.json --nodes 1,2,4\n  \
-        trainwright cloud tell job.json --vm-type c6i.large --nodes 4 --time 12m\n  \
-        trainwright cloud tell job.json --vm-type m6i.large --nodes 4 --time 90s --failed")]
+        trainwright cloud recommend machines.json --nodes 1,2,4\n  \
+        trainwright cloud tell machines.json --vm-type c6i.large --nodes 4 --time 12m\n  \
+        trainwright cloud tell machines.json --vm-type m6i.large --nodes 4 --time 90s --failed")]
     Tell(CloudTellArguments),
     /// Play methods against recorded runs: how soon do they find a good configuration?
     #[command(after_help = "Examples:\n  \

@@ -260,7 +260,8 @@ fn timelines_belong_to_their_trials_and_channels() {
         assert_eq!(own["trial"], trial);
         let channels = own["channels"].as_object().unwrap();
         let keys: Vec<&str> = channels.keys().map(String::as_str).collect();
-        assert_eq!(keys, ["cpu", "memory", "disk", "network"]);
+        let expected = ["cpu", "memory", "disk", "network", "gpu", "gpu-memory", "gpu-power"];
+        assert_eq!(keys, expected);
         // The first line of the processor is its time for the program.
         let line = serde_json::json!({ "packed": channels["cpu"][0][1] });
         let (last, _) = *unpacked(&line).last().unwrap();

@@ -201,11 +201,9 @@ fn a_recorded_run_is_computed_again_to_the_bit() {
     let jobs = [job(set.path(), &dense), sparse_job(rows.path(), "adagrad", 10)];
     let folder = tempfile::tempdir().unwrap();
     for (at, job) in jobs.iter().enumerate() {
-        for more in [
-            json!({ "consistency": "async" }),
-            json!({ "consistency": "bounded", "staleness": 2 }),
-            json!({ "backup": 1 }),
-        ] {
+        for more in
+            [json!({ "consistency": "async" }), json!({ "consistency": "bounded", "staleness": 2 })]
+        {
             // The sparse model is not clipped.
             let path = folder.path().join(format!("{at}.jsonl"));
             let spec = served(job, 3, 2, &more);
@@ -226,6 +224,9 @@ fn only_runs_on_servers_are_recorded() {
     let options = TrainOptions { record: Some("run.jsonl".into()), ..TrainOptions::default() };
     let error = train_with(&job, &options, &mut |_| Flow::Continue).unwrap_err().to_string();
     assert!(error.starts_with("--record is for strategy `parameter-server`"), "{error}");
+    let job = served(&job, 3, 2, &json!({ "backup": 1 }));
+    let error = train_with(&job, &options, &mut |_| Flow::Continue).unwrap_err().to_string();
+    assert!(error.starts_with("--record does not go with backup workers"), "{error}");
 }
 
 #[test]

@@ -205,8 +205,8 @@ const VERBS: &[(&str, &str)] = &[
         "queue fit --data runs.csv --column time --unit s --interarrival steps --arrival 40/h --json",
     ),
     ("cloud catalog", "cloud catalog --json"),
-    ("cloud recommend", "cloud recommend job.json --nodes 1,2 --max-time 2h --json"),
-    ("cloud tell", "cloud tell job.json --vm-type c6i.large --time 12m --metric cpu=8 --json"),
+    ("cloud recommend", "cloud recommend machines.json --nodes 1,2 --max-time 2h --json"),
+    ("cloud tell", "cloud tell machines.json --vm-type c6i.large --time 12m --metric cpu=8 --json"),
     (
         "cloud replay",
         "cloud replay --runs cloud.csv --method default,random --objective cost --json",

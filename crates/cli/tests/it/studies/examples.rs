@@ -50,6 +50,7 @@ fn every_example_has_a_test_here() {
         names,
         [
             "ask-tell",
+            "cloud",
             "field-report-a",
             "field-report-b",
             "field-report-c",
@@ -64,6 +65,15 @@ fn every_example_has_a_test_here() {
             "search-fashion-mnist",
         ]
     );
+}
+
+#[test]
+fn recorded_runs_on_machines_are_replayed() {
+    let lab = lab("cloud");
+    let words = "cloud replay --runs runs.csv --method default --objective cost --json";
+    let found = lab.json(&words.split(' ').collect::<Vec<_>>());
+    assert!(!found["results"].as_array().unwrap().is_empty(), "{found}");
+    assert!(found["summary"]["ratio_at_stop"]["median"].as_f64().unwrap() >= 1.0, "{found}");
 }
 
 #[test]

@@ -92,6 +92,7 @@ fn asynchronous_workers_go_on_without_one_that_is_killed() {
     let alone = lab.expect(0, &[&JOB[..], &["--json"]].concat()).stdout;
     let in_an_epoch = examples(&events(&alone));
     for consistency in [&["async"][..], &["bounded", "--staleness", "2"]] {
+        let lab = Lab::new();
         let more = ["--epochs", "40", "--json", "--workers", "3", "--consistency"];
         let words = [&JOB[..], &SERVERS[..2], &more, consistency].concat();
         let mut training = lab.start(&words);

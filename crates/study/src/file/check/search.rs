@@ -285,7 +285,7 @@ mod tests {
         let method = "method = \"bayesian\"\n";
         refused(
             &format!("{method}budget = {{}}"),
-            "13:10: the search has no budget (say how long it may go on, such as budget = { trials = 40 })",
+            "13:1: the search has no budget (say how long it may go on, such as budget = { trials = 40 })",
         );
         refused(
             &format!("{method}budget = {{ money = 3 }}"),
