@@ -136,7 +136,6 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-#[expect(clippy::needless_range_loop, reason = "matrices read best by row and column")]
 mod tests {
     use trainwright_random::Random;
 

@@ -254,5 +254,4 @@ pub(super) fn best(likelihood: &Likelihood) -> Option<(Vec<f64>, f64)> {
 }
 
 #[cfg(test)]
-#[expect(clippy::needless_range_loop, reason = "matrices read best by row and column")]
 mod tests;
