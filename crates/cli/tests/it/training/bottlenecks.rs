@@ -31,13 +31,19 @@ fn the_last_line_says_what_binds_with_most_of_the_time_accounted_for() {
 }
 
 #[test]
-fn one_device_that_computes_is_not_bound_by_others() {
+fn one_device_waits_for_no_other() {
     let done = last_line(&Lab::new(), "--neurons 256 --batch 128 --epochs 2");
     let found = &done["bottleneck"];
-    let resource = found["resource"].as_str().unwrap();
-    // A busy machine may take the cores; nothing else can bind.
-    assert!(["processor", "shared-cores"].contains(&resource), "{found:#}");
-    assert!(found["shrinks_by"].as_f64().unwrap() > 0.1, "{found:#}");
+    // A busy machine may take the cores, and then little else is sure.
+    let resource = found["resource"].as_str().unwrap_or("none");
+    assert!(["processor", "shared-cores", "none"].contains(&resource), "{found:#}");
+    let idealised = found["idealised"].as_array().unwrap();
+    let gain = |name: &str| {
+        let own = idealised.iter().find(|own| own["resource"] == name);
+        own.map_or(0.0, |own| own["shrinks_by"].as_f64().unwrap())
+    };
+    assert!(gain("processor") + gain("shared-cores") > gain("exchange"), "{found:#}");
+    assert!(gain("stragglers") < 0.01 && gain("server") < 0.01, "{found:#}");
 }
 
 #[test]
