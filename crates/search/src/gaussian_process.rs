@@ -23,6 +23,7 @@ pub use ensemble::{Draws, Ensemble};
 pub use expected_improvement::{expected_improvement, improvement_chance};
 pub use hyper_parameters::{HyperParameters, Prior, Priors};
 pub use kernel::Distance;
+pub(crate) use kernel::correlation;
 pub use process::{GaussianProcess, Measured, Posterior};
 pub(crate) use slice_sampling::normal;
 pub use value_scale::ValueScale;

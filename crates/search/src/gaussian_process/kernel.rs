@@ -27,7 +27,7 @@ impl Distance {
 
 /// Correlation at a squared distance, measured in lengths.
 #[inline]
-pub(super) fn correlation(squared: f64) -> f64 {
+pub(crate) fn correlation(squared: f64) -> f64 {
     let scaled = ROOT_5 * squared.sqrt();
     (1.0 + scaled + squared * (5.0 / 3.0)) * exponential(-scaled)
 }
