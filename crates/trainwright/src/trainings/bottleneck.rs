@@ -109,7 +109,7 @@ fn link(job: &JobSpec, workers: Option<&Workers>, capacities: Option<&Capacities
 /// gradients waited for at the busiest server is part of the workers' exchange, and taken out of it.
 fn rank_accounts(job: &JobSpec, ranks: &[RankTimes]) -> Vec<RankAccount> {
     if job.strategy != Strategy::ParameterServer {
-        return ranks.iter().map(rank_account).collect();
+        return together(ranks);
     }
     // Rank 0 leads, workers come after it, servers last.
     let workers = job.workers as usize;
@@ -124,6 +124,18 @@ fn rank_accounts(job: &JobSpec, ranks: &[RankTimes]) -> Vec<RankAccount> {
         account
     };
     computing.iter().map(worker).collect()
+}
+
+/// The accounts of ranks that follow the first one's orders. Who waits for an order while the first
+/// is not busy with what is no part of training waits for it within a step.
+fn together(ranks: &[RankTimes]) -> Vec<RankAccount> {
+    let apart =
+        ranks.first().map_or(0.0, |own| own.evaluation_s + own.checkpoint_s + own.telling_s);
+    let rank = |own: &RankTimes| {
+        let waits = (own.idle_s - apart).max(0.0);
+        RankAccount { barrier_wait_s: own.barrier_wait_s + waits, ..rank_account(own) }
+    };
+    ranks.iter().map(rank).collect()
 }
 
 fn rank_account(own: &RankTimes) -> RankAccount {
@@ -187,6 +199,18 @@ mod tests {
         assert_eq!(told, [(1, 2.0, 3.0), (2, 0.0, 1.0)], "no more than the exchange took");
         let device = job(r#""strategy":"one-device""#);
         assert_eq!(rank_accounts(&device, &ranks[1..2])[0].communication_s, 5.0);
+    }
+
+    #[test]
+    fn who_waits_for_orders_waits_for_the_first_rank_unless_that_scores() {
+        let mirrored = job(r#""strategy":"mirrored","replicas":2"#);
+        let first = RankTimes { evaluation_s: 1.0, telling_s: 0.5, ..RankTimes::default() };
+        let barrier = |idle_s| {
+            let second =
+                RankTimes { rank: 1, idle_s, barrier_wait_s: 0.25, ..RankTimes::default() };
+            rank_accounts(&mirrored, &[first.clone(), second])[1].barrier_wait_s
+        };
+        assert_eq!([barrier(0.0), barrier(1.5), barrier(3.5)], [0.25, 0.25, 2.25]);
     }
 
     #[test]
