@@ -1,5 +1,6 @@
 //! Arguments of every verb, with their help.
 
+mod analyze;
 mod cloud;
 mod data;
 mod design;
@@ -7,17 +8,22 @@ mod load;
 mod queue;
 mod search;
 mod stats;
+mod study;
 mod tables;
 mod train;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
+pub(crate) use analyze::{AnalyzeArguments, CodingArgument, ContrastsArgument, OrderArgument};
 pub(crate) use cloud::{
     CatalogArguments, CloudTellArguments, CloudVerb, RecommendArguments, ReplayArguments,
 };
-pub(crate) use data::{InspectArguments, PrepareArguments, SpeedtestArguments, VerifyArguments};
+pub(crate) use data::{
+    DataVerb, FetchArguments, InspectArguments, PrepareArguments, SpeedtestArguments,
+    VerifyArguments,
+};
 pub(crate) use design::{AlphaArgument, DesignArguments, DesignKindArgument, FaceArgument};
 pub(crate) use load::{ArrivalsArgument, LoadArguments};
 pub(crate) use queue::{
@@ -25,6 +31,10 @@ pub(crate) use queue::{
 };
 pub(crate) use search::{AskArguments, SearchArguments, TellArguments};
 pub(crate) use stats::StatsArguments;
+pub(crate) use study::{
+    Acceptable, ExportArguments, ExportFormat, ImportArguments, InitArguments, LogsArguments,
+    ReportArguments, RunArguments, StopArguments, StudyArguments,
+};
 pub(crate) use tables::{
     CompareArguments, CorrelateArguments, FindingsArguments, OverheadArguments, ScalingArguments,
     SurfaceArguments,
@@ -245,271 +255,6 @@ pub(crate) enum Verb {
     #[command(after_help = "Example:\n  \
         trainwright completions bash > ~/.local/share/bash-completion/completions/trainwright")]
     Completions(CompletionsArguments),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct InitArguments {
-    /// File to write.
-    #[arg(default_value = "study.toml")]
-    pub path: PathBuf,
-    /// Guess factors and metrics from a table of results.
-    #[arg(long, value_name = "CSV")]
-    pub from: Option<PathBuf>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StudyArguments {
-    /// Study file.
-    pub study: PathBuf,
-    /// Store of the trials [default: trainwright.db beside the study].
-    #[arg(long, value_name = "FILE")]
-    pub store: Option<PathBuf>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RunArguments {
-    #[command(flatten)]
-    pub common: StudyArguments,
-    /// Run failed trials again.
-    #[arg(long)]
-    pub retry_failed: bool,
-    /// Do not flush each finished trial to disk; for studies of very short trials.
-    #[arg(long)]
-    pub no_flush: bool,
-    /// Accept a change of the study although trials have run; the analysis tells of it.
-    #[arg(long, value_name = "WHAT")]
-    pub accept: Vec<Acceptable>,
-    /// Take the trials recorded under the study's name in this store instead of running any.
-    #[arg(long, value_name = "FILE")]
-    pub replay: Option<PathBuf>,
-    /// Write the report here at the end.
-    #[arg(long, value_name = "HTML")]
-    pub report: Option<PathBuf>,
-}
-
-/// A change of a study with trials that is refused unless it is named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Acceptable {
-    /// Another command, or other settings of the job.
-    Command,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct LogsArguments {
-    /// Study file.
-    pub study: PathBuf,
-    /// Number of the trial.
-    pub trial: u32,
-    /// Show the standard error instead of the standard output.
-    #[arg(long)]
-    pub stderr: bool,
-    /// Print every byte as the trial wrote it, on a terminal too; otherwise a terminal is shown
-    /// control characters by name (\\e for the escape character), and a file or pipe gets them as
-    /// they are.
-    #[arg(long, conflicts_with = "json")]
-    pub raw: bool,
-    /// Store of the trials [default: trainwright.db beside the study].
-    #[arg(long, value_name = "FILE")]
-    pub store: Option<PathBuf>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StopArguments {
-    #[command(flatten)]
-    pub common: StudyArguments,
-    /// Kill running trials at once.
-    #[arg(long)]
-    pub now: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ExportArguments {
-    /// Study file.
-    pub study: PathBuf,
-    /// Form of the table.
-    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
-    pub format: ExportFormat,
-    /// File to write [default: standard output].
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Put an apostrophe before cells of a CSV table that a spreadsheet would take for formulas,
-    /// such as =1+2; numbers stay as they are.
-    #[arg(long)]
-    pub spreadsheet_safe: bool,
-    /// Add what each trial used of the machine: time, CPU, memory, disk, network, GPUs.
-    #[arg(long)]
-    pub usage: bool,
-    /// Store of the trials [default: trainwright.db beside the study].
-    #[arg(long, value_name = "FILE")]
-    pub store: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    Csv,
-    Json,
-    /// In builds with the cargo feature `parquet`.
-    Parquet,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ImportArguments {
-    /// Table of results with a header, or an SQLite file of Optuna.
-    pub results: PathBuf,
-    /// Study file.
-    #[arg(long)]
-    pub study: PathBuf,
-    /// Which of several studies in a file of Optuna.
-    #[arg(long, value_name = "NAME")]
-    pub optuna_study: Option<String>,
-    /// Column of a factor or metric, where the names differ.
-    #[arg(long, value_name = "NAME=COLUMN", value_parser = name_and_column)]
-    pub column: Vec<(String, String)>,
-    /// Store of the trials [default: trainwright.db beside the study].
-    #[arg(long, value_name = "FILE")]
-    pub store: Option<PathBuf>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-fn name_and_column(text: &str) -> Result<(String, String), String> {
-    let (name, column) = text.split_once('=').ok_or("write NAME=COLUMN, such as cost=seconds")?;
-    Ok((name.trim().to_owned(), column.trim().to_owned()))
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AnalyzeArguments {
-    /// Study file; or use --data and --formula.
-    #[arg(required_unless_present = "data", conflicts_with = "data")]
-    pub study: Option<PathBuf>,
-    /// Table of results with a header.
-    #[arg(long, value_name = "CSV", requires = "formula")]
-    pub data: Option<PathBuf>,
-    /// Equation, such as 'cost ~ lr*batch + nodes'.
-    #[arg(long, requires = "data")]
-    pub formula: Option<String>,
-    /// Types of the analysis of variance.
-    #[arg(long = "type", value_delimiter = ',', default_values_t = [1, 2, 3])]
-    pub types: Vec<u8>,
-    /// Numeric columns to treat as categories.
-    #[arg(long, value_delimiter = ',', requires = "data")]
-    pub categorical: Vec<String>,
-    /// How numbers enter the equation [default: raw with --data, coded for a study].
-    #[arg(long, value_enum)]
-    pub coding: Option<CodingArgument>,
-    /// How categories become coefficients: against the first level, or against their mean.
-    #[arg(long, value_enum, default_value_t = ContrastsArgument::Treatment, requires = "data")]
-    pub contrasts: ContrastsArgument,
-    /// Order in which a*b*c expands: as the formula reads, or by degree as R does.
-    #[arg(long, value_enum, default_value_t = OrderArgument::Formula, requires = "data")]
-    pub order: OrderArgument,
-    /// Store of the trials [default: trainwright.db beside the study].
-    #[arg(long, value_name = "FILE", conflicts_with = "data")]
-    pub store: Option<PathBuf>,
-    /// Write a page with plots too; for a study use the verb report.
-    #[arg(long, value_name = "HTML", requires = "data")]
-    pub report: Option<PathBuf>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CodingArgument {
-    Raw,
-    Coded,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ContrastsArgument {
-    Treatment,
-    Sum,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OrderArgument {
-    Formula,
-    Degree,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReportArguments {
-    #[command(flatten)]
-    pub common: StudyArguments,
-    /// File to write.
-    #[arg(short, long, value_name = "HTML", default_value = "report.html")]
-    pub output: PathBuf,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum DataVerb {
-    /// Get a whole data set, checked by its hash.
-    #[command(after_help = "Examples:\n  trainwright data fetch fashion-mnist\n  \
-        trainwright data fetch fashion-mnist --from downloads/")]
-    Fetch(FetchArguments),
-    /// Turn pictures or a table into shards of TFRecords, in parallel, byte for byte repeatable.
-    ///
-    /// Pictures are decoded, scaled with antialias to a square and stored as JPEG in the feature
-    /// `image/encoded` (pixels: `image/raw`) of a tf.train.Example, with `image/height`,
-    /// `image/width`, `image/channels`, `image/name` and the class in `label`. An orientation in
-    /// EXIF data is ignored, as TensorFlow does. An interrupted run goes on when it is started
-    /// again.
-    #[command(after_help = "Examples:\n  trainwright data prepare photos/ --out shards/\n  \
-        trainwright data prepare photos/ --out parts/ --size 128 --split 0.8,0.1,0.1\n  \
-        trainwright data prepare a9a --out sparse/ --shards 4")]
-    Prepare(PrepareArguments),
-    /// Read TFRecord files whole and list every damage; exit code 1 when there is one.
-    #[command(after_help = "Examples:\n  trainwright data verify shards/\n  \
-        trainwright data verify 'shards/*.tfrecord' --json")]
-    Verify(VerifyArguments),
-    /// Show what TFRecord files hold: counts, sizes, features, the first examples.
-    #[command(after_help = "Example:\n  \
-        trainwright data inspect shards/data-00000-of-00016.tfrecord")]
-    Inspect(InspectArguments),
-    /// Measure what feeds training faster: picture files, or records that were prepared of them.
-    ///
-    /// Files are read, decoded, scaled and cut; records are parsed and decoded. Every combination
-    /// of batch size, batch number and threads is read in a random order, repetition after
-    /// repetition. The result: images/s and MB/s, regressions on each parameter and on all of
-    /// them, how many times as fast records are, and a verdict in words.
-    ///
-    /// On a warm local disk records of 192 x 192 pixels were 3.3 to 3.5 times as fast as
-    /// photographs of 500 x 300, because less is decoded. Ratios such as 70 come from the wait before each
-    /// file of a distant store: --latency shows it (docs/data-path.md has measured figures).
-    #[command(after_help = "Examples:\n  trainwright data speedtest photos/\n  \
-        trainwright data speedtest photos/ --records shards/ --batch-size 2,4,6,8 \
-        --batch-number 3,6,9,12 --repetitions 3 --report speed.html\n  \
-        trainwright data speedtest photos/ --latency 20ms --bandwidth 100MB/s --json")]
-    Speedtest(SpeedtestArguments),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct FetchArguments {
-    /// Name of the data set.
-    #[arg(value_parser = ["fashion-mnist"])]
-    pub name: String,
-    /// Folder that holds its files.
-    #[arg(long, value_name = "FOLDER", conflicts_with = "url")]
-    pub from: Option<PathBuf>,
-    /// Server to download from.
-    #[arg(long)]
-    pub url: Option<String>,
-    /// Folder to keep it in [default: the cache].
-    #[arg(long, value_name = "FOLDER")]
-    pub into: Option<PathBuf>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,13 +1,12 @@
 //! A column of the right side of an equation: its levels, and its values raw and coded.
 
+mod from_factor;
+mod from_table;
+
 use std::collections::{HashMap, HashSet};
 
 use trainwright_stats::orthogonal_polynomials;
-use trainwright_study::{Domain, Factor, Level};
-
-use crate::csv_table::{Column, Table};
-use crate::error::AnalysisError;
-use crate::model::derived_columns::{self, Derived};
+use trainwright_study::Level;
 
 /// A factor or covariate with a value for every observation.
 #[derive(Debug, Clone)]
@@ -65,79 +64,6 @@ enum Origin {
 }
 
 impl Variable {
-    /// Reads the chosen rows of a table's column.
-    pub(crate) fn from_table(
-        table: &Table,
-        name: &str,
-        rows: &[usize],
-    ) -> Result<Self, AnalysisError> {
-        let empty = |row: usize| AnalysisError::EmptyFactor {
-            line: table.line(row),
-            column: name.to_owned(),
-        };
-        // A column may bear such a name itself.
-        if let Some(derived) = Derived::of(name).filter(|_| table.names().all(|own| own != name)) {
-            return Self::from_derived(table, name, derived, rows);
-        }
-        match table.column(name)? {
-            Column::Numeric(cells) => {
-                let values: Vec<f64> = rows
-                    .iter()
-                    .map(|&row| cells[row].ok_or_else(|| empty(row)))
-                    .collect::<Result<_, _>>()?;
-                Ok(Self::numeric(name, values))
-            }
-            Column::Categorical(cells) => {
-                let texts: Vec<&str> = rows
-                    .iter()
-                    .map(|&row| cells[row].as_deref().ok_or_else(|| empty(row)))
-                    .collect::<Result<_, _>>()?;
-                Ok(Self::categorical(name, &texts))
-            }
-        }
-    }
-
-    /// Computes the chosen rows of what is no column of a table but made of some.
-    fn from_derived(
-        table: &Table,
-        name: &str,
-        derived: Derived,
-        rows: &[usize],
-    ) -> Result<Self, AnalysisError> {
-        match derived {
-            Derived::Computed(computed) => {
-                let values = derived_columns::values(table, &computed, rows.iter().copied())?;
-                let mut variable = Self::numeric(name, values);
-                if let [column] = computed.names().into_iter().collect::<Vec<_>>().as_slice() {
-                    variable.origin = Origin::Computed { column: (*column).to_owned() };
-                }
-                Ok(variable)
-            }
-            Derived::Polynomial { column, degree } => {
-                let variable = Self::from_table(table, &column, rows)?;
-                let Some(values) = &variable.raw else {
-                    let (expression, reason) =
-                        (name.to_owned(), format!("column `{column}` holds texts"));
-                    return Err(AnalysisError::NotComputable { expression, line: 1, reason });
-                };
-                let columns = orthogonal_polynomials(values, degree).map_err(|source| {
-                    AnalysisError::Variable { variable: name.to_owned(), source }
-                })?;
-                let names = (1..=degree).map(|power| format!("{name}{power}")).collect();
-                let polynomials = Polynomials { names, columns, in_products: InProducts::Whole };
-                let (name, polynomials) = (name.to_owned(), Some(polynomials));
-                let origin = Origin::Computed { column };
-                Ok(Self { name, polynomials, origin, ..variable })
-            }
-            Derived::Category { column } => {
-                let plain = Self::from_table(table, &column, rows)?;
-                let (name, coded) = (name.to_owned(), plain.coded_as_category());
-                let origin = Origin::Computed { column };
-                Ok(Self { name, raw: None, coded, origin, ..plain })
-            }
-        }
-    }
-
     /// Whether its values are a power of the column it is computed from.
     pub(crate) fn is_power_of_column(&self) -> bool {
         let Origin::Computed { column } = &self.origin else { return false };
@@ -146,65 +72,6 @@ impl Variable {
         parts.is_some_and(|(base, degree)| {
             base.trim().trim_matches('`') == column && degree.trim().parse::<u32>().is_ok()
         })
-    }
-
-    /// Places observed levels among those a study declares and `further` ones of its design.
-    ///
-    /// A conditional factor that some trials lack becomes a category with the level `absent`.
-    pub(crate) fn from_factor(
-        factor: &Factor,
-        further: &[Level],
-        observed: &[(u32, Option<&Level>)],
-    ) -> Result<Self, AnalysisError> {
-        let mut levels = levels_of(factor, further, observed);
-        let conditional = factor.when.is_some() && observed.iter().any(|(_, l)| l.is_none());
-        let numeric = factor.is_numeric() && !conditional;
-        if factor.is_numeric() {
-            levels.sort_by(|a, b| number(a).total_cmp(&number(b)));
-        }
-        if conditional {
-            levels.insert(0, Level::Text("absent".to_owned()));
-        }
-        let mut codes = Vec::with_capacity(observed.len());
-        let places: HashMap<String, usize> = levels.iter().map(Level::identity).zip(0..).collect();
-        for &(trial, level) in observed {
-            let code = match level {
-                // A store or table may give back the number that a text such as `16` looks like.
-                Some(level) => places.get(&level.identity()).copied().or_else(|| {
-                    let text = level.to_string();
-                    levels.iter().position(|own| own.to_string() == text)
-                }),
-                None if conditional => Some(0),
-                None => {
-                    let factor = factor.name.clone();
-                    return Err(AnalysisError::MissingLevel { trial, factor });
-                }
-            };
-            codes.push(code.ok_or_else(|| AnalysisError::UnknownLevel {
-                trial,
-                factor: factor.name.clone(),
-                level: level.map(Level::to_string).unwrap_or_default(),
-            })?);
-        }
-        let place = |l: &Level| factor.scale.position(number(l));
-        let positions: Option<Vec<f64>> = numeric.then(|| levels.iter().map(place).collect());
-        let raw = numeric.then(|| codes.iter().map(|&c| number(&levels[c])).collect());
-        let coded = match (positions, factor.ends()) {
-            // The ends of the factor are -1 and +1 even where the design runs beyond them.
-            (Some(positions), Some((low, high))) => {
-                let (low, high) = (place(low), place(high));
-                Some(
-                    codes
-                        .iter()
-                        .map(|&c| (2.0 * positions[c] - low - high) / (high - low))
-                        .collect(),
-                )
-            }
-            _ => coded(&codes, levels.len(), None),
-        };
-        let listed = factor.domain == Domain::Levels && further.is_empty();
-        let origin = if listed { Origin::Declared } else { Origin::Observed };
-        Ok(Self { name: factor.name.clone(), levels, codes, raw, polynomials: None, coded, origin })
     }
 
     /// The block of each observation, as a category.
@@ -345,24 +212,6 @@ impl Variable {
     }
 }
 
-/// Declared levels with those of the design; of a range those that ran.
-fn levels_of(factor: &Factor, further: &[Level], observed: &[(u32, Option<&Level>)]) -> Vec<Level> {
-    let mut levels = factor.levels.clone();
-    if factor.domain == Domain::Range {
-        let inside = |level: &&Level| factor.value(level).is_some();
-        let ran = observed.iter().filter_map(|(_, level)| *level).filter(inside).cloned();
-        levels = ran.chain(further.iter().cloned()).collect();
-        levels.sort_by(|a, b| number(a).total_cmp(&number(b)));
-        levels.dedup_by(|a, b| a.same_as(b));
-        let run: HashSet<String> =
-            observed.iter().filter_map(|(_, level)| *level).map(Level::identity).collect();
-        levels.retain(|level| run.contains(&level.identity()));
-    } else {
-        levels.extend(further.iter().cloned());
-    }
-    levels
-}
-
 /// Numbers by size, texts by alphabet.
 pub(crate) fn sort_levels(texts: &mut [&str]) {
     if texts.iter().all(|t| t.parse::<f64>().is_ok()) {
@@ -371,10 +220,6 @@ pub(crate) fn sort_levels(texts: &mut [&str]) {
     } else {
         texts.sort_unstable();
     }
-}
-
-fn number(level: &Level) -> f64 {
-    level.number().expect("all levels of a numeric factor are numbers")
 }
 
 /// Codes on -1 to +1: two levels at the ends, numbers in proportion to their position.
@@ -398,109 +243,6 @@ mod tests {
         let g = Variable::categorical("g", &["b", "a", "b"]);
         assert_eq!(g.coded.unwrap(), [1.0, -1.0, 1.0]);
         assert_eq!(Variable::categorical("g", &["b", "a", "c"]).coded, None);
-    }
-
-    fn factor(levels: Vec<Level>, when: Option<&str>) -> Factor {
-        Factor {
-            name: "lr".to_owned(),
-            levels,
-            scale: trainwright_study::Scale::Log,
-            domain: trainwright_study::Domain::Levels,
-            kind: trainwright_study::FactorKind::Hyper,
-            change: trainwright_study::Change::Easy,
-            before: None,
-            when: when.map(|text| trainwright_study::Expression::parse(text).unwrap()),
-        }
-    }
-
-    #[test]
-    fn a_declared_scale_places_the_middle_level() {
-        let declared = factor(vec![1.0, 0.01, 0.1].into_iter().map(Level::Number).collect(), None);
-        let (low, middle) = (Level::Number(0.01), Level::Number(0.1));
-        let found =
-            Variable::from_factor(&declared, &[], &[(1, Some(&middle)), (2, Some(&low))]).unwrap();
-        assert!(found.coded.unwrap()[0].abs() < 1e-12);
-        assert_eq!(found.raw.unwrap(), [0.1, 0.01]);
-        let missing = Variable::from_factor(&declared, &[], &[(3, None)]).unwrap_err().to_string();
-        assert_eq!(missing, "trial 3 has no level of factor `lr`");
-        let strange = Variable::from_factor(&declared, &[], &[(4, Some(&Level::Integer(7)))]);
-        let message = strange.unwrap_err().to_string();
-        assert_eq!(message, "trial 4: `7` is not a level of factor `lr`");
-    }
-
-    #[test]
-    fn texts_that_look_like_numbers_are_found_again() {
-        let texts = ["16", "32", "auto"].map(|text| Level::Text(text.to_owned()));
-        let declared = factor(texts.to_vec(), None);
-        let (number, text) = (Level::Integer(32), Level::Text("auto".to_owned()));
-        let found = Variable::from_factor(&declared, &[], &[(1, Some(&number)), (2, Some(&text))]);
-        assert_eq!(found.unwrap().codes, [1, 2]);
-    }
-
-    #[test]
-    fn a_conditional_factor_is_absent_as_a_level() {
-        let levels = vec![Level::Number(0.5), Level::Number(0.9)];
-        let declared = factor(levels.clone(), Some("epochs > 1"));
-        let found =
-            Variable::from_factor(&declared, &[], &[(1, None), (2, Some(&levels[1]))]).unwrap();
-        assert_eq!((found.codes, found.levels.len(), found.raw), (vec![0, 2], 3, None));
-    }
-
-    fn from(csv: &str, name: &str) -> Result<Variable, String> {
-        let table = Table::from_csv(csv.as_bytes(), &[]).unwrap();
-        let rows: Vec<usize> = (0..table.rows()).collect();
-        Variable::from_table(&table, name, &rows).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn a_column_may_bear_the_name_of_a_function_of_another() {
-        let csv = "x,log2(x)\n2,7\n8,9\n";
-        assert_eq!(from(csv, "log2(x)").unwrap().raw.unwrap(), [7.0, 9.0], "the column itself");
-        let computed = from("x\n2\n8\n", "log2(x)").unwrap();
-        assert_eq!(computed.raw.as_ref().unwrap(), &[1.0, 3.0]);
-        assert_eq!(computed.source(), "x");
-        assert!(!computed.is_power_of_column());
-        assert!(from("x\n2\n8\n", "I(x^3)").unwrap().is_power_of_column());
-        assert!(!from("x,z\n2,1\n8,2\n", "I(x * z)").unwrap().is_power_of_column());
-    }
-
-    #[test]
-    fn numbers_taken_as_categories_have_no_values() {
-        let own = from("x\n10\n2\n10\n5\n", "factor(x)").unwrap();
-        assert_eq!((own.raw, own.coded), (None, None), "three categories have no one column");
-        assert_eq!(own.codes, [2, 0, 2, 1], "in the order of the numbers");
-        let two = from("x\n10\n2\n10\n", "factor(x)").unwrap();
-        assert_eq!(two.coded.unwrap(), [1.0, -1.0, 1.0]);
-    }
-
-    #[test]
-    fn polynomials_are_orthogonal_to_the_mean_and_to_each_other() {
-        let own = from("x\n1\n2\n4\n8\n9\n", "poly(x, 2)").unwrap();
-        let found = own.polynomials.unwrap();
-        assert_eq!(found.names, ["poly(x, 2)1", "poly(x, 2)2"]);
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let ones = [1.0; 5];
-        let [first, second] = [&found.columns[0], &found.columns[1]];
-        for (a, b) in [(&ones[..], &first[..]), (&ones[..], &second[..]), (&first[..], &second[..])]
-        {
-            assert!(dot(a, b).abs() < 1e-12);
-        }
-        assert_eq!(
-            from("g\na\nb\n", "poly(g, 1)").unwrap_err(),
-            "`poly(g, 1)` has no value in line 1: column `g` holds texts"
-        );
-    }
-
-    #[test]
-    fn an_empty_cell_of_a_factor_is_refused_with_its_line() {
-        let csv = "x,g\n1,a\n,b\n3,\n";
-        let words = |line: u32, column: &str| {
-            format!(
-                "line {line}, column `{column}`: the cell is empty, but every row needs its factors"
-            )
-        };
-        assert_eq!(from(csv, "x").unwrap_err(), words(3, "x"));
-        assert_eq!(from(csv, "g").unwrap_err(), words(4, "g"));
     }
 
     #[test]

@@ -1,0 +1,154 @@
+//! Arguments of the verbs on a study and its store.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArguments {
+    /// File to write.
+    #[arg(default_value = "study.toml")]
+    pub path: PathBuf,
+    /// Guess factors and metrics from a table of results.
+    #[arg(long, value_name = "CSV")]
+    pub from: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StudyArguments {
+    /// Study file.
+    pub study: PathBuf,
+    /// Store of the trials [default: trainwright.db beside the study].
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub common: StudyArguments,
+    /// Run failed trials again.
+    #[arg(long)]
+    pub retry_failed: bool,
+    /// Do not flush each finished trial to disk; for studies of very short trials.
+    #[arg(long)]
+    pub no_flush: bool,
+    /// Accept a change of the study although trials have run; the analysis tells of it.
+    #[arg(long, value_name = "WHAT")]
+    pub accept: Vec<Acceptable>,
+    /// Take the trials recorded under the study's name in this store instead of running any.
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+    /// Write the report here at the end.
+    #[arg(long, value_name = "HTML")]
+    pub report: Option<PathBuf>,
+}
+
+/// A change of a study with trials that is refused unless it is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Acceptable {
+    /// Another command, or other settings of the job.
+    Command,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogsArguments {
+    /// Study file.
+    pub study: PathBuf,
+    /// Number of the trial.
+    pub trial: u32,
+    /// Show the standard error instead of the standard output.
+    #[arg(long)]
+    pub stderr: bool,
+    /// Print every byte as the trial wrote it, on a terminal too; otherwise a terminal is shown
+    /// control characters by name (\\e for the escape character), and a file or pipe gets them as
+    /// they are.
+    #[arg(long, conflicts_with = "json")]
+    pub raw: bool,
+    /// Store of the trials [default: trainwright.db beside the study].
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StopArguments {
+    #[command(flatten)]
+    pub common: StudyArguments,
+    /// Kill running trials at once.
+    #[arg(long)]
+    pub now: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// Study file.
+    pub study: PathBuf,
+    /// Form of the table.
+    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
+    pub format: ExportFormat,
+    /// File to write [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Put an apostrophe before cells of a CSV table that a spreadsheet would take for formulas,
+    /// such as =1+2; numbers stay as they are.
+    #[arg(long)]
+    pub spreadsheet_safe: bool,
+    /// Add what each trial used of the machine: time, CPU, memory, disk, network, GPUs.
+    #[arg(long)]
+    pub usage: bool,
+    /// Store of the trials [default: trainwright.db beside the study].
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    Csv,
+    Json,
+    /// In builds with the cargo feature `parquet`.
+    Parquet,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArguments {
+    /// Table of results with a header, or an SQLite file of Optuna.
+    pub results: PathBuf,
+    /// Study file.
+    #[arg(long)]
+    pub study: PathBuf,
+    /// Which of several studies in a file of Optuna.
+    #[arg(long, value_name = "NAME")]
+    pub optuna_study: Option<String>,
+    /// Column of a factor or metric, where the names differ.
+    #[arg(long, value_name = "NAME=COLUMN", value_parser = name_and_column)]
+    pub column: Vec<(String, String)>,
+    /// Store of the trials [default: trainwright.db beside the study].
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn name_and_column(text: &str) -> Result<(String, String), String> {
+    let (name, column) = text.split_once('=').ok_or("write NAME=COLUMN, such as cost=seconds")?;
+    Ok((name.trim().to_owned(), column.trim().to_owned()))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    #[command(flatten)]
+    pub common: StudyArguments,
+    /// File to write.
+    #[arg(short, long, value_name = "HTML", default_value = "report.html")]
+    pub output: PathBuf,
+}
