@@ -57,8 +57,9 @@ pub enum Column {
 impl Table {
     /// Reads a CSV file with a header.
     ///
-    /// A column is numeric if every cell is a number, empty or `NA`, unless `categorical` names
-    /// it; a column with any other text is categorical.
+    /// A column is numeric if every cell is a number, empty or a word that programs write for a
+    /// missing value (`NA`, `N/A`, `null`), unless `categorical` names it; a column with
+    /// any other text is categorical.
     ///
     /// # Errors
     /// A file that is not CSV, rows of unequal length, a repeated header, no rows, an infinite
@@ -167,8 +168,8 @@ fn text_cell(cell: &str) -> Option<String> {
 }
 
 /// Whether a cell of a column of numbers stands for no value.
-pub(crate) fn is_missing(cell: &str) -> bool {
-    cell.is_empty() || cell == "NA"
+pub(crate) fn is_missing(cell: impl AsRef<[u8]>) -> bool {
+    matches!(cell.as_ref(), b"" | b"NA" | b"N/A" | b"n/a" | b"null" | b"NULL")
 }
 
 fn read_column(name: &str, cells: &Cells, lines: &[u64]) -> Result<Column, AnalysisError> {
@@ -208,6 +209,20 @@ mod tests {
         );
         assert!(matches!(table.column("g").unwrap(), Column::Categorical(_)));
         assert_eq!(table.line(1), 3);
+    }
+
+    #[test]
+    fn words_for_a_missing_value_leave_a_column_numeric() {
+        for word in ["NA", "N/A", "n/a", "null", "NULL"] {
+            let table = read(&format!("x,g\n1,a\n{word},{word}\n")).unwrap();
+            let numbers = Column::Numeric(vec![Some(1.0), None]);
+            assert_eq!(*table.column("x").unwrap(), numbers, "{word}");
+            let texts = Column::Categorical(vec![Some("a".to_owned()), Some(word.to_owned())]);
+            assert_eq!(*table.column("g").unwrap(), texts, "{word} among texts");
+        }
+        let levels = read("dropout\n0.5\nNone\n").unwrap();
+        let told = "a setting may well be None";
+        assert!(matches!(levels.column("dropout").unwrap(), Column::Categorical(_)), "{told}");
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub fn prepare(
 ) -> Result<Prepared, RecordsError> {
     let plan = Plan::new(&source, options)?;
     let mut keeper = match Keeper::open(out, &source, options)? {
-        Opened::Finished(prepared) => return Ok(prepared),
+        Opened::Finished(prepared) => return Ok(Prepared { made_before: true, ..prepared }),
         Opened::Unfinished(keeper) => keeper,
     };
     plan.create_folders(out)?;

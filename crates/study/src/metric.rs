@@ -112,6 +112,9 @@ pub enum TextFile {
     Path(String),
 }
 
+/// What is wrong with a pattern that does not say where its value is.
+pub(crate) const NO_VALUE_GROUP: &str = "the pattern has no group `(?P<value>...)`";
+
 /// A regular expression, kept with its text.
 #[derive(Debug, Clone)]
 pub struct Pattern(Regex);
@@ -124,7 +127,7 @@ impl Pattern {
     pub fn parse(text: &str) -> Result<Self, String> {
         let regex = Regex::new(text).map_err(|error| error.to_string())?;
         if !regex.capture_names().any(|name| name == Some("value")) {
-            return Err("the pattern has no group `(?P<value>...)`".to_owned());
+            return Err(NO_VALUE_GROUP.to_owned());
         }
         Ok(Self(regex))
     }

@@ -41,6 +41,9 @@ pub(crate) fn checks_without_sample() -> Vec<Check> {
     names.map(|name| unchecked(name, TOO_LONG)).into()
 }
 
+const NO_RESIDUALS: &str =
+    "the equation leaves no residuals: it hits every value, so nothing tells of errors";
+
 const TOO_LONG: &str = "not computed for tables of more than 20,000 rows";
 
 fn normality(problem: &Problem, fitted: &Fitted) -> Check {
@@ -48,7 +51,7 @@ fn normality(problem: &Problem, fitted: &Fitted) -> Check {
     let fit = fitted.of_one_error();
     let Some(test) = fitted.of_residuals.shapiro else {
         let why = if fit.log_likelihood.is_none() {
-            "the equation leaves no residuals, so their distribution cannot be checked"
+            NO_RESIDUALS
         } else {
             "the Shapiro-Wilk test covers 3 to 5000 residuals; judge the normal plot by eye"
         };
@@ -99,7 +102,11 @@ pub(crate) fn is_crowded(fit: &Fit) -> bool {
 /// Most observations for which residuals are simulated.
 const MOST_SIMULATED: usize = 500;
 
+/// Why residuals show nothing: there are none, or too few are free.
 pub(crate) fn too_few_degrees(fit: &Fit) -> String {
+    if fit.log_likelihood.is_none() {
+        return NO_RESIDUALS.to_owned();
+    }
     let df = count(fit.df_residual, "degree");
     format!("with {df} of freedom left, residuals have the same pattern whatever the errors")
 }
@@ -107,10 +114,12 @@ pub(crate) fn too_few_degrees(fit: &Fit) -> String {
 fn independence(problem: &Problem, fitted: &Fitted) -> Check {
     let name = "independence";
     let Some(test) = fitted.of_residuals.durbin_watson else {
-        return unchecked(
-            name,
-            "too few residuals to look for a drift: it takes 3 degrees of freedom",
-        );
+        let why = if fitted.of_one_error().log_likelihood.is_none() {
+            NO_RESIDUALS
+        } else {
+            "too few residuals to look for a drift: it takes 3 degrees of freedom"
+        };
+        return unchecked(name, why);
     };
     let order = match problem.order {
         Order::Run => "run order",
@@ -223,6 +232,8 @@ mod tests {
             let check = found.iter().find(|own| own.name == name).unwrap();
             assert_eq!((check.holds, check.p), (None, None), "{name}");
             assert!(check.verdict.starts_with("not checked: "), "{}", check.verdict);
+            let of_residuals = name != "lack-of-fit";
+            assert_eq!(check.verdict.contains(NO_RESIDUALS), of_residuals, "{}", check.verdict);
         }
     }
 

@@ -150,7 +150,7 @@ pub(crate) fn predictors(table: &Table, formula: &Formula) -> Vec<String> {
     found
 }
 
-/// Whether a cell of a predictor holds nothing: `NA` is no level.
+/// Whether a cell of a predictor holds nothing: a word for a missing value is no level.
 pub(crate) fn is_empty(column: &Column, row: usize) -> bool {
     match column {
         Column::Numeric(cells) => cells[row].is_none(),

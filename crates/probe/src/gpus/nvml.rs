@@ -105,6 +105,39 @@ pub(crate) fn driver() -> Result<&'static Nvml, &'static ProbeError> {
     DRIVER.get_or_init(open).as_ref()
 }
 
+impl Functions {
+    /// Finds what a library offers beside the handles of its devices.
+    ///
+    /// # Safety
+    /// `loaded` is an open library of the driver, `handle` its nvmlDeviceGetHandleByIndex_v2.
+    unsafe fn of(loaded: *mut c_void, handle: *mut c_void) -> Self {
+        let any = |names: [&CStr; 2]| names.into_iter().find_map(|name| symbol(loaded, name));
+        // SAFETY: these are the signatures that the reference guide gives for the names.
+        unsafe {
+            Self {
+                handle: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(c_uint, *mut Device) -> c_int,
+                >(handle),
+                name: symbol(loaded, c"nvmlDeviceGetName").map(|own| std::mem::transmute(own)),
+                memory: symbol(loaded, c"nvmlDeviceGetMemoryInfo")
+                    .map(|own| std::mem::transmute(own)),
+                utilization: symbol(loaded, c"nvmlDeviceGetUtilizationRates")
+                    .map(|own| std::mem::transmute(own)),
+                power: symbol(loaded, c"nvmlDeviceGetPowerUsage")
+                    .map(|own| std::mem::transmute(own)),
+                processes: any([
+                    c"nvmlDeviceGetComputeRunningProcesses_v3",
+                    c"nvmlDeviceGetComputeRunningProcesses_v2",
+                ])
+                .map(|own| std::mem::transmute(own)),
+                shares: symbol(loaded, c"nvmlDeviceGetProcessUtilization")
+                    .map(|own| std::mem::transmute(own)),
+            }
+        }
+    }
+}
+
 impl Nvml {
     /// Opens a library and counts its GPUs.
     pub(crate) fn open(library: &OsStr) -> Result<Self, ProbeError> {
@@ -126,7 +159,6 @@ impl Nvml {
         };
         let (init, count) = (needed(c"nvmlInit_v2")?, needed(c"nvmlDeviceGetCount_v2")?);
         let handle = needed(c"nvmlDeviceGetHandleByIndex_v2")?;
-        let any = |names: [&CStr; 2]| names.into_iter().find_map(|name| symbol(loaded, name));
         // SAFETY: these are the signatures that the reference guide gives for the names.
         let (init, count, functions) = unsafe {
             (
@@ -134,26 +166,7 @@ impl Nvml {
                 std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_uint) -> c_int>(
                     count,
                 ),
-                Functions {
-                    handle: std::mem::transmute::<
-                        *mut c_void,
-                        unsafe extern "C" fn(c_uint, *mut Device) -> c_int,
-                    >(handle),
-                    name: symbol(loaded, c"nvmlDeviceGetName").map(|own| std::mem::transmute(own)),
-                    memory: symbol(loaded, c"nvmlDeviceGetMemoryInfo")
-                        .map(|own| std::mem::transmute(own)),
-                    utilization: symbol(loaded, c"nvmlDeviceGetUtilizationRates")
-                        .map(|own| std::mem::transmute(own)),
-                    power: symbol(loaded, c"nvmlDeviceGetPowerUsage")
-                        .map(|own| std::mem::transmute(own)),
-                    processes: any([
-                        c"nvmlDeviceGetComputeRunningProcesses_v3",
-                        c"nvmlDeviceGetComputeRunningProcesses_v2",
-                    ])
-                    .map(|own| std::mem::transmute(own)),
-                    shares: symbol(loaded, c"nvmlDeviceGetProcessUtilization")
-                        .map(|own| std::mem::transmute(own)),
-                },
+                Functions::of(loaded, handle),
             )
         };
         let mut devices = 0;

@@ -143,6 +143,7 @@ impl Keeper {
             corrupt: Vec::new(),
             passed_over: source.passed_over().to_vec(),
             remade: self.remade,
+            made_before: false,
         };
         for (name, _) in &plan.parts {
             let folder = self.out.join(name);

@@ -22,6 +22,9 @@ pub struct Prepared {
     /// Shards that an earlier run finished, that were changed since, and that were made again.
     #[serde(skip)]
     pub remade: Vec<String>,
+    /// Whether an earlier run made all of it, of which only the sizes were looked at now.
+    #[serde(skip)]
+    pub made_before: bool,
 }
 
 /// The shards of one part.

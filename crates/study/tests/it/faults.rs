@@ -175,7 +175,7 @@ fn metrics_need_units_patterns_and_a_response() {
         "(?P<value>[0-9.]+)",
         "([0-9.]+)",
         &[
-            "21:9: bad pattern: the pattern has no group `(?P<value>...)` (a literal string in single quotes needs no doubled backslashes)",
+            "21:9: bad pattern: the pattern has no group `(?P<value>...)` (name the group that holds the value, such as 'loss=(?P<value>[0-9.]+)')",
         ],
     );
     check_command(

@@ -22,6 +22,13 @@ pub fn prepared(reply: &PrepareReply) -> String {
         reply.seconds
     );
     let mut line = |line: String| text.push_str(&(line + "\n"));
+    if prepared.made_before {
+        line(format!(
+            "an earlier run made them, and their sizes are as they were; `trainwright data verify \
+             {}` reads them whole",
+            reply.out.display()
+        ));
+    }
     for part in prepared.parts.iter().filter(|part| !part.name.is_empty()) {
         let records: u64 = part.shards.iter().map(|shard| shard.records).sum();
         line(format!("  {}: {records} records", part.name));
@@ -116,11 +123,13 @@ mod tests {
 
     #[test]
     fn a_set_without_parts_is_told_in_one_line() {
-        let reply = reply(serde_json::json!({
+        let mut reply = reply(serde_json::json!({
             "records": 5, "bytes": 1_250_000, "classes": [], "corrupt": [], "passed_over": [],
             "parts": [{"name": "", "shards": [shard(2), shard(3)]}],
         }));
         assert_eq!(prepared(&reply), "5 records in 2 shards, 1.2 MB, in shards (2.0 s)\n");
+        reply.prepared.made_before = true;
+        assert!(prepared(&reply).contains("`trainwright data verify shards` reads them whole"));
     }
 
     #[test]

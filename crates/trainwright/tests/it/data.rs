@@ -53,10 +53,11 @@ fn prepared_again_a_set_stays_as_it_is() {
     let out = lab.path("shards");
     let source = table(&lab);
     let prepare = |options: &PrepareOptions| prepare_data(&source, &out, options, &mut |_| {});
-    prepare(&two_shards()).unwrap();
+    assert!(!prepare(&two_shards()).unwrap().prepared.made_before);
     let files: Vec<_> = verify_data(&patterns(&lab)).unwrap().files;
     let before: Vec<Vec<u8>> = files.iter().map(|file| fs::read(&file.path).unwrap()).collect();
-    assert!(prepare(&two_shards()).unwrap().remade.is_empty());
+    let again = prepare(&two_shards()).unwrap();
+    assert!(again.remade.is_empty() && again.prepared.made_before);
     for (file, whole) in files.iter().zip(&before) {
         assert_eq!(&fs::read(&file.path).unwrap(), whole);
     }

@@ -32,10 +32,11 @@ pub(crate) fn equal_variance(problem: &Problem, fitted: &Fitted) -> Check {
     } else {
         over_levels(problem, fitted).or_else(|| along_equation(fitted))
     };
+    let one_error = fitted.of_one_error();
     match found {
         Some(found) => check(found, problem),
-        None if is_crowded(fitted.of_one_error()) => {
-            unchecked(name, &too_few_degrees(fitted.of_one_error()))
+        None if is_crowded(one_error) || one_error.log_likelihood.is_none() => {
+            unchecked(name, &too_few_degrees(one_error))
         }
         None => unchecked(name, "no groups with repeated values to compare the spread of"),
     }

@@ -6,6 +6,7 @@ use super::blocks::Block;
 use super::plan::{Plan, Planned, Source};
 use super::records::each_record;
 use super::rows::{Gathered, Rows, Values};
+use crate::csv_table::is_missing;
 use crate::error::AnalysisError;
 
 /// Reduces a block; rows of a rank below `keep` are kept as they are.
@@ -92,7 +93,7 @@ fn value_of(
     })
 }
 
-/// A cell as a number; `None` where it is empty or `NA`.
+/// A cell as a number; `None` where it is missing.
 fn number(
     cell: &[u8],
     line: u64,
@@ -120,10 +121,6 @@ fn text_response(line: u64, name: &str, value: String) -> AnalysisError {
 
 fn late_text(line: u64, name: &str, value: String) -> AnalysisError {
     AnalysisError::LateText { column: name.to_owned(), line, value }
-}
-
-fn is_missing(cell: &[u8]) -> bool {
-    cell.is_empty() || cell == b"NA"
 }
 
 #[cfg(test)]

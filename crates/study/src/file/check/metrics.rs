@@ -6,6 +6,7 @@ use super::factors::RESERVED;
 use super::{Checker, at};
 use crate::file::draft::{EchoDraft, MetricDraft, MetricFrom};
 use crate::file::ordered::Ordered;
+use crate::metric::NO_VALUE_GROUP;
 use crate::metric::derived::{KERNEL_FIGURES, depends_on_itself, formulas_in_order};
 use crate::{
     Echo, EvaluateError, Factor, Metric, MetricSource, Pattern, Pick, Template, TextFile, Value,
@@ -180,7 +181,11 @@ impl Checker<'_> {
         match Pattern::parse(text) {
             Ok(pattern) => Some(pattern),
             Err(error) => {
-                let help = "a literal string in single quotes needs no doubled backslashes";
+                let help = if error == NO_VALUE_GROUP {
+                    "name the group that holds the value, such as 'loss=(?P<value>[0-9.]+)'"
+                } else {
+                    "a literal string in single quotes needs no doubled backslashes"
+                };
                 self.fault(place, format!("bad pattern: {error}"), Some(help));
                 None
             }

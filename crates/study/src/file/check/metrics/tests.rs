@@ -238,6 +238,6 @@ fn an_echo_reads_a_factor_back() {
     assert_eq!(
         faults_of(&of("a]\nmatch = 'a=(.*)'")),
         ["11:9: bad pattern: the pattern has no group `(?P<value>...)` \
-          (a literal string in single quotes needs no doubled backslashes)"]
+          (name the group that holds the value, such as 'loss=(?P<value>[0-9.]+)')"]
     );
 }
