@@ -37,4 +37,4 @@ pub use staleness::Staleness;
 #[cfg(feature = "fuzzing")]
 pub(crate) use words::{read_done, read_leases, read_takes};
 pub use words::{text_of_words, words_of_text};
-pub use worker::{Done, Job, Order, Pushed, Worker};
+pub use worker::{Done, Job, Order, Pushed, ServerWaits, Worker};

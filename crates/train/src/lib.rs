@@ -32,7 +32,7 @@ const STATE: &str = "state";
 pub use checkpoints::{CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint};
 pub use error::TrainError;
 pub use events::{
-    Activity, Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankLost, RankTimeline,
+    Activity, Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankLost, RankTimeline, Restarted,
     RankTimes, Span, Step, Stopped, TrainEvent, TrainOutcome,
 };
 pub use learners::memory_limit::MemoryLimit;
