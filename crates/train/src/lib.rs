@@ -32,8 +32,8 @@ const STATE: &str = "state";
 pub use checkpoints::{CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint};
 pub use error::TrainError;
 pub use events::{
-    Activity, Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankLost, RankTimeline, Restarted,
-    RankTimes, Span, Step, Stopped, TrainEvent, TrainOutcome,
+    Activity, Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankLost, RankTimeline,
+    RankTimes, Restarted, Span, Step, Stopped, TrainEvent, TrainOutcome,
 };
 pub use learners::memory_limit::MemoryLimit;
 pub use predict::{ClassScore, PredictRequest, Predicted, Predictions, predict};

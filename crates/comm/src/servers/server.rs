@@ -112,6 +112,26 @@ impl<O: Owner + 'static> Server<O> {
     }
 }
 
+#[cfg(feature = "fuzzing")]
+impl<O: Owner> Server<O> {
+    /// Hears one message of a worker or of the leader, without a line; whether there is an answer.
+    pub(crate) fn hears(&self, message: &mut Message, of_leader: bool) -> bool {
+        let mut reply = Message::default();
+        if of_leader {
+            let followed = self.shared.follow(message, &mut reply);
+            let _ = ServerAccount::read(&reply);
+            return followed.is_some();
+        }
+        // A version that never comes is waited for, as long as the worker lives.
+        let at_least = if message.kind == kind::PULL { message.numbers[0] } else { 0 };
+        let comes = at_least <= self.shared.lock().version;
+        let at_work = self.shared.desk.work();
+        let answered = comes && self.shared.answer(0, message, &mut reply).is_some();
+        drop(at_work);
+        answered
+    }
+}
+
 impl<O: Owner> Shared<O> {
     fn lock(&self) -> MutexGuard<'_, Books<O>> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)

@@ -2,7 +2,9 @@
 
 use trainwright_report::terminal::TextTable;
 use trainwright_study::Scaling;
-use trainwright_train::{DivergedBy, Done, Ended, EpochEnd, RankLost, RankTimes, Restarted, TrainEvent};
+use trainwright_train::{
+    DivergedBy, Done, Ended, EpochEnd, RankLost, RankTimes, Restarted, TrainEvent,
+};
 
 use crate::Trained;
 

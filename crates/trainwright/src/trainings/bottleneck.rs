@@ -121,13 +121,15 @@ fn rank_accounts(
     let first_server = 1 + job.workers as usize;
     let (computing, servers): (Vec<_>, Vec<_>) =
         ranks.iter().skip(1).partition(|own| own.rank < first_server);
-    let most = |of: &dyn Fn(&RankTimes) -> f64| servers.iter().map(|own| of(own)).fold(0.0, f64::max);
+    let most =
+        |of: &dyn Fn(&RankTimes) -> f64| servers.iter().map(|own| of(own)).fold(0.0, f64::max);
     let busy = (most(&|own| own.wall_s - own.idle_s) / training_s).clamp(0.0, 1.0);
     let link_s = link_s(ranks, between);
     // Where workers wait for all shares, they wait for the update of the step as well.
     let updates = if pace(job) == Pace::Together { most(&|own| own.update_s) } else { 0.0 };
+    let apart = apart_s(ranks);
     let worker = |own: &&RankTimes| {
-        let mut account = rank_account(own);
+        let mut account = waiting_in_steps(own, apart);
         let updates = updates.min(account.barrier_wait_s);
         account.barrier_wait_s -= updates;
         // What the link does not explain of an exchange is the servers' as far as they worked.
@@ -151,13 +153,18 @@ fn link_s(ranks: &[RankTimes], between: Link) -> f64 {
 /// The accounts of ranks that follow the first one's orders. Who waits for an order while the first
 /// is not busy with what is no part of training waits for it within a step.
 fn together(ranks: &[RankTimes]) -> Vec<RankAccount> {
-    let apart =
-        ranks.first().map_or(0.0, |own| own.evaluation_s + own.checkpoint_s + own.telling_s);
-    let rank = |own: &RankTimes| {
-        let waits = (own.idle_s - apart).max(0.0);
-        RankAccount { barrier_wait_s: own.barrier_wait_s + waits, ..rank_account(own) }
-    };
-    ranks.iter().map(rank).collect()
+    ranks.iter().map(|own| waiting_in_steps(own, apart_s(ranks))).collect()
+}
+
+/// What the first rank did that is no part of training.
+fn apart_s(ranks: &[RankTimes]) -> f64 {
+    ranks.first().map_or(0.0, |own| own.evaluation_s + own.checkpoint_s + own.telling_s)
+}
+
+/// The account of a rank, with the idle time that the first rank did not spend apart as waiting.
+fn waiting_in_steps(own: &RankTimes, apart_s: f64) -> RankAccount {
+    let waits = (own.idle_s - apart_s).max(0.0);
+    RankAccount { barrier_wait_s: own.barrier_wait_s + waits, ..rank_account(own) }
 }
 
 fn rank_account(own: &RankTimes) -> RankAccount {

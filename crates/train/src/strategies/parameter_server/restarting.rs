@@ -117,7 +117,7 @@ mod tests {
         let job = job();
         let next = Restarts::new(&job, options).after(outcome, &mut |_| Flow::Continue);
         matches!(next, Next::Again(again)
-            if again.checkpoint.unwrap().start == CheckpointStart::Resume)
+            if again.checkpoint.as_ref().unwrap().start == CheckpointStart::Resume)
     }
 
     #[test]

@@ -69,6 +69,10 @@ impl<P: Pupil> Shift<'_, P> {
                 order = worker.tell(&text)?;
             }
             let WorkOrder::Compute(jobs) = order else { return Ok(()) };
+            if self.stretch == 0 {
+                // Until the first share the leader may still wait for others.
+                (self.account, asked) = (Account::new(), Instant::now());
+            }
             let same = jobs.first().is_some_and(|job| job.stretch == self.stretch);
             // Between two stretches the leader scores or keeps.
             let waits = if same { Activity::BarrierWait } else { Activity::Idle };
