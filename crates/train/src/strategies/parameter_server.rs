@@ -86,7 +86,7 @@ pub(crate) fn train(
         };
         options = match again.after(outcome, on_event) {
             Next::Over(outcome) => return outcome,
-            Next::Again(options) => *options,
+            Next::Again(options) => options,
         };
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Restarts<'a> {
 /// What comes after a try.
 pub(super) enum Next {
     Over(Result<TrainOutcome, TrainError>),
-    Again(Box<TrainOptions>),
+    Again(TrainOptions),
 }
 
 impl<'a> Restarts<'a> {
@@ -52,7 +52,7 @@ impl<'a> Restarts<'a> {
         let (why, checkpoint) = (format!("{who}: {lost}"), checkpoint.clone());
         let told = TrainEvent::Restarted(Restarted { why, checkpoint, restarts: self.made });
         match on_event(&told) {
-            Flow::Continue => Next::Again(Box::new(again)),
+            Flow::Continue => Next::Again(again),
             Flow::Stop => Next::Over(Err(error)),
         }
     }
