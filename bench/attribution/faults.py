@@ -4,7 +4,8 @@
     faults.py PROGRAM [FAULT...]
 
 Every fault is real: a namespace whose loopback is slow, messages that leave late, a program that spins on
-every core, a worker that is stopped most of the time, pictures on a disk that answers late. The
+every core, a worker that is stopped most of the time, pictures on a disk that answers late, one server
+for all that has a tenth of a core. The
 capacities are measured under the fault where it is one of the link. Exit code 1 when a verdict is
 wrong.
 """
@@ -186,6 +187,37 @@ def stop_often(pid, stop):
             time.sleep(0.02)
 
 
+@contextlib.contextmanager
+def tenth_of_a_core():
+    """A control group whose processes together get a tenth of a core; gives the file that takes them."""
+    root = Path("/sys/fs/cgroup")
+    old = (root / "cpu").is_dir()
+    group = (root / "cpu" if old else root) / f"trainwright-{os.getpid()}"
+    group.mkdir()
+    try:
+        if old:
+            (group / "cpu.cfs_quota_us").write_text("10000")
+        else:
+            (group / "cpu.max").write_text("10000 100000")
+        yield group / "cgroup.procs"
+    finally:
+        group.rmdir()
+
+
+def single_server(folder):
+    """All workers push to one server that cannot keep up."""
+    lab = Lab(folder)
+    lab.measure()
+    servers = ["--strategy", "parameter-server", "--workers", "2", "--servers", "1", "--consistency", "async"]
+    with tenth_of_a_core() as members:
+        process = lab.start("train", *SMALL, *servers, "--epochs", "4", "--json")
+        while len(children(process.pid)) < 3 and process.poll() is None:
+            time.sleep(0.01)
+        members.write_text(str(children(process.pid)[-1]))
+        found = verdict(lab.wait(process))
+    return found, {"server"}, None
+
+
 FAULTS = {
     "clean": clean,
     "throttled-link": throttled_link,
@@ -193,6 +225,7 @@ FAULTS = {
     "slow-input": slow_input,
     "hog": hog,
     "slow-worker": slow_worker,
+    "single-server": single_server,
 }
 
 

@@ -1,6 +1,7 @@
 """Asynchronous steps a second of Trainwright and of TensorFlow's ParameterServerStrategy.
 
-`compare.py PROGRAM FOLDER RESULT [--rounds N] [--smoke]`. Two workers and one server, all processes of
+`compare.py PROGRAM FOLDER RESULT [--rounds N] [--smoke] [--only SET:BATCH]`. With --only one row is
+measured and takes its place in the result, so that the whole can be done in pieces. Two workers and one server, all processes of
 this machine, one thread each; plain descent. Both take turns, so that a slow moment of the machine
 meets both; figures are medians over rounds, ratios medians of the ratios within each round. The loss
 of the test part after the same number of examples tells that both do the same work.
@@ -21,8 +22,10 @@ sys.path.insert(0, str(HERE))
 from data import sets  # noqa: E402
 
 RATE = 0.1
-# Steps of each round by batch: ours are whole epochs of the set.
-STEPS = {1: 400, 100: 400, 1000: 200}
+# Of each round by batch: steps of the peer, whole epochs of ours.
+STEPS = {1: (400, 1), 100: (400, 10), 1000: (200, 30)}
+# A peer that stands still is an error.
+LIMIT_S = 180
 
 
 def free_ports(count):
@@ -41,7 +44,7 @@ def ours(program, path, batch, epochs):
         "--batch", str(batch), "--epochs", str(epochs), "--strategy", "parameter-server", "--workers", "2",
         "--servers", "1", "--consistency", "async", "--json",
     ]
-    text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(words, check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
     done = json.loads(text.splitlines()[-1])
     return {"steps": done["steps"], "seconds": done["time_s"], "test_loss": done["test_loss"]}
 
@@ -52,7 +55,7 @@ def theirs(path, features, batch, steps):
         sys.executable, str(HERE / "peer_tensorflow.py"), str(path), f"{path}.t", str(features), str(batch),
         str(RATE), str(steps), ports,
     ]
-    text = subprocess.run(words, check=True, capture_output=True, text=True, timeout=900).stdout
+    text = subprocess.run(words, check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
     return json.loads(text.splitlines()[-1])
 
 
@@ -63,18 +66,23 @@ def main():
     parser.add_argument("result")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--only")
     arguments = parser.parse_args()
     rounds = 1 if arguments.smoke else arguments.rounds
-    rows = []
+    result = Path(arguments.result)
+    rows = json.loads(result.read_text())["rows"] if arguments.only and result.exists() else []
     for name, path, features in sets(arguments.folder, arguments.smoke):
         examples = sum(1 for _ in open(path))
-        for batch, steps in STEPS.items():
+        for batch, (steps, epochs) in STEPS.items():
+            if arguments.only and arguments.only != f"{name}:{batch}":
+                continue
             steps = steps // 10 if arguments.smoke else steps
             taken = {"ours": [], "tensorflow": []}
             for _ in range(rounds):
-                taken["ours"].append(ours(arguments.program, path, batch, 1))
+                taken["ours"].append(ours(arguments.program, path, batch, epochs))
                 taken["tensorflow"].append(theirs(path, features, batch, steps))
-            # Once with as many examples as ours, where that does not take minutes: the same loss.
+            # One epoch of both, where that does not take minutes: the same loss.
+            once = ours(arguments.program, path, batch, 1)
             alike = theirs(path, features, batch, max(1, examples // batch)) if batch >= 100 else None
             speed = {who: [own["steps"] / own["seconds"] for own in all_of] for who, all_of in taken.items()}
             ratio = statistics.median(a / b for a, b in zip(speed["ours"], speed["tensorflow"], strict=True))
@@ -83,19 +91,19 @@ def main():
                 "ours_steps_per_s": statistics.median(speed["ours"]),
                 "tensorflow_steps_per_s": statistics.median(speed["tensorflow"]),
                 "ratio": ratio, "ratios": [a / b for a, b in zip(speed["ours"], speed["tensorflow"], strict=True)],
-                "ours_test_loss": taken["ours"][0]["test_loss"],
+                "ours_test_loss": once["test_loss"],
                 "tensorflow_test_loss": alike and alike["test_loss"],
             }
-            rows.append(row)
+            rows = [own for own in rows if (own["set"], own["batch"]) != (name, batch)] + [row]
             print(json.dumps(row), flush=True)
     import tensorflow
 
-    result = {
+    about = {
         "machine": {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()},
         "versions": {"tensorflow": tensorflow.__version__, "python": platform.python_version()},
         "rounds": rounds, "workers": 2, "servers": 1, "rate": RATE, "rows": rows,
     }
-    Path(arguments.result).write_text(json.dumps(result, indent=1) + "\n")
+    result.write_text(json.dumps(about, indent=1) + "\n")
 
 
 if __name__ == "__main__":

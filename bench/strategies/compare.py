@@ -1,6 +1,7 @@
 """What replicas bring on this machine, beside PyTorch's DistributedDataParallel, interleaved.
 
-Usage: compare.py PROGRAM RESULT [--rounds N] [--smoke]. Each round trains the network of small.toml
+Usage: compare.py PROGRAM RESULT [--rounds N] [--smoke] [--more]. With --more the rounds join those of
+the result, so that a long run can be made in pieces. Each round trains the network of small.toml
 with each of these in turn, so that a slow moment meets all of them; ratios are medians of the ratios
 within a round. Examples per second are by each program's own clock, without start and evaluation.
 """
@@ -56,9 +57,12 @@ def main():
     parser.add_argument("result")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--more", action="store_true")
     arguments = parser.parse_args()
     rounds, epochs, steps = (1, 2, 10) if arguments.smoke else (arguments.rounds, 12, 150)
     rates = {name: [] for name in contestants(arguments.program, epochs, steps)}
+    if arguments.more and Path(arguments.result).exists():
+        rates |= json.loads(Path(arguments.result).read_text())["rates"]
     for number in range(rounds):
         for name, run in contestants(arguments.program, epochs, steps).items():
             rates[name].append(run())
@@ -75,9 +79,10 @@ def main():
     }
     result = {
         "machine": {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count(),
-                    "torch": version("torch"), "rounds": rounds, "batch": BATCH},
+                    "torch": version("torch"), "rounds": len(rates["mirrored"]), "batch": BATCH},
         "examples_per_s": {name: statistics.median(own) for name, own in rates.items()},
         "ratios": ratios,
+        "rates": rates,
         "bars": {name: {"bar": bar, "reached": ratios[name] >= bar} for name, bar in BARS.items()},
     }
     Path(arguments.result).write_text(json.dumps(result, indent=1) + "\n")

@@ -90,7 +90,7 @@ pub use pieces::Pieces;
 pub use rendezvous::{Coordinator, JoinOptions, Secret, join};
 pub use servers::{
     Applied, AppliedPush, Consistency, Done, Finished, Gradients, Job, Leader, Order as WorkOrder,
-    Owner, Push, Pushed, Ran, Server, ServerAccount, Share, Staleness, StepPlan, Stretch, Worker,
-    text_of_words, words_of_text,
+    Owner, Push, Pushed, Ran, Server, ServerAccount, ServerWaits, Share, Staleness, StepPlan,
+    Stretch, Worker, text_of_words, words_of_text,
 };
 pub use transport::{Outgoing, Place, Source, Tag, Take, Traffic, Transport};

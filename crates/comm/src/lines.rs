@@ -41,8 +41,14 @@ pub struct Line {
 pub(crate) trait Wire: Send {
     fn send(&mut self, words: &Words<'_>) -> Result<(), CommError>;
 
-    /// Waits for the next message, whose parts together have at most `most` bytes.
-    fn receive(&mut self, into: &mut Message, most: usize) -> Result<(), CommError>;
+    /// Waits for the next message, whose parts together have at most `most` bytes; tells by `comes`
+    /// when its beginning is there.
+    fn receive(
+        &mut self,
+        into: &mut Message,
+        most: usize,
+        comes: &mut dyn FnMut(),
+    ) -> Result<(), CommError>;
 
     /// Whether the other end lives, as far as is known.
     fn check(&self) -> Result<(), CommError>;
@@ -99,8 +105,18 @@ impl Line {
     /// # Errors
     /// Where the other end is lost, or sends something else.
     pub fn receive(&mut self, into: &mut Message, most: usize) -> Result<(), CommError> {
+        self.receive_telling(into, most, &mut || ())
+    }
+
+    /// As [`Self::receive`]; tells by `comes` when waiting is over and reading begins.
+    pub(crate) fn receive_telling(
+        &mut self,
+        into: &mut Message,
+        most: usize,
+        comes: &mut dyn FnMut(),
+    ) -> Result<(), CommError> {
         let start = Instant::now();
-        self.wire.receive(into, most)?;
+        self.wire.receive(into, most, comes)?;
         self.traffic.waited += start.elapsed();
         self.traffic.received += into.words().bytes() as u64;
         Ok(())

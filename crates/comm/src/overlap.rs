@@ -1,5 +1,6 @@
 //! Adding up finished buckets while the backward pass computes the next ones.
 
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -71,30 +72,32 @@ impl Group {
             let sums = scope.spawn(move || add_up(self, &taken, reduce));
             let mut unfinished = Unfinished { buckets, handed: 0, rest: values, finished };
             let given = backward(&mut unfinished);
+            let end = Instant::now();
             unfinished.finished_from(0);
             drop(unfinished);
-            let start = Instant::now();
-            let busy = match sums.join() {
-                Ok(busy) => busy?,
+            let sums = match sums.join() {
+                Ok(sums) => sums?,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
-            let exposed = start.elapsed();
-            Ok((given, OverlapTimes { hidden: busy.saturating_sub(exposed), exposed }))
+            let before =
+                |sum: Range<Instant>| sum.end.min(end).saturating_duration_since(sum.start);
+            let hidden = sums.into_iter().map(before).sum();
+            Ok((given, OverlapTimes { hidden, exposed: end.elapsed() }))
         })
     }
 }
 
-/// Adds up buckets as they come; the time that it was at work.
+/// Adds up buckets as they come; from when to when it did.
 fn add_up(
     group: &mut Group,
     taken: &Receiver<&mut [f32]>,
     mut reduce: impl FnMut(&mut Group, &mut [f32]) -> Result<(), CommError>,
-) -> Result<Duration, CommError> {
-    let mut busy = Duration::ZERO;
+) -> Result<Vec<Range<Instant>>, CommError> {
+    let mut sums = Vec::new();
     for bucket in taken {
         let start = Instant::now();
         reduce(group, bucket)?;
-        busy += start.elapsed();
+        sums.push(start..Instant::now());
     }
-    Ok(busy)
+    Ok(sums)
 }

@@ -35,6 +35,6 @@ pub use log::{Applied, AppliedPush};
 pub use server::{Gradients, Owner, Push, Server, ServerAccount};
 pub use staleness::Staleness;
 #[cfg(feature = "fuzzing")]
-pub(crate) use words::{read_done, read_leases, read_takes};
+pub(crate) use words::{read_done, read_leases, read_log, read_takes};
 pub use words::{text_of_words, words_of_text};
-pub use worker::{Done, Job, Order, Pushed, Worker};
+pub use worker::{Done, Job, Order, Pushed, ServerWaits, Worker};

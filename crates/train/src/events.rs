@@ -2,6 +2,8 @@
 
 mod rank_times;
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use trainwright_study::{Scaling, Strategy};
 
@@ -27,6 +29,8 @@ pub enum TrainEvent {
     DamagedCheckpoint(DamagedCheckpoint),
     /// A rank was lost, and the others go on.
     RankLost(RankLost),
+    /// A server was lost; all ranks are started again and go on from what was kept.
+    Restarted(Restarted),
 }
 
 /// How a job ended; each is also the job's last event.
@@ -172,6 +176,18 @@ pub struct RankLost {
     pub ranks: usize,
     /// Steps that were made before.
     pub step: u64,
+}
+
+/// A server that was lost, and from where the job goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Restarted {
+    /// Which server, and why.
+    pub why: String,
+    /// The checkpoint from which it goes on; absent where none was written yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<PathBuf>,
+    /// How often ranks of the job were started again, this time included.
+    pub restarts: u32,
 }
 
 /// Where a job diverged.

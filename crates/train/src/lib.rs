@@ -33,7 +33,7 @@ pub use checkpoints::{CheckpointEvery, CheckpointOptions, CheckpointStart, Damag
 pub use error::TrainError;
 pub use events::{
     Activity, Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankLost, RankTimeline,
-    RankTimes, Span, Step, Stopped, TrainEvent, TrainOutcome,
+    RankTimes, Restarted, Span, Step, Stopped, TrainEvent, TrainOutcome,
 };
 pub use learners::memory_limit::MemoryLimit;
 pub use predict::{ClassScore, PredictRequest, Predicted, Predictions, predict};

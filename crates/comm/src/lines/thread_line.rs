@@ -33,8 +33,14 @@ impl Wire for ThreadLine {
         self.goes.send(message).map_err(|_| self.lost())
     }
 
-    fn receive(&mut self, into: &mut Message, most: usize) -> Result<(), CommError> {
+    fn receive(
+        &mut self,
+        into: &mut Message,
+        most: usize,
+        comes: &mut dyn FnMut(),
+    ) -> Result<(), CommError> {
         let message = self.comes.recv().map_err(|_| self.lost())?;
+        comes();
         let bytes = message.words().bytes() as u64;
         if bytes > most as u64 {
             return Err(CommError::TooLarge { rank: self.peer, bytes, limit: most as u64 });

@@ -116,6 +116,23 @@ impl Leader {
         self.logs = true;
     }
 
+    /// Waits until all servers serve and every worker has come to work or cannot; what became of
+    /// those is told by the next [`Self::run`].
+    ///
+    /// # Errors
+    /// Where a server is lost.
+    pub fn wait_for_all(&mut self) -> Result<(), CommError> {
+        self.account_of_servers()?;
+        let shared = self.shared.clone();
+        let mut floor = shared.lock();
+        while floor.over.is_none() && floor.is_waiting_for_workers() {
+            let waited = shared.changed.wait_timeout(floor, LOOK_EVERY);
+            floor = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.servers.iter().try_for_each(Line::check)?;
+        }
+        Ok(())
+    }
+
     /// How many parts a step has that begins now.
     pub fn parts(&self) -> usize {
         self.shared.lock().dealer.parts()
@@ -268,7 +285,8 @@ impl Leader {
         let mut accounts = Vec::new();
         let words = Words { kind: kind::ACCOUNT, ..Words::default() };
         self.order(&words, |answer| accounts.push(ServerAccount::read(answer)))?;
-        Ok(accounts)
+        let read = accounts.into_iter().collect::<Option<Vec<_>>>();
+        read.ok_or(CommError::PeerLost { rank: 0, why: Loss::Nonsense })
     }
 
     /// What the workers that live said of their time, each with its number.

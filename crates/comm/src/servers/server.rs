@@ -5,16 +5,19 @@
 
 mod account;
 mod books;
+mod desk;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::words::{flag, kind, put_applied, read_takes};
 use crate::error::{CommError, Loss};
 use crate::lines::{Line, Message};
 pub use account::ServerAccount;
+pub(in crate::servers) use account::Waits;
 use books::{Books, Came};
+use desk::Desk;
 
 /// The piece of a vector that a server holds, with all that changes it.
 pub trait Owner: Send {
@@ -76,13 +79,14 @@ pub struct Server<O> {
 struct Shared<O> {
     books: Mutex<Books<O>>,
     changed: Condvar,
+    desk: Desk,
 }
 
 impl<O: Owner + 'static> Server<O> {
     /// A server of a piece.
     pub fn new(owner: O) -> Self {
         let books = Mutex::new(Books::new(owner));
-        Self { shared: Arc::new(Shared { books, changed: Condvar::new() }) }
+        Self { shared: Arc::new(Shared { books, changed: Condvar::new(), desk: Desk::open() }) }
     }
 
     /// Serves workers until the leader ends the job; messages have at most so many bytes.
@@ -108,6 +112,26 @@ impl<O: Owner + 'static> Server<O> {
     }
 }
 
+#[cfg(feature = "fuzzing")]
+impl<O: Owner> Server<O> {
+    /// Hears one message of a worker or of the leader, without a line; whether there is an answer.
+    pub(crate) fn hears(&self, message: &mut Message, of_leader: bool) -> bool {
+        let mut reply = Message::default();
+        if of_leader {
+            let followed = self.shared.follow(message, &mut reply);
+            let _ = ServerAccount::read(&reply);
+            return followed.is_some();
+        }
+        // A version that never comes is waited for, as long as the worker lives.
+        let at_least = if message.kind == kind::PULL { message.numbers[0] } else { 0 };
+        let comes = at_least <= self.shared.lock().version;
+        let at_work = self.shared.desk.work();
+        let answered = comes && self.shared.answer(0, message, &mut reply).is_some();
+        drop(at_work);
+        answered
+    }
+}
+
 impl<O: Owner> Shared<O> {
     fn lock(&self) -> MutexGuard<'_, Books<O>> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
@@ -117,7 +141,12 @@ impl<O: Owner> Shared<O> {
     fn attend(&self, worker: u32, mut line: Line, most: usize) {
         let (mut message, mut reply) = (Message::default(), Message::default());
         // Whatever went wrong, this worker is gone: the leader deals out anew what it had.
-        while line.receive(&mut message, most).is_ok() {
+        loop {
+            let mut at_work = None;
+            let mut comes = || at_work = Some(self.desk.work());
+            if line.receive_telling(&mut message, most, &mut comes).is_err() {
+                break;
+            }
             let answered = self.answer(worker, &mut message, &mut reply);
             if answered.is_none() || line.send(&reply.words()).is_err() {
                 break;
@@ -144,13 +173,14 @@ impl<O: Owner> Shared<O> {
             }
             _ => return None,
         };
-        while books.version < at_least && !books.ended {
-            books = self.changed.wait(books).unwrap_or_else(PoisonError::into_inner);
-        }
+        let turn = came.elapsed();
+        let (held, version) = self.wait_for_version(books, at_least);
+        books = held;
         if books.ended {
             return None;
         }
         reply.numbers[0] = books.version;
+        let looked = Instant::now();
         if wish & flag::PULL != 0 {
             let rows = (wish & flag::ALL == 0).then_some(&message.next[..]);
             if !rows.is_none_or(|rows| books.owner.has_rows(rows)) {
@@ -158,14 +188,34 @@ impl<O: Owner> Shared<O> {
             }
             books.owner.read(rows, &mut reply.values);
         }
+        Waits { turn: turn + looked.elapsed(), version }.put(reply);
         Some(())
+    }
+
+    /// Waits until there is a version; the time that it took.
+    fn wait_for_version<'a>(
+        &self,
+        mut books: MutexGuard<'a, Books<O>>,
+        at_least: u64,
+    ) -> (MutexGuard<'a, Books<O>>, Duration) {
+        if books.version >= at_least || books.ended {
+            return (books, Duration::ZERO);
+        }
+        let start = Instant::now();
+        self.desk.rest();
+        while books.version < at_least && !books.ended {
+            books = self.changed.wait(books).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.desk.go_on();
+        (books, start.elapsed())
     }
 
     /// Follows the leader until the end of the job.
     fn obey(&self, leader: &mut Line, most: usize) -> Result<(), CommError> {
         let (mut message, mut reply) = (Message::default(), Message::default());
         loop {
-            leader.receive(&mut message, most)?;
+            let mut at_work = None;
+            leader.receive_telling(&mut message, most, &mut || at_work = Some(self.desk.work()))?;
             if message.kind == kind::END {
                 return Ok(());
             }
@@ -203,7 +253,7 @@ impl<O: Owner> Shared<O> {
             }
             kind::STORE => books.owner.store(&mut reply.values),
             kind::LOAD => books.owner.load(&message.values).then_some(())?,
-            kind::ACCOUNT => books.put_account(reply),
+            kind::ACCOUNT => books.put_account(&self.desk, reply),
             kind::LOG => {
                 let log = std::mem::take(&mut books.log);
                 log.iter().for_each(|applied| put_applied(&mut reply.rows, applied));

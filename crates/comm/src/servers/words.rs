@@ -140,7 +140,7 @@ pub(super) fn put_applied(rows: &mut Vec<u32>, applied: &Applied) {
 }
 
 /// The updates of a log.
-pub(super) fn read_log(mut rows: &[u32]) -> Option<Vec<Applied>> {
+pub(crate) fn read_log(mut rows: &[u32]) -> Option<Vec<Applied>> {
     let mut log = Vec::new();
     while let Some((count, rest)) = rows.split_first() {
         let length = (*count as usize).checked_mul(PUSH_WORDS)?;

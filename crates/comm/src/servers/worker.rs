@@ -1,6 +1,9 @@
 //! A worker: it asks the leader for shares, and servers for numbers.
 
+use std::time::Duration;
+
 use super::dealer::Share;
+use super::server::Waits;
 use super::words::{Reported, flag, kind, put_done, read_leases, words_of_text};
 use crate::error::{CommError, Loss};
 use crate::lines::{Line, Message, Words};
@@ -15,6 +18,16 @@ pub struct Worker {
     answers: Vec<Message>,
     heard: Message,
     most: usize,
+    waited: ServerWaits,
+}
+
+/// How long answers of servers took there, without their way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ServerWaits {
+    /// Until a server turned to what was asked, and had done it.
+    pub turn: Duration,
+    /// Until a server had the version that was asked for: waiting for other workers.
+    pub version: Duration,
 }
 
 /// What the leader wants of a worker.
@@ -71,7 +84,8 @@ impl Worker {
     /// A worker with its lines; messages have at most so many bytes.
     pub fn new(leader: Line, servers: Vec<Line>, most: usize) -> Self {
         let answers = servers.iter().map(|_| Message::default()).collect();
-        Self { leader, servers, answers, heard: Message::default(), most }
+        let waited = ServerWaits::default();
+        Self { leader, servers, answers, heard: Message::default(), most, waited }
     }
 
     /// How many servers there are.
@@ -181,6 +195,11 @@ impl Worker {
         (answer.numbers[0], &answer.values)
     }
 
+    /// How long all answers of servers took there so far: of several servers the slowest.
+    pub fn waited(&self) -> ServerWaits {
+        self.waited
+    }
+
     /// What was moved so far, on all lines.
     pub fn traffic(&self) -> Traffic {
         let mut all = Traffic::default();
@@ -201,6 +220,12 @@ impl Worker {
                 return Err(CommError::PeerLost { rank: line.peer(), why: Loss::Nonsense });
             }
         }
+        let most = |of: fn(Waits) -> Duration| {
+            self.answers.iter().map(|answer| of(Waits::read(answer))).max().unwrap_or_default()
+        };
+        let (turn, version) = (most(|own| own.turn), most(|own| own.version));
+        self.waited.turn = self.waited.turn.saturating_add(turn);
+        self.waited.version = self.waited.version.saturating_add(version);
         Ok(())
     }
 }

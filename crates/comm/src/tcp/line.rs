@@ -93,9 +93,15 @@ impl Wire for TcpLine {
         sent.map_err(|_| self.watch.why_closed(self.peer).error())
     }
 
-    fn receive(&mut self, into: &mut Message, most: usize) -> Result<(), CommError> {
+    fn receive(
+        &mut self,
+        into: &mut Message,
+        most: usize,
+        comes: &mut dyn FnMut(),
+    ) -> Result<(), CommError> {
         let mut bytes = [0; HEADER_BYTES + HEAD_BYTES];
         self.fill(&mut bytes)?;
+        comes();
         let (header, head) = bytes.split_first_chunk().expect("room for both");
         let head = parse(head.first_chunk().expect("room for both"));
         let (Ok(header), Some(head)) = (Header::parse(header), head) else {

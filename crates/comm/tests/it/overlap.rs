@@ -1,6 +1,7 @@
 //! Sums beside a backward pass.
 
-use std::time::Duration;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use trainwright_comm::{Algorithm, Buckets, CommError, Group, Order};
 
@@ -49,22 +50,24 @@ fn overlapped_sums_are_those_of_the_whole_vector() {
 #[test]
 fn time_beside_the_backward_pass_is_hidden_and_time_after_it_exposed() {
     let buckets = Buckets::new(&[10, 10], 0, 0);
-    let pause = Duration::from_millis(60);
     let mut group = Group::threads(1).remove(0);
-    let slow = |_: &mut Group, _: &mut [f32]| {
-        std::thread::sleep(pause);
+    let (mut took, (tell, hear)) = (Vec::new(), channel());
+    let sum = |_: &mut Group, _: &mut [f32]| {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(5) {}
+        took.push(start.elapsed());
+        tell.send(()).unwrap();
         Ok(())
     };
-    // The first bucket is added up while the backward pass takes as long; the second one after it.
+    // The backward pass lasts until the first bucket is added up; the second one comes after it.
     let (_, times) = group
-        .overlapped(&buckets, &mut [0.0; 20], slow, |unfinished| {
+        .overlapped(&buckets, &mut [0.0; 20], sum, |unfinished| {
             unfinished.finished_from(10);
-            std::thread::sleep(pause + pause / 2);
+            hear.recv().unwrap();
         })
         .unwrap();
-    assert!(times.hidden >= pause / 2, "{times:?}");
-    assert!(times.exposed >= pause / 2, "{times:?}");
-    assert!(times.exposed < pause + pause / 2, "{times:?}");
+    assert!(times.exposed >= took[1], "{times:?}, {took:?}");
+    assert!(times.hidden >= took[0], "{times:?}, {took:?}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub struct RankTimes {
     /// The same beside the backward pass.
     #[serde(default)]
     pub hidden_communication_s: f64,
-    /// Gradients that lay at a server before they were applied.
+    /// Waiting at servers: for their turn, and for their work.
     #[serde(default)]
     pub server_queue_s: f64,
     /// Clipping and the optimiser.
@@ -32,7 +32,7 @@ pub struct RankTimes {
     /// Reading and writing checkpoints.
     #[serde(default)]
     pub checkpoint_s: f64,
-    /// Waiting for rank 0, which evaluates, keeps or tells meanwhile.
+    /// Waiting for rank 0, which evaluates, keeps or tells meanwhile; on a server, for messages.
     #[serde(default)]
     pub idle_s: f64,
     /// Telling events, and writing what listeners want.
@@ -51,6 +51,10 @@ pub struct RankTimes {
     /// Messages that it sent.
     #[serde(default)]
     pub messages: u64,
+    /// Of a server: how long pushes lay there before it turned to them, all together. They wait
+    /// side by side and while it works, so that this is no part of its own time.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pushes_waited_s: f64,
     /// How many of its gradients were applied with a staleness of 0, 1, 2, ... updates; empty where
     /// ranks wait for each other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -74,6 +78,10 @@ impl RankTimes {
             + self.idle_s
             + self.telling_s
     }
+}
+
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
 
 /// What a rank does at a moment.

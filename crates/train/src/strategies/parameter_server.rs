@@ -6,11 +6,13 @@
 //! consistency; see `trainwright_comm`.
 //!
 //! `leading.rs` is the learner that the loop drives, `working.rs` what a worker does, `roles.rs` who
-//! is what, `recording.rs` and `replaying.rs` are for runs that can be computed again.
+//! is what, `restarting.rs` what becomes of a job whose server is lost; `recording.rs` and
+//! `replaying.rs` are for runs that can be computed again.
 
 mod leading;
 mod recording;
 mod replaying;
+mod restarting;
 mod roles;
 mod step_words;
 mod working;
@@ -37,6 +39,7 @@ use crate::learners::sparse::{SparseLearner, SparseSplits};
 use crate::train::{Listener, TrainOptions, run};
 use leading::ServedLearner;
 use replaying::ReplayedLearner;
+use restarting::{Next, Restarts};
 use roles::{Cast, Role, role_of};
 
 /// Most bytes of a message that are not numbers of the model.
@@ -62,21 +65,29 @@ pub(crate) fn train(
     on_event: Listener<'_>,
 ) -> Result<TrainOutcome, TrainError> {
     let (material, load_s) = Material::open(job, options.max_pixels)?;
-    let begins = JobSpec {
-        // The checkpoint has all that pretrained weights would be changed into.
-        weights: job.weights.clone().filter(|_| !goes_on(options.checkpoint.as_ref())),
-        ..job.clone()
-    };
-    match &material {
-        Material::Pictures(pictures) => {
-            let largest = largest_batch(job, pictures);
-            let inner = DenseLearner::new(&begins, pictures, largest)?;
-            lead(job, options, &material, inner, load_s, on_event)
-        }
-        Material::Sparse(splits) => {
-            let inner = SparseLearner::new(&begins, splits)?;
-            lead(job, options, &material, inner, load_s, on_event)
-        }
+    let mut again = Restarts::new(job, options);
+    let mut options = options.clone();
+    loop {
+        let begins = JobSpec {
+            // The checkpoint has all that pretrained weights would be changed into.
+            weights: job.weights.clone().filter(|_| !goes_on(options.checkpoint.as_ref())),
+            ..job.clone()
+        };
+        let outcome = match &material {
+            Material::Pictures(pictures) => {
+                let largest = largest_batch(job, pictures);
+                let inner = DenseLearner::new(&begins, pictures, largest)?;
+                lead(job, &options, &material, inner, load_s, on_event)
+            }
+            Material::Sparse(splits) => {
+                let inner = SparseLearner::new(&begins, splits)?;
+                lead(job, &options, &material, inner, load_s, on_event)
+            }
+        };
+        options = match again.after(outcome, on_event) {
+            Next::Over(outcome) => return outcome,
+            Next::Again(options) => options,
+        };
     }
 }
 
@@ -110,7 +121,10 @@ fn lead<L: Served>(
     }
     let lead = |lines: Vec<Option<Line>>, on_event: Listener<'_>| {
         let Cast { workers, servers, .. } = Cast::of_leader(job, lines);
-        let leader = Leader::new(workers, servers, rule_of(job), material.longest(job))?;
+        let mut leader = Leader::new(workers, servers, rule_of(job), material.longest(job))?;
+        // Reading data is no part of training, here as anywhere.
+        let came = leader.wait_for_all().map_err(TrainError::from);
+        came.map_err(|error| roles::explained(job, error, options))?;
         let mut learner = ServedLearner::new(job, inner, leader, options.record.as_deref())?;
         let outcome = run(job, options, &mut learner, load_s, on_event);
         // Whoever still works is sent home, whatever came of it.

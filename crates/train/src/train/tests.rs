@@ -52,7 +52,7 @@ fn kinds(events: &[TrainEvent]) -> String {
         TrainEvent::Diverged(_) => '!',
         TrainEvent::Stopped(_) => '.',
         TrainEvent::DamagedCheckpoint(_) => 'x',
-        TrainEvent::RankLost(_) => '-',
+        TrainEvent::RankLost(_) | TrainEvent::Restarted(_) => '-',
     };
     events.iter().map(kind).collect()
 }

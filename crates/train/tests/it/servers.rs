@@ -158,6 +158,36 @@ fn every_gradient_is_counted_with_its_staleness_and_bounded_ones_are_bounded() {
 }
 
 #[test]
+fn leader_workers_and_servers_account_for_their_time() {
+    let set = pictures(120, 28);
+    let keys = json!({ "network": "mlp", "optimizer": "adam", "epochs": 12 });
+    let job = job(set.path(), &keys);
+    for more in [
+        json!({ "consistency": "sync" }),
+        json!({ "consistency": "async" }),
+        json!({ "consistency": "bounded", "staleness": 2 }),
+    ] {
+        let found = done(&served(&job, 2, 2, &more));
+        for own in &found.ranks {
+            let covered = own.accounted_s() / own.wall_s;
+            // A busy machine takes the cores between two looks at the clock; a server's account
+            // is made of work and of what is left.
+            let least = if own.rank > 2 { 0.999 } else { 0.6 };
+            assert!((least..1.001).contains(&covered), "{more}, {covered}: {own:?}");
+        }
+        for worker in &found.ranks[1..3] {
+            assert!(worker.server_queue_s > 0.0 && worker.communication_s > 0.0, "{worker:?}");
+            assert!(worker.cpu_s.is_some_and(|cpu| cpu > 0.0), "{worker:?}");
+        }
+        for server in &found.ranks[3..] {
+            let times = [server.idle_s, server.communication_s, server.update_s];
+            assert!(times.iter().all(|time| *time > 0.0), "{server:?}");
+            assert_eq!(server.server_queue_s, 0.0, "a server does not wait at itself");
+        }
+    }
+}
+
+#[test]
 fn a_sparse_model_on_servers_learns_the_bits_of_one_device() {
     let set = sparse();
     for optimizer in ["sgd", "adagrad", "ftrl"] {

@@ -2,7 +2,9 @@
 
 use trainwright_report::terminal::TextTable;
 use trainwright_study::Scaling;
-use trainwright_train::{DivergedBy, Done, Ended, EpochEnd, RankLost, RankTimes, TrainEvent};
+use trainwright_train::{
+    DivergedBy, Done, Ended, EpochEnd, RankLost, RankTimes, Restarted, TrainEvent,
+};
 
 use crate::Trained;
 
@@ -21,6 +23,7 @@ pub fn train_event(event: &TrainEvent) -> Option<String> {
         }
         TrainEvent::Stopped(at) => format!("stopped after {} steps", at.steps),
         TrainEvent::RankLost(lost) => lost_line(lost),
+        TrainEvent::Restarted(again) => restarted_line(again),
     })
 }
 
@@ -57,6 +60,14 @@ fn lost_line(lost: &RankLost) -> String {
     format!("{}; going on with {left} after step {}", lost.why, lost.step)
 }
 
+fn restarted_line(again: &Restarted) -> String {
+    let from = match &again.checkpoint {
+        Some(path) => format!("going on from {}", path.display()),
+        None => "beginning again, for nothing was kept yet".to_owned(),
+    };
+    format!("{}; all ranks are started again, {from}", again.why)
+}
+
 /// How batch and rate followed the number of replicas, where that was chosen.
 fn scaling(done: &Done) -> String {
     match done.scaling {
@@ -88,6 +99,10 @@ fn done_line(done: &Done) -> String {
     )
 }
 
+/// Columns of the table of ranks, and which of them tells the time at servers.
+const COLUMNS: usize = 14;
+const AT_SERVERS: usize = 4;
+
 /// What each of several ranks did with its time; nothing for one.
 fn rank_table(ranks: &[RankTimes]) -> String {
     if ranks.len() < 2 {
@@ -98,6 +113,7 @@ fn rank_table(ranks: &[RankTimes]) -> String {
         "computed",
         "pictures",
         "waited",
+        "at servers",
         "exchanged",
         "hidden",
         "updated",
@@ -108,15 +124,23 @@ fn rank_table(ranks: &[RankTimes]) -> String {
         "received",
         "messages",
     ];
-    let mut table = TextTable::with_header(head);
+    // Only workers of servers wait at them.
+    let waits = ranks.iter().any(|own| own.server_queue_s > 0.0);
+    let shown = |at: &usize| waits || *at != AT_SERVERS;
+    let with_servers = |row: [String; COLUMNS]| {
+        let kept = row.into_iter().enumerate().filter(|(at, _)| shown(at));
+        kept.map(|(_, text)| text).collect::<Vec<_>>()
+    };
+    let mut table = TextTable::with_header(with_servers(head.map(str::to_owned)));
     for own in ranks {
         let seconds = |time: f64| format!("{time:.2} s");
         let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
-        table.row([
+        table.row(with_servers([
             own.rank.to_string(),
             seconds(own.compute_s),
             seconds(own.input_wait_s),
             seconds(own.barrier_wait_s),
+            seconds(own.server_queue_s),
             seconds(own.communication_s),
             seconds(own.hidden_communication_s),
             seconds(own.update_s),
@@ -126,7 +150,7 @@ fn rank_table(ranks: &[RankTimes]) -> String {
             megabytes(own.bytes_sent),
             megabytes(own.bytes_received),
             own.messages.to_string(),
-        ]);
+        ]));
     }
     let served = ranks.iter().filter(|own| !own.staleness.is_empty()).map(served_line);
     format!("\n{}{}", table.to_string().trim_end(), served.collect::<String>())
@@ -143,7 +167,7 @@ fn served_line(own: &RankTimes) -> String {
         updates.sum::<u64>() as f64 / applied.max(1) as f64,
         own.staleness.len() - 1,
         own.dropped,
-        own.server_queue_s,
+        own.pushes_waited_s,
     )
 }
 
@@ -173,10 +197,13 @@ mod tests {
             rank: 3,
             staleness: vec![2, 1, 0, 1],
             dropped: 5,
-            server_queue_s: 0.25,
+            pushes_waited_s: 0.25,
             ..RankTimes::default()
         };
-        let table = rank_table(&[RankTimes::default(), server]);
+        let table = rank_table(&[RankTimes::default(), server.clone()]);
+        assert!(!table.contains("at servers"), "nobody waited: {table}");
+        let worker = RankTimes { rank: 1, server_queue_s: 1.5, ..RankTimes::default() };
+        assert!(rank_table(&[worker, server]).contains("at servers"));
         assert!(
             table.ends_with(
                 "\nserver of rank 3: 4 gradients applied, staleness 1.00 in the mean and at most 3; \
@@ -184,6 +211,20 @@ mod tests {
             ),
             "{table}"
         );
+    }
+
+    #[test]
+    fn a_restart_is_told_with_the_checkpoint() {
+        let again = |checkpoint: Option<&str>| {
+            let why = "server 1: rank 3 is lost".to_owned();
+            let checkpoint = checkpoint.map(Into::into);
+            train_event(&TrainEvent::Restarted(Restarted { why, checkpoint, restarts: 1 })).unwrap()
+        };
+        assert_eq!(
+            again(Some("kept/step-4")),
+            "server 1: rank 3 is lost; all ranks are started again, going on from kept/step-4"
+        );
+        assert!(again(None).ends_with("beginning again, for nothing was kept yet"));
     }
 
     #[test]

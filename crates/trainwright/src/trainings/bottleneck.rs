@@ -70,13 +70,14 @@ pub(super) fn account(
     }
     let here = machine(Path::new("/"));
     let capacities = kept_capacities(&here);
+    let between = link(job, workers, capacities.as_ref());
     Some(TrainingAccount {
         training_s: done.time_s,
         steps: done.steps,
-        ranks: rank_accounts(job, &done.ranks),
+        ranks: rank_accounts(job, &done.ranks, done.time_s, between),
         threads: job.threads,
         pace: pace(job),
-        link: link(job, workers, capacities.as_ref()),
+        link: between,
         machine: before.until_now(here.cores, capacities.as_ref()),
     })
 }
@@ -105,37 +106,65 @@ fn link(job: &JobSpec, workers: Option<&Workers>, capacities: Option<&Capacities
     }
 }
 
-/// The accounts of those that compute: all ranks, or the workers of parameter servers. What their
-/// gradients waited for at the busiest server is part of the workers' exchange, and taken out of it.
-fn rank_accounts(job: &JobSpec, ranks: &[RankTimes]) -> Vec<RankAccount> {
+/// The accounts of those that compute: all ranks, or the workers of parameter servers, who also
+/// wait for servers where those do not tell it themselves.
+fn rank_accounts(
+    job: &JobSpec,
+    ranks: &[RankTimes],
+    training_s: f64,
+    between: Link,
+) -> Vec<RankAccount> {
     if job.strategy != Strategy::ParameterServer {
         return together(ranks);
     }
-    // Rank 0 leads, workers come after it, servers last.
-    let workers = job.workers as usize;
-    let (computing, servers) = ranks[1.min(ranks.len())..].split_at(workers.min(ranks.len() - 1));
-    let busiest = servers.iter().map(|own| own.server_queue_s + own.update_s).fold(0.0, f64::max);
-    let each = busiest / computing.len().max(1) as f64;
-    let worker = |own: &RankTimes| {
-        let mut account = rank_account(own);
-        let queued = each.min(account.communication_s);
-        account.server_queue_s += queued;
-        account.communication_s -= queued;
+    // Rank 0 leads, workers come after it, servers last; of workers some may be lost.
+    let first_server = 1 + job.workers as usize;
+    let (computing, servers): (Vec<_>, Vec<_>) =
+        ranks.iter().skip(1).partition(|own| own.rank < first_server);
+    let most =
+        |of: &dyn Fn(&RankTimes) -> f64| servers.iter().map(|own| of(own)).fold(0.0, f64::max);
+    let busy = (most(&|own| own.wall_s - own.idle_s) / training_s).clamp(0.0, 1.0);
+    let link_s = link_s(ranks, between);
+    // Where workers wait for all shares, they wait for the update of the step as well.
+    let updates = if pace(job) == Pace::Together { most(&|own| own.update_s) } else { 0.0 };
+    let apart = apart_s(ranks);
+    let worker = |own: &&RankTimes| {
+        let mut account = waiting_in_steps(own, apart);
+        let updates = updates.min(account.barrier_wait_s);
+        account.barrier_wait_s -= updates;
+        // What the link does not explain of an exchange is the servers' as far as they worked.
+        let served = busy * (account.communication_s - link_s).max(0.0);
+        account.communication_s -= served;
+        account.server_queue_s += updates + served;
         account
     };
     computing.iter().map(worker).collect()
 }
 
+/// The time that the link needs for what all ranks sent; none where it was not measured.
+fn link_s(ranks: &[RankTimes], between: Link) -> f64 {
+    let Link::Network { bytes_per_s, round_trip_s } = between else { return 0.0 };
+    let sent: u64 = ranks.iter().map(|own| own.bytes_sent).sum();
+    let messages = ranks.iter().map(|own| own.messages).max().unwrap_or(0);
+    let bytes = bytes_per_s.map_or(0.0, |speed| sent as f64 / speed);
+    bytes + round_trip_s.map_or(0.0, |trip| messages as f64 * trip)
+}
+
 /// The accounts of ranks that follow the first one's orders. Who waits for an order while the first
 /// is not busy with what is no part of training waits for it within a step.
 fn together(ranks: &[RankTimes]) -> Vec<RankAccount> {
-    let apart =
-        ranks.first().map_or(0.0, |own| own.evaluation_s + own.checkpoint_s + own.telling_s);
-    let rank = |own: &RankTimes| {
-        let waits = (own.idle_s - apart).max(0.0);
-        RankAccount { barrier_wait_s: own.barrier_wait_s + waits, ..rank_account(own) }
-    };
-    ranks.iter().map(rank).collect()
+    ranks.iter().map(|own| waiting_in_steps(own, apart_s(ranks))).collect()
+}
+
+/// What the first rank did that is no part of training.
+fn apart_s(ranks: &[RankTimes]) -> f64 {
+    ranks.first().map_or(0.0, |own| own.evaluation_s + own.checkpoint_s + own.telling_s)
+}
+
+/// The account of a rank, with the idle time that the first rank did not spend apart as waiting.
+fn waiting_in_steps(own: &RankTimes, apart_s: f64) -> RankAccount {
+    let waits = (own.idle_s - apart_s).max(0.0);
+    RankAccount { barrier_wait_s: own.barrier_wait_s + waits, ..rank_account(own) }
 }
 
 fn rank_account(own: &RankTimes) -> RankAccount {
@@ -178,27 +207,35 @@ mod tests {
     }
 
     #[test]
-    fn what_gradients_wait_for_at_a_server_is_the_servers() {
-        let servers = job(r#""strategy":"parameter-server","workers":2,"servers":1"#);
-        let rank = |rank, compute_s, communication_s, server_queue_s| RankTimes {
+    fn an_exchange_that_the_link_does_not_explain_is_the_servers_while_they_work() {
+        let servers = |consistency: &str| {
+            let keys = r#""strategy":"parameter-server","workers":2,"servers":1"#;
+            job(&format!(r#"{keys},"consistency":"{consistency}""#))
+        };
+        let worker = |rank, communication_s, bytes_sent| RankTimes {
             rank,
-            compute_s,
             communication_s,
-            server_queue_s,
+            bytes_sent,
+            barrier_wait_s: 0.75,
+            server_queue_s: 0.25,
             ..RankTimes::default()
         };
-        let ranks = [
-            rank(0, 0.0, 0.0, 0.0),
-            rank(1, 2.0, 5.0, 0.0),
-            rank(2, 2.0, 1.0, 0.0),
-            rank(3, 0.0, 0.0, 6.0),
-        ];
-        let found = rank_accounts(&servers, &ranks);
-        let told: Vec<_> =
-            found.iter().map(|own| (own.rank, own.communication_s, own.server_queue_s)).collect();
-        assert_eq!(told, [(1, 2.0, 3.0), (2, 0.0, 1.0)], "no more than the exchange took");
+        // Busy in half of a training of eight seconds.
+        let server =
+            RankTimes { rank: 3, wall_s: 9.0, idle_s: 5.0, update_s: 0.5, ..RankTimes::default() };
+        let ranks = [RankTimes::default(), worker(1, 5.0, 60), worker(2, 1.0, 40), server];
+        let between = Link::Network { bytes_per_s: Some(100.0), round_trip_s: None };
+        let told = |consistency| -> Vec<[f64; 3]> {
+            let found = rank_accounts(&servers(consistency), &ranks, 8.0, between);
+            let parts =
+                |own: &RankAccount| [own.communication_s, own.server_queue_s, own.barrier_wait_s];
+            found.iter().map(parts).collect()
+        };
+        assert_eq!(told("async"), [[3.0, 2.25, 0.75], [1.0, 0.25, 0.75]]);
+        assert_eq!(told("sync"), [[3.0, 2.75, 0.25], [1.0, 0.75, 0.25]], "updates are waited for");
         let device = job(r#""strategy":"one-device""#);
-        assert_eq!(rank_accounts(&device, &ranks[1..2])[0].communication_s, 5.0);
+        let alone = rank_accounts(&device, &ranks[1..2], 8.0, between);
+        assert_eq!(alone[0].communication_s, 5.0);
     }
 
     #[test]
@@ -208,7 +245,8 @@ mod tests {
         let barrier = |idle_s| {
             let second =
                 RankTimes { rank: 1, idle_s, barrier_wait_s: 0.25, ..RankTimes::default() };
-            rank_accounts(&mirrored, &[first.clone(), second])[1].barrier_wait_s
+            let ranks = [first.clone(), second];
+            rank_accounts(&mirrored, &ranks, 8.0, Link::Memory)[1].barrier_wait_s
         };
         assert_eq!([barrier(0.0), barrier(1.5), barrier(3.5)], [0.25, 0.25, 2.25]);
     }

@@ -163,7 +163,8 @@ impl Lines {
             TrainEvent::Step(_)
             | TrainEvent::Stopped(_)
             | TrainEvent::DamagedCheckpoint(_)
-            | TrainEvent::RankLost(_) => return Ok(()),
+            | TrainEvent::RankLost(_)
+            | TrainEvent::Restarted(_) => return Ok(()),
         };
         writeln!(self.file, "{line}")
             .map_err(|source| Error::Folder { path: self.path.clone(), source })

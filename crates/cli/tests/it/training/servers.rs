@@ -7,7 +7,7 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::program::{Lab, is_alive, send, until};
+use crate::program::{Lab, Running, is_alive, send, until};
 
 /// A job with everything that could differ between processes.
 const JOB: [&str; 9] =
@@ -133,22 +133,55 @@ fn a_killed_worker_is_absorbed_by_a_backup_and_named_without_one() {
     until("no process is left", || all.iter().all(|&own| !is_alive(own)));
 }
 
+/// Kills the second server of a training once something is kept, and again after each restart.
+fn kill_servers(lab: &Lab, training: &Running, times: usize) {
+    for restarts in 0..times {
+        let kept = || fs::read_dir(lab.path("kept")).is_ok_and(|folder| folder.count() > 0);
+        until("something is kept", kept);
+        let restarted = || lab.read("running.stdout").matches("\"restarted\"").count() == restarts;
+        until("it is started again", || restarted() && children(training.pid()).len() == 4);
+        send(children(training.pid())[3], Signal::SIGKILL);
+    }
+}
+
 #[test]
-fn a_killed_server_ends_the_job_which_goes_on_from_its_checkpoint_with_other_numbers() {
+fn a_killed_server_is_started_again_and_goes_on_from_its_checkpoint() {
     let lab = Lab::new();
-    let job = [&JOB[..], &["--epochs", "12"]].concat();
+    let job = [&JOB[..], &["--epochs", "12", "--json"]].concat();
+    let whole = events(&lab.expect(0, &job).stdout).pop().unwrap();
+    let keeping = ["--checkpoint", "kept", "--checkpoint-every", "2 steps"];
+    for consistency in ["sync", "async"] {
+        let lab = Lab::new();
+        let more = [&keeping[..], &["--consistency", consistency]].concat();
+        let mut training = lab.start(&[&job[..], &SERVERS, &more].concat());
+        kill_servers(&lab, &training, 1);
+        assert_eq!(training.end().code(), Some(0), "{}", lab.read("running.stderr"));
+        let told = events(&lab.read("running.stdout"));
+        let again: Vec<&Value> = told.iter().filter(|own| own["event"] == "restarted").collect();
+        assert_eq!(again.len(), 1, "{consistency}");
+        let why = again[0]["why"].as_str().unwrap();
+        assert!(why.starts_with("server 2: rank 4 is lost"), "{why}");
+        assert!(again[0]["checkpoint"].as_str().unwrap().contains("kept/step-"), "{}", again[0]);
+        let end = told.last().unwrap();
+        assert_eq!((&end["event"], &end["steps"]), (&"done".into(), &whole["steps"]));
+        if consistency == "sync" {
+            assert_eq!(end["parameters_hash"], whole["parameters_hash"]);
+        }
+    }
+}
+
+#[test]
+fn a_server_that_dies_again_and_again_ends_the_job_which_goes_on_with_other_numbers() {
+    let lab = Lab::new();
+    let job = [&JOB[..], &["--epochs", "40"]].concat();
     let whole = events(&lab.expect(0, &[&job[..], &["--json"]].concat()).stdout).pop().unwrap();
     let keeping = ["--checkpoint", "kept", "--checkpoint-every", "2 steps", "--resume", "--json"];
     let mut training = lab.start(&[&job[..], &SERVERS, &keeping].concat());
-    let kept = || fs::read_dir(lab.path("kept")).is_ok_and(|folder| folder.count() > 0);
-    until("something is kept", kept);
-    let all = children(training.pid());
-    send(all[3], Signal::SIGKILL);
+    kill_servers(&lab, &training, 4);
     assert!(training.ends_within(Duration::from_secs(12)), "the others wait for a dead server");
     assert_eq!(training.end().code(), Some(3));
     let told = lab.read("running.stderr");
     assert!(told.contains("server 2: rank 4 is lost") && told.contains("--resume"), "{told}");
-    until("no process is left", || all.iter().all(|&own| !is_alive(own)));
     let other = ["--strategy", "parameter-server", "--workers", "3", "--servers", "1"];
     let resumed = lab.expect(0, &[&job[..], &other, &keeping].concat()).stdout;
     let resumed = events(&resumed).pop().unwrap();

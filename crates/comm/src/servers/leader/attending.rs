@@ -30,6 +30,8 @@ pub(super) struct Floor {
     asking: Vec<bool>,
     pub(super) accounts: Vec<Option<Vec<u32>>>,
     pub(super) ending: bool,
+    /// Workers that were heard of.
+    came: Vec<bool>,
     ranks: Vec<usize>,
 }
 
@@ -56,6 +58,7 @@ impl Floor {
             asking: vec![false; workers.len()],
             accounts: workers.iter().map(|_| None).collect(),
             ending: false,
+            came: vec![false; workers.len()],
             ranks: workers.iter().map(Line::peer).collect(),
         }
     }
@@ -91,6 +94,11 @@ impl Floor {
         self.asking.iter().any(|asking| *asking)
     }
 
+    /// Whether a worker that lives has not come yet.
+    pub(super) fn is_waiting_for_workers(&self) -> bool {
+        (0..self.came.len()).any(|worker| !self.came[worker] && self.dealer.is_live(worker))
+    }
+
     fn next(&mut self, worker: usize, waited: bool) -> Option<Next> {
         if self.ending {
             return Some(Next::End);
@@ -108,6 +116,7 @@ impl Floor {
 
     /// Takes in what a worker says; none where it is nonsense.
     fn hear(&mut self, worker: usize, message: &Message) -> Option<()> {
+        self.came[worker] = true;
         match message.kind {
             kind::DONE => {
                 for done in read_done(message)? {

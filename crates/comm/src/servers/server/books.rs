@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use super::account::Running;
+use super::desk::Desk;
 use super::{Gradients, Owner, Push};
 use crate::lines::Message;
 use crate::servers::dealer::Share;
@@ -89,8 +90,8 @@ impl<O: Owner> Books<O> {
     }
 
     /// Tells the account; between two stretches what is held will never be applied.
-    pub(super) fn put_account(&self, reply: &mut Message) {
-        self.account.put(reply);
+    pub(super) fn put_account(&self, desk: &Desk, reply: &mut Message) {
+        self.account.put(desk.until_now(), reply);
         reply.numbers[2] += self.held.len() as u64;
     }
 

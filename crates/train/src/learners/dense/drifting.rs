@@ -62,8 +62,9 @@ impl DenseLearner<'_> {
         &mut self,
         stretch: Stretch<'_>,
     ) -> Result<Vec<StepResult>, TrainError> {
-        if let Exchange::Drifting(Drift { outer: Some(outer), .. }) = &mut self.exchange {
-            outer.start.copy_from_slice(&self.parameters);
+        let Self { exchange, parameters, account, .. } = self;
+        if let Exchange::Drifting(Drift { outer: Some(outer), .. }) = exchange {
+            account.timed(Activity::Update, || outer.start.copy_from_slice(parameters));
         }
         let mut own = Vec::with_capacity(stretch.steps.len());
         for (planned, chosen) in stretch.each() {
@@ -79,8 +80,7 @@ impl DenseLearner<'_> {
             if score.examples > 0 {
                 self.step_apart(planned, chosen.now.len());
             }
-            told.iter()
-                .for_each(|part| self.network.fold_statistics(&mut self.state, &part.statistics));
+            self.fold(&told);
         }
         let Self { ranks, account, .. } = self;
         let all = account.timed(Activity::BarrierWait, || ranks.gather_scores(&own))?;
@@ -93,9 +93,10 @@ impl DenseLearner<'_> {
 
     /// Changes this rank's copy by its own gradients.
     fn step_apart(&mut self, planned: PlannedStep, examples: usize) {
-        let Self { replica, ranks, summed, .. } = self;
+        let Self { replica, ranks, summed, account, .. } = self;
         let cut = replica.cut(examples, Look::No);
-        own_sum(&replica.nodes(&cut.of(ranks.place())), summed);
+        let nodes = replica.nodes(&cut.of(ranks.place()));
+        account.timed(Activity::Update, || own_sum(&nodes, summed));
         self.update_summed(planned.rate, Look::No);
     }
 

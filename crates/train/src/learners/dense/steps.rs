@@ -121,13 +121,20 @@ impl DenseLearner<'_> {
                 Exchange::Owned => self.update_piece(cut, (rate, look), beside)?,
                 _ => self.update_all(cut, rate, look)?,
             };
-            told.iter()
-                .for_each(|own| self.network.fold_statistics(&mut self.state, &own.statistics));
+            self.fold(&told);
             norms = squared
                 .map(|of_whole| look_at(&told, cut, of_whole))
                 .filter(|_| look == Look::AtNoise);
         }
         Ok(StepResult { score, norms })
+    }
+
+    /// Takes what micro-batches tell of the state into it, in their order.
+    pub(super) fn fold(&mut self, told: &[Told]) {
+        let Self { network, state, account, .. } = self;
+        account.timed(Activity::Update, || {
+            told.iter().for_each(|own| network.fold_statistics(state, &own.statistics));
+        });
     }
 
     /// Adds up the gradients of all, changes the parameters that this rank owns, and gets the
@@ -181,7 +188,7 @@ impl DenseLearner<'_> {
             account
                 .timed(Activity::Communication, || ranks.sum_everywhere(tree, &nodes, summed))?;
         } else {
-            own_sum(&nodes, summed);
+            account.timed(Activity::Update, || own_sum(&nodes, summed));
             account.timed(Activity::Communication, || ranks.sum_whole(sum, summed))?;
         }
         Ok(self.update_summed(rate, look))

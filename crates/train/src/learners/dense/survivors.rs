@@ -5,6 +5,8 @@
 //! stands at the end of a step whenever another is lost. It forms the group again, gives the others
 //! what it has, and makes the step again with them.
 
+use std::time::Instant;
+
 use trainwright_comm::CommError;
 
 use super::DenseLearner;
@@ -66,13 +68,14 @@ impl DenseLearner<'_> {
         if !(self.elastic && matches!(self.exchange, Exchange::Drifting(_))) {
             return;
         }
-        let memory = self.updater.optimizer().memory();
+        let (start, memory) = (Instant::now(), self.updater.optimizer().memory());
         self.snapshot = Some(Snapshot {
             parameters: self.parameters.to_vec(),
             state: self.state.clone(),
             slots: memory.slots.iter().map(|(_, values)| values.to_vec()).collect(),
             steps: memory.steps.map(|steps| *steps),
         });
+        self.account.spent(Activity::Update, start, start.elapsed());
     }
 
     /// Goes back to where the stretch began.

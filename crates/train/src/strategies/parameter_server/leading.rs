@@ -188,7 +188,9 @@ impl<L: Served> Learner for ServedLearner<'_, L> {
     }
 
     fn stretch(&mut self, stretch: Stretch<'_>) -> Result<StretchResult, TrainError> {
+        let handed = Instant::now();
         self.hand_out()?;
+        self.account.spent(Activity::Communication, handed, handed.elapsed());
         self.fresh = false;
         let (start, plans) = (Instant::now(), self.plans(&stretch));
         let first = stretch.steps.first().map_or(0, |planned| planned.step - 1);
@@ -272,9 +274,11 @@ impl<L: Served> Learner for ServedLearner<'_, L> {
             }
             let times = RankTimes {
                 rank: first_server + server,
-                wall_s: all[0].times.wall_s,
-                server_queue_s: account.queue.as_secs_f64(),
+                wall_s: account.wall.as_secs_f64(),
+                idle_s: account.idle.as_secs_f64(),
+                communication_s: account.communication().as_secs_f64(),
                 update_s: account.update.as_secs_f64(),
+                pushes_waited_s: account.queue.as_secs_f64(),
                 bytes_sent: account.sent,
                 bytes_received: account.received,
                 messages: account.messages,

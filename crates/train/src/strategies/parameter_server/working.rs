@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use trainwright_comm::{CommError, Done, Job, Pushed, WorkOrder, Worker};
+use trainwright_comm::{CommError, Done, Job, Pushed, ServerWaits, WorkOrder, Worker};
 use trainwright_networks::BatchScore;
 use trainwright_study::{Consistency, JobSpec};
 
@@ -58,14 +58,21 @@ impl<P: Pupil> Shift<'_, P> {
     fn work(&mut self, worker: &mut Worker) -> Result<(), TrainError> {
         let mut done = Vec::new();
         loop {
-            let asked = Instant::now();
+            let mut asked = Instant::now();
             let mut order = worker.report(&done)?;
             done.clear();
             while order == WorkOrder::Tell {
+                // Accounts are asked for when no step is under way.
+                self.account.spent(Activity::Idle, asked, asked.elapsed());
+                asked = Instant::now();
                 let text = self.told(worker);
                 order = worker.tell(&text)?;
             }
             let WorkOrder::Compute(jobs) = order else { return Ok(()) };
+            if self.stretch == 0 {
+                // Until the first share the leader may still wait for others.
+                (self.account, asked) = (Account::new(), Instant::now());
+            }
             let same = jobs.first().is_some_and(|job| job.stretch == self.stretch);
             // Between two stretches the leader scores or keeps.
             let waits = if same { Activity::BarrierWait } else { Activity::Idle };
@@ -83,9 +90,11 @@ impl<P: Pupil> Shift<'_, P> {
         for (at, (job, plan)) in jobs.iter().zip(&plans).enumerate() {
             self.order_for(plan.epoch);
             self.account.step(plan.step);
-            let from = Instant::now();
             if !pulled {
-                self.pupil.look_at(&work_of(self.job, &self.order.1, job, plan)?);
+                self.look_at(job, plan)?;
+            }
+            let (from, before) = (Instant::now(), worker.waited());
+            if !pulled {
                 worker.pull(job.version, self.pupil.wanted())?;
             }
             let versions: Vec<u64> =
@@ -93,7 +102,7 @@ impl<P: Pupil> Shift<'_, P> {
             for server in 0..worker.servers() {
                 self.pupil.take(server, worker.pulled(server).1)?;
             }
-            self.account.spent(Activity::Communication, from, from.elapsed());
+            self.exchanged(from, before, worker.waited());
             let score = self.learn(job, plan)?;
             let void = !score.loss_sum.is_finite();
             if !void {
@@ -113,12 +122,34 @@ impl<P: Pupil> Shift<'_, P> {
 
     fn learn(&mut self, job: &Job, plan: &StepWords) -> Result<BatchScore, TrainError> {
         let Self { pupil, account, order, .. } = self;
+        let had = account.before_computing();
         let (start, waited) = (Instant::now(), pupil.waited());
         let score = pupil.learn(&work_of(self.job, &order.1, job, plan)?)?;
         let input = pupil.waited() - waited;
+        let computed = start.elapsed().saturating_sub(input);
         account.spent(Activity::InputWait, start, input);
-        account.spent(Activity::Compute, start + input, start.elapsed().saturating_sub(input));
+        account.spent(Activity::Compute, start + input, computed);
+        account.after_computing(had, computed);
         Ok(score)
+    }
+
+    /// Finds out what a share needs of the servers.
+    fn look_at(&mut self, job: &Job, plan: &StepWords) -> Result<(), TrainError> {
+        let Self { pupil, account, order, .. } = self;
+        let work = work_of(self.job, &order.1, job, plan)?;
+        account.timed(Activity::Compute, || pupil.look_at(&work));
+        Ok(())
+    }
+
+    /// Counts an exchange with the servers: what they tell that it waited there, and the rest.
+    fn exchanged(&mut self, from: Instant, before: ServerWaits, after: ServerWaits) {
+        let all = from.elapsed();
+        let version = after.version.saturating_sub(before.version).min(all);
+        let turn = after.turn.saturating_sub(before.turn).min(all - version);
+        self.account.spent(Activity::BarrierWait, from, version);
+        self.account.spent(Activity::ServerQueue, from + version, turn);
+        let rest = all - version - turn;
+        self.account.spent(Activity::Communication, from + version + turn, rest);
     }
 
     /// Pushes the gradients of a share, and pulls for the next.
@@ -129,10 +160,10 @@ impl<P: Pupil> Shift<'_, P> {
         versions: &[u64],
         next: Option<(&Job, &StepWords)>,
     ) -> Result<(), TrainError> {
-        let from = Instant::now();
         if let Some((job, plan)) = next {
-            self.pupil.look_at(&work_of(self.job, &self.order.1, job, plan)?);
+            self.look_at(job, plan)?;
         }
+        let (from, before) = (Instant::now(), worker.waited());
         let pushes: Vec<Pushed<'_>> = versions
             .iter()
             .enumerate()
@@ -143,14 +174,16 @@ impl<P: Pupil> Shift<'_, P> {
             .collect();
         let then = next.map(|_| self.pupil.wanted());
         worker.push(job, (plan.rate, plan.leaves), &pushes, then)?;
-        self.account.spent(Activity::Communication, from, from.elapsed());
+        self.exchanged(from, before, worker.waited());
         Ok(())
     }
 
     fn order_for(&mut self, epoch: u32) {
         if self.order.0 != epoch {
             let seed = shuffle_seed(self.job, epoch);
-            self.order = (epoch, self.pupil.order(epoch, seed, &self.pool));
+            let Self { pupil, account, pool, .. } = self;
+            let order = account.timed(Activity::InputWait, || pupil.order(epoch, seed, pool));
+            self.order = (epoch, order);
         }
     }
 
