@@ -166,7 +166,13 @@ def one(program, problem, searcher, seed, trials):
     return {"curve": curve, "seconds": seconds, "total_s": time.perf_counter() - begun}
 
 
+def trials_of(problem, arguments):
+    """A recorded surface has few configurations, so that fewer trials tell searchers apart."""
+    return min(arguments.trials, 20) if problem.startswith("recorded-") else arguments.trials
+
+
 def run_all(arguments):
+    begun = time.monotonic()
     runs = arguments.folder / "runs"
     runs.mkdir(exist_ok=True)
     names = arguments.problems or list(catalogue.problems())
@@ -179,9 +185,12 @@ def run_all(arguments):
                 path = runs / f"{problem}.{searcher}.{seed}.json"
                 if searcher == "hebo" and seed >= arguments.slow_seeds:
                     continue
-                if not path.exists():
-                    found = one(arguments.program, problem, searcher, seed, arguments.trials)
-                    path.write_text(json.dumps(found))
+                if path.exists():
+                    continue
+                if time.monotonic() - begun > 60 * arguments.minutes:
+                    return
+                found = one(arguments.program, problem, searcher, seed, trials_of(problem, arguments))
+                path.write_text(json.dumps(found))
 
 
 def paired(program, ours, theirs):
@@ -253,13 +262,15 @@ def main():
     parser.add_argument("problems", nargs="*")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--slow-seeds", type=int, default=20, help="seeds of peers that take seconds a suggestion")
-    parser.add_argument("--trials", type=int, default=50)
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no run after so many minutes, and leave the summary")
     parser.add_argument("--searchers", help="only these, separated by commas")
     parser.add_argument("--summary", action="store_true", help="run nothing")
     arguments = parser.parse_args()
     if not arguments.summary:
         run_all(arguments)
-    summarise(arguments)
+    if math.isinf(arguments.minutes):
+        summarise(arguments)
 
 
 main()
