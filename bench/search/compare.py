@@ -6,12 +6,14 @@ value at the end by `trainwright stats wilcoxon`, and median suggestion times.
 """
 
 import argparse
+import importlib
 import json
 import math
 import pathlib
 import platform
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -51,8 +53,6 @@ def optuna_sampler(kind, seed):
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     if kind == "optuna-tpe":
         return optuna.samplers.TPESampler(seed=seed)
-    if kind == "optuna-tpe-multivariate":
-        return optuna.samplers.TPESampler(seed=seed, multivariate=True)
     return optuna.samplers.GPSampler(seed=seed)
 
 
@@ -120,22 +120,20 @@ def suggest_hebo(space, value, seed, trials):
     return values, seconds
 
 
-def peers():
-    found = ["optuna-tpe", "optuna-tpe-multivariate"]
-    try:
-        import torch
+PEERS = {"optuna-tpe": ["optuna"], "optuna-gp": ["optuna", "torch"], "hebo": ["hebo.optimizers.hebo"]}
 
-        torch.set_num_threads(1)
-        found.append("optuna-gp")
-    except ImportError:
-        pass
-    try:
-        import hebo.optimizers.hebo  # noqa: F401
 
-        found.append("hebo")
-    except Exception:
-        pass
-    return found
+def installed(searcher):
+    """Whether all that a searcher needs is there; slow to find out, so only for those asked for."""
+    try:
+        for module in PEERS.get(searcher, []):
+            importlib.import_module(module)
+    except Exception as reason:
+        print(f"{searcher} is left out: {reason}", file=sys.stderr)
+        return False
+    if searcher == "optuna-gp":
+        sys.modules["torch"].set_num_threads(1)
+    return True
 
 
 def one(program, problem, searcher, seed, trials):
@@ -176,9 +174,10 @@ def run_all(arguments):
     runs = arguments.folder / "runs"
     runs.mkdir(exist_ok=True)
     names = arguments.problems or list(catalogue.problems())
-    searchers = [f"trainwright-{own}" for own in OURS] + peers()
+    searchers = [f"trainwright-{own}" for own in OURS] + list(PEERS)
     if arguments.searchers:
         searchers = [own for own in searchers if own in arguments.searchers.split(",")]
+    searchers = [own for own in searchers if installed(own)]
     for seed in range(arguments.seeds):
         for problem in names:
             for searcher in searchers:
