@@ -272,4 +272,5 @@ def main():
         summarise(arguments)
 
 
-main()
+if __name__ == "__main__":
+    main()
