@@ -1,6 +1,9 @@
 """Replays every cloud method on recorded runs and keeps the summaries.
 
-usage: measure.py PROGRAM DATA RESULT SEEDS
+usage: measure.py PROGRAM DATA FOLDER SEEDS [MINUTES]
+
+Each replay is a file in FOLDER/runs, so that a measurement can be made in parts: after so many
+minutes no further one begins, and the next call goes on. FOLDER/result.json has all of them.
 """
 
 import csv
@@ -13,7 +16,8 @@ import sys
 import tempfile
 import time
 
-program, data, result, seeds = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+program, data, folder, seeds = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+minutes = float(sys.argv[5]) if len(sys.argv) > 5 else float("inf")
 METHODS = [
     "default", "cherrypick", "ernest", "paris", "arrow", "scout", "micky", "tuneful",
     "random", "coordinate-descent", "exhaustive",
@@ -65,24 +69,41 @@ def shuffled(path, folder):
     return out
 
 
+def kept(name, measured):
+    """What an earlier call has measured, or what this one measures now."""
+    path = os.path.join(folder, "runs", f"{name}.json")
+    if not os.path.exists(path):
+        if time.monotonic() - begun > 60 * minutes:
+            return None
+        own = measured()
+        with open(path, "w") as file:
+            json.dump(own, file)
+    with open(path) as file:
+        return json.load(file)
+
+
+begun = time.monotonic()
+os.makedirs(os.path.join(folder, "runs"), exist_ok=True)
 table = []
-with tempfile.TemporaryDirectory() as folder:
-    for setting in ["single", "multi"]:
+with tempfile.TemporaryDirectory() as place:
+    for setting in ["multi", "single"]:
         runs = os.path.join(data, f"scout_{setting}.csv")
+        misleading = shuffled(runs, place)
         for objective in ["time", "cost"]:
-            cases = [(method, "other groups", runs) for method in METHODS]
-            cases += [("default", "none", None), ("default", "shuffled", shuffled(runs, folder))]
-            for method, name, history in cases:
-                own = replay(runs, objective, method, history, seeds)
-                own = {"setting": setting, "objective": objective, "method": method,
-                       "history": name, **own}
-                table.append(own)
+            cases = [("default", "none", None), ("default", "other groups", runs), ("default", "shuffled", misleading)]
+            cases += [(method, "other groups", runs) for method in METHODS[1:]]
+            for method, history, table_of_history in cases:
+                name = f"{setting}-{objective}-{method}-{history.replace(' ', '-')}-{seeds}"
+                own = kept(name, lambda: replay(runs, objective, method, table_of_history, seeds))
+                if own is None:
+                    continue
+                table.append({"setting": setting, "objective": objective, "method": method, "history": history, **own})
                 five, ratio = own["n_to_5pct"], own["ratio_at_stop"]
-                print(f"{setting} {objective} {method:18} {name:12} n to 5 % "
+                print(f"{setting} {objective} {method:18} {history:12} n to 5 % "
                       f"{five['median']} / {five['p90']}, ratio {ratio['median']:.3f} / "
                       f"{ratio['p90']}, stops at {own['stopped_after']['median']} / "
                       f"{own['stopped_after']['p90']}, {own['seconds']} s", flush=True)
 machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count()}
-with open(result, "w") as file:
+with open(os.path.join(folder, "result.json"), "w") as file:
     json.dump({"seeds": seeds, "machine": machine, "table": table}, file, indent=1)
     file.write("\n")

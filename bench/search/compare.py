@@ -6,12 +6,14 @@ value at the end by `trainwright stats wilcoxon`, and median suggestion times.
 """
 
 import argparse
+import importlib
 import json
 import math
 import pathlib
 import platform
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -51,8 +53,6 @@ def optuna_sampler(kind, seed):
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     if kind == "optuna-tpe":
         return optuna.samplers.TPESampler(seed=seed)
-    if kind == "optuna-tpe-multivariate":
-        return optuna.samplers.TPESampler(seed=seed, multivariate=True)
     return optuna.samplers.GPSampler(seed=seed)
 
 
@@ -120,22 +120,20 @@ def suggest_hebo(space, value, seed, trials):
     return values, seconds
 
 
-def peers():
-    found = ["optuna-tpe", "optuna-tpe-multivariate"]
-    try:
-        import torch
+PEERS = {"optuna-tpe": ["optuna"], "optuna-gp": ["optuna", "torch"], "hebo": ["hebo.optimizers.hebo"]}
 
-        torch.set_num_threads(1)
-        found.append("optuna-gp")
-    except ImportError:
-        pass
-    try:
-        import hebo.optimizers.hebo  # noqa: F401
 
-        found.append("hebo")
-    except Exception:
-        pass
-    return found
+def installed(searcher):
+    """Whether all that a searcher needs is there; slow to find out, so only for those asked for."""
+    try:
+        for module in PEERS.get(searcher, []):
+            importlib.import_module(module)
+    except Exception as reason:
+        print(f"{searcher} is left out: {reason}", file=sys.stderr)
+        return False
+    if searcher == "optuna-gp":
+        sys.modules["torch"].set_num_threads(1)
+    return True
 
 
 def one(program, problem, searcher, seed, trials):
@@ -166,22 +164,32 @@ def one(program, problem, searcher, seed, trials):
     return {"curve": curve, "seconds": seconds, "total_s": time.perf_counter() - begun}
 
 
+def trials_of(problem, arguments):
+    """A recorded surface has few configurations, so that fewer trials tell searchers apart."""
+    return min(arguments.trials, 20) if problem.startswith("recorded-") else arguments.trials
+
+
 def run_all(arguments):
+    begun = time.monotonic()
     runs = arguments.folder / "runs"
     runs.mkdir(exist_ok=True)
     names = arguments.problems or list(catalogue.problems())
-    searchers = [f"trainwright-{own}" for own in OURS] + peers()
+    searchers = [f"trainwright-{own}" for own in OURS] + list(PEERS)
     if arguments.searchers:
         searchers = [own for own in searchers if own in arguments.searchers.split(",")]
+    searchers = [own for own in searchers if installed(own)]
     for seed in range(arguments.seeds):
         for problem in names:
             for searcher in searchers:
                 path = runs / f"{problem}.{searcher}.{seed}.json"
                 if searcher == "hebo" and seed >= arguments.slow_seeds:
                     continue
-                if not path.exists():
-                    found = one(arguments.program, problem, searcher, seed, arguments.trials)
-                    path.write_text(json.dumps(found))
+                if path.exists():
+                    continue
+                if time.monotonic() - begun > 60 * arguments.minutes:
+                    return
+                found = one(arguments.program, problem, searcher, seed, trials_of(problem, arguments))
+                path.write_text(json.dumps(found))
 
 
 def paired(program, ours, theirs):
@@ -253,13 +261,16 @@ def main():
     parser.add_argument("problems", nargs="*")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--slow-seeds", type=int, default=20, help="seeds of peers that take seconds a suggestion")
-    parser.add_argument("--trials", type=int, default=50)
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no run after so many minutes, and leave the summary")
     parser.add_argument("--searchers", help="only these, separated by commas")
     parser.add_argument("--summary", action="store_true", help="run nothing")
     arguments = parser.parse_args()
     if not arguments.summary:
         run_all(arguments)
-    summarise(arguments)
+    if math.isinf(arguments.minutes):
+        summarise(arguments)
 
 
-main()
+if __name__ == "__main__":
+    main()

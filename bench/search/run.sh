@@ -10,8 +10,11 @@ cargo build --release
 python=${PYTHON:-bench/.venv-search/bin/python}
 if [ -z "${PYTHON:-}" ]; then
   [ -x "$python" ] || python3 -m venv bench/.venv-search
-  "$python" -m pip install --quiet optuna scikit-learn scipy
+  "$python" -m pip install --quiet optuna scikit-learn scikit-optimize scipy
   "$python" -m pip install --quiet torch || true
-  "$python" -m pip install --quiet HEBO || true
+  # HEBO pins old versions of what it needs; newer ones do as well.
+  "$python" -m pip install --quiet pandas gpytorch pymoo catboost disjoint-set || true
+  "$python" -m pip install --quiet --no-deps HEBO || true
 fi
+"$python" bench/search/times.py target/release bench/search
 "$python" bench/search/compare.py target/release bench/search "$@"

@@ -5,3 +5,4 @@ pub(crate) mod front;
 pub(crate) mod importance;
 pub(crate) mod slices;
 pub(crate) mod trace;
+mod variance_split;

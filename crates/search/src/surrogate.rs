@@ -64,6 +64,8 @@ pub struct Surrogate {
     objective: Ensemble,
     /// Features of what was measured and keeps all limits, and of what is under way.
     good: Vec<Vec<f64>>,
+    /// What each model of the objective expects of the best of them.
+    bars: Vec<f64>,
     /// Models of the limited metrics with their limits.
     limits: Vec<(GaussianProcess, Limit)>,
     failures: Option<GaussianProcess>,
@@ -129,7 +131,8 @@ impl Surrogate {
             TrialCost::Equal => None,
             TrialCost::Seconds => log_seconds(space, &cells),
         };
-        Some(Self { scale, spread, objective, good, limits, failures, log_seconds })
+        let bars = objective.lowest(&good);
+        Some(Self { scale, spread, objective, good, bars, limits, failures, log_seconds })
     }
 
     /// The models of the scaled objective.
@@ -166,7 +169,7 @@ impl Surrogate {
 
     /// The expected improvement of the scaled objective over the best known one.
     pub fn improvements<P: AsRef<[f64]>>(&self, points: &[P]) -> Vec<f64> {
-        self.objective.expected_improvements(points, &self.good)
+        self.objective.improvements_below(points, &self.bars)
     }
 
     /// The chance of each point to keep all limits and not to fail.

@@ -8,7 +8,7 @@ mod summary;
 use serde::Serialize;
 use trainwright_random::Random;
 
-use super::advisor::{Advisor, Stop};
+use super::advisor::{Advisor, Outlook, Stop};
 use super::history::PastWorkload;
 use super::problem::{Problem, Told};
 pub use summary::{Quantiles, Summary, summary};
@@ -46,6 +46,10 @@ pub struct Replayed {
     /// Failed runs before the stop of which nobody knows how long they took; they are not in the
     /// search cost.
     pub unknown_spends: usize,
+    /// How far what was foretold at the stop lay from what was recorded: the mean over all
+    /// candidates that had not run, as a share of what was recorded. Absent where nothing was
+    /// foretold, or all had run.
+    pub prediction_error: Option<f64>,
 }
 
 /// One run of a replay.
@@ -75,12 +79,13 @@ pub fn replay(
     let record = Record { problem, workload };
     let optimum = record.optimum()?;
     let own_seed = seed_of(workload, seed);
-    let (mut told, mut stopped): (Vec<Told>, Option<(usize, Option<Stop>)>) = (Vec::new(), None);
+    let (mut told, mut stopped, mut error) = (Vec::new(), None, None);
     loop {
         let advice = advisor.advise(&told, own_seed);
         let best = problem.best(&told).map(|(_, value)| value);
         if stopped.is_none() && (advice.stop.is_some() || advice.next.is_none()) {
             stopped = Some((told.len(), advice.stop));
+            error = record.prediction_error(&advice.outlook);
         }
         let near = best.is_some_and(|best| best <= optimum * (1.0 + NEAR));
         match advice.next {
@@ -110,6 +115,7 @@ pub fn replay(
         n_to_10pct: reached(0.10),
         search_cost: spends.sum::<f64>() / optimum,
         unknown_spends: before.iter().filter(|own| own.elapsed_s.is_none()).count(),
+        prediction_error: error,
     })
 }
 
@@ -139,6 +145,15 @@ impl Record<'_> {
         let all = 0..self.problem.candidates().len();
         let accepted = all.filter_map(|at| self.problem.accepted(&self.run(at)));
         accepted.min_by(f64::total_cmp)
+    }
+
+    fn prediction_error(&self, outlook: &[Outlook]) -> Option<f64> {
+        let error = |own: &Outlook| {
+            let told = Some(self.run(own.candidate)).filter(|told| told.completed)?;
+            Some((own.expected / self.spend(&told)? - 1.0).abs())
+        };
+        let all: Vec<f64> = outlook.iter().filter_map(error).collect();
+        (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
     }
 
     fn spend(&self, told: &Told) -> Option<f64> {

@@ -99,11 +99,24 @@ impl Ensemble {
         points: &[P],
         known: &[Q],
     ) -> Vec<f64> {
+        self.improvements_below(points, &self.lowest(known))
+    }
+
+    /// The value that each member expects of the best of points.
+    pub(crate) fn lowest<P: AsRef<[f64]>>(&self, points: &[P]) -> Vec<f64> {
+        self.members.iter().map(|own| own.lowest(points)).collect()
+    }
+
+    /// How much below a bar of each member each point is expected to come.
+    pub(crate) fn improvements_below<P: AsRef<[f64]>>(
+        &self,
+        points: &[P],
+        bars: &[f64],
+    ) -> Vec<f64> {
         let mut sums = vec![0.0; points.len()];
-        for member in &self.members {
-            let best = member.lowest(known);
+        for (member, bar) in self.members.iter().zip(bars) {
             for (sum, own) in sums.iter_mut().zip(member.posteriors(points)) {
-                *sum += expected_improvement(own, best);
+                *sum += expected_improvement(own, *bar);
             }
         }
         sums.iter().map(|sum| sum / self.members.len() as f64).collect()

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use trainwright_random::Random;
+use trainwright_stats::Normal;
 use trainwright_study::{Configuration, Seed};
 
 use super::points::Points;
@@ -18,6 +19,8 @@ const DRAWN: usize = 24;
 /// Share of configurations that count as good, and the most of them.
 const GOOD_SHARE: f64 = 0.15;
 const MOST_GOOD: usize = 25;
+/// Deviation of the bump of a lone point, as a share of the range.
+const SPREAD: f64 = 0.2;
 /// Chance of a category that was seen, beside those that were not.
 const SAME_CATEGORY: f64 = 0.8;
 
@@ -128,10 +131,13 @@ impl Searcher for TreeParzen {
 /// A mixture of one bump at each point and a flat part.
 struct Density<'a> {
     points: &'a [Vec<f64>],
-    dimensions: Vec<Bump>,
+    /// How bumps look along each dimension.
+    bumps: Vec<Bump>,
+    /// One over the part of each point's bump that lies in the unit cube.
+    inside: Vec<f64>,
 }
 
-/// How a point's bump looks along one dimension.
+/// How a bump looks along one dimension.
 #[derive(Debug, Clone, Copy)]
 enum Bump {
     /// Normal with this deviation, cut off at the ends.
@@ -142,38 +148,35 @@ enum Bump {
 
 impl<'a> Density<'a> {
     fn new(points: &'a [Vec<f64>], distances: &[Distance], space: &Space) -> Self {
-        let width = distances.len() as f64;
-        let count = points.len() as f64;
-        // Scott's rule ("Multivariate Density Estimation", 1992); one more point of the whole
-        // unit interval, whose variance is 1/12, keeps few points from looking too sure.
-        let shrink = (count + 1.0).powf(-1.0 / (width + 4.0));
-        let deviation = |place: usize| {
-            let mean = points.iter().map(|own| own[place]).sum::<f64>() / count.max(1.0);
-            let squares: f64 = points.iter().map(|own| (own[place] - mean).powi(2)).sum();
-            ((squares + 1.0 / 12.0) / (count + 1.0)).sqrt() * shrink
-        };
-        let bump = |(place, distance): (usize, &Distance)| match distance {
-            Distance::Difference => {
-                let count = space.dimensions()[place].count();
-                // A bump is no narrower than a value is wide.
-                let least = count.map_or(0.01, |count| 0.5 / count as f64);
-                Bump::Normal(deviation(place).max(least))
-            }
-            Distance::Mismatch => {
-                let count = match space.dimensions().get(place) {
-                    Some(own) => own.count().unwrap_or(1),
-                    None => space.listed().map_or(1, |rows| rows.len() as u64),
-                };
-                Bump::Category(count as f64)
+        // Scott's rule ("Multivariate Density Estimation", 1992) for points of a known spread. That
+        // of the points themselves says too little: the good ones are two or three.
+        let shrink = (points.len().max(1) as f64).powf(-1.0 / (distances.len() as f64 + 4.0));
+        let bump = |(place, distance): (usize, &Distance)| {
+            let values = match space.dimensions().get(place) {
+                Some(own) => own.count(),
+                None => space.listed().map(|rows| rows.len() as u64),
+            };
+            match distance {
+                // Half the part of the interval that one of several values has is the least.
+                Distance::Difference => {
+                    let least = values.map_or(0.0, |values| 0.5 / values as f64);
+                    Bump::Normal((SPREAD * shrink).max(least))
+                }
+                Distance::Mismatch => Bump::Category(values.unwrap_or(1) as f64),
             }
         };
-        Self { points, dimensions: distances.iter().enumerate().map(bump).collect() }
+        let bumps: Vec<Bump> = distances.iter().enumerate().map(bump).collect();
+        let inside = |point: &Vec<f64>| -> f64 {
+            1.0 / point.iter().zip(&bumps).map(|(at, bump)| bump.inside(*at)).product::<f64>()
+        };
+        let inside = points.iter().map(inside).collect();
+        Self { points, bumps, inside }
     }
 
     fn draw(&self, random: &mut Random) -> Vec<f64> {
         let chosen = random.index(self.points.len() + 1);
         let Some(centre) = self.points.get(chosen) else {
-            return self.dimensions.iter().map(|_| random.unit()).collect();
+            return self.bumps.iter().map(|_| random.unit()).collect();
         };
         let part = |(own, bump): (&f64, &Bump)| match *bump {
             Bump::Category(_) if random.unit() < SAME_CATEGORY => *own,
@@ -185,22 +188,32 @@ impl<'a> Density<'a> {
                 }
             },
         };
-        centre.iter().zip(&self.dimensions).map(part).collect()
+        centre.iter().zip(&self.bumps).map(part).collect()
     }
 
     /// The logarithm of the density, as a share of the flat one.
     fn log_density(&self, at: &[f64]) -> f64 {
-        let bump = |centre: &Vec<f64>| -> f64 {
-            let parts = centre.iter().zip(at).zip(&self.dimensions);
-            parts.map(|((a, b), bump)| bump.density(*a, *b)).product()
+        let bump = |(centre, inside): (&Vec<f64>, &f64)| -> f64 {
+            let parts = centre.iter().zip(at).zip(&self.bumps);
+            inside * parts.map(|((a, b), bump)| bump.density(*a, *b)).product::<f64>()
         };
-        let sum: f64 = self.points.iter().map(bump).sum();
+        let sum: f64 = self.points.iter().zip(&self.inside).map(bump).sum();
         ((1.0 + sum) / (self.points.len() + 1) as f64).ln()
     }
 }
 
 impl Bump {
-    /// Density at `b` of the bump at `a`, beside the flat one.
+    /// The part of the bump at `at` that lies between the ends.
+    fn inside(self, at: f64) -> f64 {
+        match self {
+            Self::Normal(deviation) => {
+                1.0 - Normal.upper_tail(at / deviation) - Normal.upper_tail((1.0 - at) / deviation)
+            }
+            Self::Category(_) => 1.0,
+        }
+    }
+
+    /// Density at `b` of the bump at `a`, beside the flat one; what lies beyond the ends counts.
     fn density(self, a: f64, b: f64) -> f64 {
         match self {
             Self::Normal(deviation) => {
@@ -212,6 +225,50 @@ impl Bump {
                 let rest = (1.0 - SAME_CATEGORY) / count;
                 count * if same { SAME_CATEGORY + rest } else { rest }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trainwright_study::Study;
+
+    use super::*;
+
+    fn space() -> Space {
+        let text = "schema = 1\n[study]\nname = \"s\"\n\
+            [factors.a]\nrange = { from = 0.0, to = 1.0 }\n\
+            [factors.b]\nlevels = [\"x\", \"y\", \"z\"]\n[metrics.y]\n";
+        Space::of(&Study::from_text(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn densities_are_those_of_their_draws() {
+        let space = space();
+        let points = [vec![0.02, 0.1], vec![0.6, 0.9]];
+        let own = Density::new(&points, space.distances(), &space);
+        let mut random = Random::new(4);
+        let (columns, draws) = (20, 200_000);
+        let mut counts = vec![0.0; 3 * columns];
+        for _ in 0..draws {
+            let at = own.draw(&mut random);
+            let cell = (at[0] * columns as f64) as usize * 3 + (at[1] * 3.0) as usize;
+            counts[cell] += 1.0 / f64::from(draws);
+        }
+        for (cell, count) in counts.iter().enumerate() {
+            // The mean over a cell by its middle and the thirds beside it.
+            let at = |part: f64| {
+                let place = ((cell / 3) as f64 + part) / columns as f64;
+                own.log_density(&[place, ((cell % 3) as f64 + 0.5) / 3.0]).exp()
+            };
+            let mean = (at(1.0 / 6.0) + at(0.5) + at(5.0 / 6.0)) / 3.0;
+            let expected = mean / (3 * columns) as f64;
+            // Six standard errors of a share.
+            let error = 6.0 * (expected / f64::from(draws)).sqrt();
+            assert!(
+                (count - expected).abs() < error + 1e-3 * expected,
+                "{cell}: {count} {expected}"
+            );
         }
     }
 }

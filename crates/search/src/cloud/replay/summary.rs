@@ -23,6 +23,9 @@ pub struct Summary {
     pub stopped_after: Quantiles,
     /// What all runs before the stop took together, over the optimum.
     pub search_cost: Quantiles,
+    /// How far what was foretold at the stop lay from what was recorded, over the replays that
+    /// foretold something.
+    pub prediction_error: Quantiles,
 }
 
 /// The middle of some values and what nine in ten of them keep below; nothing where those never
@@ -57,6 +60,9 @@ pub fn summary(replays: &[Replayed]) -> Option<Summary> {
         within_10pct_at_stop: share(0.10),
         stopped_after: of(&|own| Some(own.stopped_after as f64)),
         search_cost: of(&|own| Some(own.search_cost)),
+        prediction_error: Quantiles::of(
+            replays.iter().map(|own| own.prediction_error).filter(Option::is_some).collect(),
+        ),
     })
 }
 

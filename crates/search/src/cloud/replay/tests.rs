@@ -66,6 +66,39 @@ fn measures_are_those_of_a_replay_done_by_hand() {
     assert!(!found.tried[1].completed);
 }
 
+/// Foretells 250 of everything.
+struct Flat;
+
+impl Advisor for Flat {
+    fn advise(&self, told: &[Told], _seed: u64) -> Advice {
+        let left = told.len()..9;
+        let outlook = left.map(|candidate| Outlook {
+            candidate,
+            expected: 250.0,
+            low: None,
+            high: None,
+            chance_accepted: None,
+        });
+        let stop = (told.len() >= 3).then_some(Stop::RunsSpent { runs: 3 });
+        let next = (told.len() < 9).then_some(told.len());
+        Advice { next, stop, outlook: outlook.collect(), ..Advice::default() }
+    }
+}
+
+#[test]
+fn the_error_of_what_was_foretold_counts_what_had_not_run_and_ended_well() {
+    let problem = problem(Objective::Time);
+    let mut own = workload("w", 1.0, 1.0);
+    own.runs[8] = Some(PastRun { elapsed_s: Some(1.0), completed: false, metrics: vec![] });
+    let found = replay(&problem, &own, &Flat, 1).unwrap();
+    // Left are 500, 250, 125, 500, 250: wrong by 0.5, 0, 1, 0.5 and 0.
+    assert!((found.prediction_error.unwrap() - 0.4).abs() < 1e-12);
+    let silent = replay(&problem, &own, &Fixed(vec![0, 1, 2], 3), 1).unwrap();
+    assert_eq!(silent.prediction_error, None);
+    let all = summary(&[found, silent]).unwrap();
+    assert!((all.prediction_error.median.unwrap() - 0.4).abs() < 1e-12);
+}
+
 #[test]
 fn a_failure_of_unknown_length_is_counted_and_not_guessed() {
     let problem = problem(Objective::Time);
