@@ -30,12 +30,17 @@ pub(crate) enum Part {
 impl Template {
     /// Reads a template; every text is one.
     pub fn parse(source: &str) -> Self {
+        Self::parse_with(source, |_| true)
+    }
+
+    /// Reads a template that has placeholders of some names only; other braces stay as they are.
+    pub fn parse_with(source: &str, is_name: impl Fn(&str) -> bool) -> Self {
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut rest = source;
         while let Some(open) = rest.find('{') {
             literal.push_str(&rest[..open]);
-            match placeholder(&rest[open..]) {
+            match placeholder(&rest[open..]).filter(|name| is_name(name)) {
                 Some(name) => {
                     if !literal.is_empty() {
                         parts.push(Part::Literal(std::mem::take(&mut literal)));

@@ -12,7 +12,9 @@ use trainwright_engine::{
     Engine, EngineEvent, LocalEngine, LocalPlace, Stop, TrialOrder, Which, outputs,
 };
 use trainwright_search::cloud::Candidate;
-use trainwright_study::{Configuration, Level, Outcome, PlannedTrial, Study, TrialRecord};
+use trainwright_study::{
+    Configuration, Level, Outcome, PlannedTrial, Study, Template, TrialRecord,
+};
 
 use super::search_file::OwnRun;
 use crate::{Error, Wish};
@@ -87,9 +89,13 @@ impl CloudJob<'_> {
             let message = format!("the command `{line}` does not use {{vm_type}}");
             return Err(Error::Request(message));
         }
-        let line = line
-            .replace("{vm_type}", &candidate.machine.vm_type)
-            .replace("{nodes}", &candidate.nodes.to_string());
+        let value = |name: &str| match name {
+            VM_TYPE => Some(candidate.machine.vm_type.clone()),
+            NODES => Some(candidate.nodes.to_string()),
+            _ => None,
+        };
+        let template = Template::parse_with(line, |name| value(name).is_some());
+        let line = template.shell_script(value).map_err(Error::Request)?;
         let cannot = |source| {
             Error::Request(format!("cannot write the script {}: {source}", script.display()))
         };
@@ -236,6 +242,21 @@ mod tests {
         let run = run(command(line), &|| Wish::GoOn).unwrap().unwrap();
         assert_eq!((run.elapsed_s, run.completed), (Some(300.0), true));
         assert_eq!(run.metrics, BTreeMap::from([("cpu".to_owned(), 7.0)]));
+    }
+
+    #[test]
+    fn the_name_of_a_machine_is_never_a_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = RunPlace {
+            folder: folder.path().to_owned(),
+            program: Path::new("/bin/false"),
+            wish: &|| Wish::GoOn,
+        };
+        let name = "x; echo '::metric {\"run\": 1}'";
+        let candidate = Candidate { machine: Machine::plain(name, 2.0, 4.0, 0.1), nodes: 3 };
+        let job = command("echo {vm_type} ${HOME} && test -n \"${HOME}\"");
+        let run = job.run(&place, 1, &candidate).unwrap().unwrap();
+        assert!(run.completed && run.metrics.is_empty(), "{run:?}");
     }
 
     #[test]
