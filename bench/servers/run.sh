@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Asynchronous parameter servers: sparse logistic regression, Trainwright against TensorFlow's
 # ParameterServerStrategy, interleaved.
-# bench/servers/run.sh [--rounds N] [--smoke]; 5 rounds unless told. --smoke shows that everything
+# bench/servers/run.sh [--rounds N] [--smoke] [--only SET:BATCH]; 5 rounds unless told. --smoke shows that everything
 # runs and learns alike; its result goes to target/bench-smoke/servers.json.
 # Installs TensorFlow into bench/.venv-servers unless PYTHON names an interpreter that has it.
 # BIN names a program to use instead of building one; HOLD a command that reserves the machine.

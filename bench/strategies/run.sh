@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Replicas against one device and against PyTorch's DistributedDataParallel with gloo, interleaved.
-# bench/strategies/run.sh [--rounds N] [--smoke]; 7 rounds unless told. --smoke shows that everything
+# bench/strategies/run.sh [--rounds N] [--smoke] [--more]; 7 rounds unless told. --smoke shows that everything
 # runs; its result goes to target/bench-smoke/strategies.json.
 # bench/strategies/run.sh many [RANKS...] counts what ranks send among 8, 16 and 32 in network
 # namespaces (needs root), without PyTorch.

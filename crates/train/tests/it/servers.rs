@@ -172,7 +172,7 @@ fn leader_workers_and_servers_account_for_their_time() {
             let covered = own.accounted_s() / own.wall_s;
             // A busy machine takes the cores between two looks at the clock; a server's account
             // is made of work and of what is left.
-            let least = if own.rank > 2 { 0.999 } else { 0.6 };
+            let least = if own.rank > 2 { 0.999 } else { 0.7 };
             assert!((least..1.001).contains(&covered), "{more}, {covered}: {own:?}");
         }
         for worker in &found.ranks[1..3] {

@@ -203,7 +203,7 @@ fn ranks_account_for_their_time_and_what_one_sends_others_receive() {
             let covered = own.accounted_s();
             // On an idle machine more than 95 %; a busy one takes the cores between two looks at
             // the clock.
-            assert!(covered > 0.5 * own.wall_s && covered <= own.wall_s, "{own:?}");
+            assert!(covered > 0.7 * own.wall_s && covered <= own.wall_s, "{own:?}");
             assert!(own.messages > 0 || replicas == 1);
         }
         assert!(done.ranks[0].evaluation_s > 0.0 && done.ranks[0].checkpoint_s == 0.0);

@@ -138,8 +138,16 @@ fn kill_servers(lab: &Lab, training: &Running, times: usize) {
     for restarts in 0..times {
         let kept = || fs::read_dir(lab.path("kept")).is_ok_and(|folder| folder.count() > 0);
         until("something is kept", kept);
-        let restarted = || lab.read("running.stdout").matches("\"restarted\"").count() == restarts;
-        until("it is started again", || restarted() && children(training.pid()).len() == 4);
+        until("it is started again and makes steps", || {
+            let told = events(&lab.read("running.stdout"));
+            let again = |own: &Value| own["event"] == "restarted";
+            told.iter().filter(|own| again(own)).count() == restarts
+                && told
+                    .iter()
+                    .rev()
+                    .find(|own| again(own) || own["event"] == "step")
+                    .is_some_and(|own| !again(own))
+        });
         send(children(training.pid())[3], Signal::SIGKILL);
     }
 }

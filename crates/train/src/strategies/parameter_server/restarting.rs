@@ -7,7 +7,7 @@ use trainwright_comm::CommError;
 use trainwright_study::JobSpec;
 
 use super::roles::{Role, role_of};
-use crate::checkpoints::CheckpointStart;
+use crate::checkpoints::{CheckpointStart, last_checkpoint};
 use crate::error::TrainError;
 use crate::events::{Flow, Restarted, TrainEvent, TrainOutcome};
 use crate::strategies::multi_worker::Workers;
@@ -41,15 +41,17 @@ impl<'a> Restarts<'a> {
         on_event: Listener<'_>,
     ) -> Next {
         let error = match outcome {
-            Err(error) if self.made < MOST_RESTARTS && self.is_lost_server(&error) => error,
+            Err(error) if self.made < MOST_RESTARTS && self.may_be_mended(&error) => error,
             outcome => return Next::Over(outcome),
         };
         let Some(again) = self.again() else { return Next::Over(Err(error)) };
-        let TrainError::LostRole { who, error: lost, checkpoint } = &error else {
-            return Next::Over(Err(error));
-        };
         self.made += 1;
-        let (why, checkpoint) = (format!("{who}: {lost}"), checkpoint.clone());
+        let why = match &error {
+            TrainError::LostRole { who, error, .. } => format!("{who}: {error}"),
+            other => other.to_string(),
+        };
+        let folder = again.checkpoint.as_ref().map(|own| own.folder.as_path());
+        let checkpoint = folder.and_then(last_checkpoint);
         let told = TrainEvent::Restarted(Restarted { why, checkpoint, restarts: self.made });
         match on_event(&told) {
             Flow::Continue => Next::Again(again),
@@ -57,12 +59,16 @@ impl<'a> Restarts<'a> {
         }
     }
 
-    fn is_lost_server(&self, error: &TrainError) -> bool {
-        let TrainError::LostRole { error, .. } = error else { return false };
-        match **error {
-            CommError::PeerLost { rank, .. } => {
-                rank > 0 && matches!(role_of(self.job, rank), Role::Server(_))
-            }
+    /// Whether a server was lost, or a rank on its way back from such a loss.
+    fn may_be_mended(&self, error: &TrainError) -> bool {
+        match error {
+            TrainError::WorkerEnded { .. } => self.made > 0,
+            TrainError::LostRole { error, .. } => match **error {
+                CommError::PeerLost { rank, .. } => {
+                    rank > 0 && matches!(role_of(self.job, rank), Role::Server(_))
+                }
+                _ => false,
+            },
             _ => false,
         }
     }
@@ -148,6 +154,12 @@ mod tests {
         }
         let next = restarts.after(lost(3), &mut |_| Flow::Continue);
         assert!(matches!(next, Next::Over(Err(TrainError::LostRole { .. }))));
+        let early = || Err(TrainError::WorkerEnded { status: "killed".to_owned() });
+        let mut restarts = Restarts::new(&job, &options);
+        let mut after = |outcome| restarts.after(outcome, &mut |_| Flow::Continue);
+        assert!(matches!(after(lost(4)), Next::Again(_)));
+        assert!(matches!(after(early()), Next::Again(_)), "one that dies on its way back");
+        assert!(!goes_on(&options, early()), "one that never came");
         let counts: Vec<_> = told.iter().map(|own| own["restarts"].as_u64().unwrap()).collect();
         assert_eq!(counts, [1, 2, 3]);
         assert_eq!(told[0]["event"], "restarted");
