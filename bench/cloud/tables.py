@@ -47,7 +47,8 @@ def of_method(method):
     rows = [row for row in result["table"] if row["method"] == method]
     order = sorted(rows, key=lambda row: (list(SETTINGS).index(row["setting"]), row["objective"] != "time"))
     lines = "".join(f"| {SETTINGS[row['setting']]}, {row['objective']} | {cells(row)} |\n" for row in order)
-    errors = [(row, row["prediction_error"]) for row in order if row["prediction_error"]["median"] is not None]
+    errors = [(row, row.get("prediction_error")) for row in order]
+    errors = [(row, own) for row, own in errors if own and own["median"] is not None]
     words = "; ".join(
         f"{SETTINGS[row['setting']].lower()}, {row['objective']}: {percent(own['median'])} / {percent(own['p90'])}"
         for row, own in errors

@@ -1,8 +1,8 @@
 """Best-so-far curves of searchers on the same problems, and how long a suggestion takes.
 
 Each run (problem, searcher, seed) is a file in runs/, so that a comparison can be made in parts and
-goes on where it stopped. The summary has medians over seeds, paired Wilcoxon tests of the best
-value at the end by `trainwright stats wilcoxon`, and median suggestion times.
+goes on where it stopped. The summary has medians over seeds and paired comparisons of the best
+value at the end by `trainwright compare`; times.py measures suggestion times.
 """
 
 import argparse
@@ -20,6 +20,12 @@ import time
 import problems as catalogue
 
 OURS = ["bayesian", "tpe", "random"]
+PAIRS = [
+    ("trainwright-bayesian", "optuna-gp"),
+    ("trainwright-bayesian", "optuna-tpe"),
+    ("trainwright-bayesian", "hebo"),
+    ("trainwright-tpe", "optuna-tpe"),
+]
 
 
 def suggest_ours(program, method, problem, space, value, seed, trials):
@@ -212,14 +218,13 @@ def summarise(arguments):
         problem, searcher, seed = path.name.removesuffix(".json").rsplit(".", 2)
         runs.setdefault(problem, {}).setdefault(searcher, {})[int(seed)] = json.loads(path.read_text())
     result = {"machine": platform.processor() or platform.machine(), "trials": arguments.trials, "problems": {}}
-    times = {}
     for problem, searchers in runs.items():
         lowest = min(min(run["curve"]) for own in searchers.values() for run in own.values())
         rows = {}
         for searcher, own in searchers.items():
             curves = [own[seed]["curve"] for seed in sorted(own)]
             at = lambda place: statistics.median(curve[place - 1] for curve in curves)
-            marks = [mark for mark in (10, 20, 30, 40, 50) if mark <= arguments.trials]
+            marks = [mark for mark in (10, 20, 30, 40, 50) if mark <= min(map(len, curves))]
             rows[searcher] = {
                 "seeds": len(curves),
                 "median_best": {str(mark): at(mark) for mark in marks},
@@ -227,31 +232,27 @@ def summarise(arguments):
                     str(mark): statistics.fmean(curve[mark - 1] - lowest for curve in curves) for mark in marks
                 },
             }
-            late = [s for run in own.values() for s in run["seconds"][-5:]]
-            times.setdefault(searcher, []).extend(late)
-        ours = searchers.get("trainwright-bayesian", {})
-        for searcher, own in searchers.items():
-            both = sorted(set(ours) & set(own))
-            if searcher == "trainwright-bayesian" or len(both) < 5:
+        for own, peer in PAIRS:
+            ours, theirs = searchers.get(own, {}), searchers.get(peer, {})
+            both = sorted(set(ours) & set(theirs))
+            if len(both) < 3:
                 continue
-            ends = lambda runs: [runs[seed]["curve"][-1] for seed in both]
-            wins = sum(a < b for a, b in zip(ends(ours), ends(own)))
-            losses = sum(a > b for a, b in zip(ends(ours), ends(own)))
-            rows[searcher]["against_bayesian"] = {"ours_better": wins, "ours_worse": losses, "seeds": len(both)}
-            rows[searcher]["compare"] = paired(arguments.program, ends(ours), ends(own))
+            ends = [[runs[seed]["curve"][-1] for seed in both] for runs in (ours, theirs)]
+            rows[peer].setdefault("against", {})[own] = {
+                "seeds": len(both),
+                "ours_better": sum(a < b for a, b in zip(*ends)),
+                "ours_worse": sum(a > b for a, b in zip(*ends)),
+                "compare": paired(arguments.program, *ends),
+            }
         result["problems"][problem] = rows
-    result["suggestion_s_at_the_end"] = {
-        searcher: {"median": statistics.median(own), "p90": sorted(own)[math.floor(0.9 * (len(own) - 1))]}
-        for searcher, own in times.items()
-    }
     (arguments.folder / "result.json").write_text(json.dumps(result, indent=1) + "\n")
     for problem, rows in result["problems"].items():
         print(problem)
         for searcher, own in sorted(rows.items(), key=lambda row: list(row[1]["mean_regret"].values())[-1]):
             print(f"  {searcher:28} {own['seeds']:3} seeds  best {list(own['median_best'].values())[-1]:.5g}"
-                  f"  mean regret {list(own['mean_regret'].values())[-1]:.4g}  {own.get('against_bayesian', '')}")
-    for searcher, own in result["suggestion_s_at_the_end"].items():
-        print(f"{searcher:28} {1000 * own['median']:.2f} ms a suggestion")
+                  f"  mean regret {list(own['mean_regret'].values())[-1]:.4g}")
+            for ours, words in own.get("against", {}).items():
+                print(f"    {ours}: better {words['ours_better']}, worse {words['ours_worse']} of {words['seeds']}")
 
 
 def main():

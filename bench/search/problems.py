@@ -221,6 +221,9 @@ def study(name, space):
             lines.append(f"range = {{ from = {own['low']}, to = {own['high']} }}")
         elif own["kind"] == "levels":
             lines.append("levels = [" + ", ".join(own["values"]) + "]")
+            # Peers see the numbers of levels; those of rates and sizes go by ratio.
+            if float(own["values"][0]) > 0 and float(own["values"][-1]) >= 8 * float(own["values"][0]):
+                lines.append('scale = "log"')
         else:
             lines.append("levels = [" + ", ".join(f'"{value}"' for value in own["values"]) + "]")
         if own.get("log"):

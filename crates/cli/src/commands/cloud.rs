@@ -7,11 +7,11 @@ use std::time::Duration;
 use anyhow::Context;
 use trainwright::clouds::{Limits, Method};
 use trainwright::{CloudJob, Error, OwnRun, RecommendRequest, ReplayRequest, Wish, terminal};
-use trainwright_study::Study;
 
 use crate::arguments::{
     CatalogArguments, CloudTellArguments, CloudVerb, RecommendArguments, ReplayArguments,
 };
+use crate::commands::load as load_study;
 use crate::interrupt::Interrupt;
 use crate::output::{show, tell};
 use crate::pages::{check_folder_of, now, write_file};
@@ -32,7 +32,7 @@ fn catalog(arguments: &CatalogArguments) -> anyhow::Result<u8> {
 }
 
 fn recommend(arguments: &RecommendArguments) -> anyhow::Result<u8> {
-    let study = arguments.study.as_deref().map(Study::load).transpose().map_err(Error::from)?;
+    let study = arguments.study.as_deref().map(load_study).transpose()?;
     let by_command = arguments.command.as_deref().map(|line| CloudJob::Command {
         line,
         timeout: arguments.timeout.as_ref().map(|own| Duration::from_secs_f64(own.seconds())),

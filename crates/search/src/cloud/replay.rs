@@ -79,7 +79,8 @@ pub fn replay(
     let record = Record { problem, workload };
     let optimum = record.optimum()?;
     let own_seed = seed_of(workload, seed);
-    let (mut told, mut stopped, mut error) = (Vec::new(), None, None);
+    let mut told: Vec<Told> = Vec::new();
+    let (mut stopped, mut error) = (None, None);
     loop {
         let advice = advisor.advise(&told, own_seed);
         let best = problem.best(&told).map(|(_, value)| value);
