@@ -130,9 +130,9 @@ fn faulty_tables_are_refused_by_line_and_column() {
          response",
     );
     refused(
-        "y,x\n1,2\nNA,3\nnull,4\n",
+        "y,x\n1,2\nNA,3\nnil,4\n",
         "y ~ x",
-        "the response `y` is not numeric: line 4 holds `null`; correct the cell or choose another \
+        "the response `y` is not numeric: line 4 holds `nil`; correct the cell or choose another \
          response",
     );
     refused(

@@ -290,7 +290,7 @@ mod tests {
         let text = "schema = 1\nstudy.name = \"s\"\ndesign.type = \"full\"\n\
             factors.vm_type.levels = [\"m.large\", \"m.xlarge\"]\nfactors.nodes.levels = [3, 5]\n\
             [run]\ncommand = [\"echo\", '::metric {\"elapsed_s\": {nodes}0, \"cpu\": 4}', \"{vm_type}\"]\n\
-            [metrics.elapsed_s]\nunit = \"s\"\n[metrics.cpu]\n";
+            [metrics.elapsed_s]\nunit = \"s\"\n[metrics.cpu]\n[analysis]\nresponse = \"elapsed_s\"\n";
         let study = Study::from_text(text).unwrap();
         let job = CloudJob::Study(&study);
         assert_eq!(job.vm_types().unwrap().unwrap(), ["m.large", "m.xlarge"]);
