@@ -95,7 +95,6 @@ fn search_part(study: &Study, results: &Results) -> Result<Option<SearchPart>, E
         trace: reply.trace,
         importances: reply.importances,
         slices: reply.slices,
-        contour: reply.contour,
     }))
 }
 

@@ -11,8 +11,7 @@ use crate::{EarlyStopRule, SearchMethod, SearchWeight, StartPoints};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchDraft {
-    /// How the next configuration is chosen; `bayesian` where absent.
-    #[serde(default)]
+    /// How the next configuration is chosen.
     pub method: SearchMethod,
     /// How much the search may cost; at least one limit.
     pub budget: SearchBudgetDraft,
