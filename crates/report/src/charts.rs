@@ -51,7 +51,7 @@ pub(crate) use rank_times::rank_times;
 pub(crate) use residuals::{MOST_POINTS, against_fitted, against_order};
 pub(crate) use resources::{channel, channels, timelines};
 pub(crate) use response_curve::{response_by_servers, response_curve};
-pub(crate) use search::{search_slice, search_trace};
+pub(crate) use search::{search_contour, search_slice, search_trace};
 pub(crate) use speed::speed;
 pub(crate) use timeline::timeline;
 

@@ -44,10 +44,11 @@ pub struct SearchConfirm {
 }
 
 /// How the next configuration is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SearchMethod {
     /// A Gaussian process learns from all trials; the most promising configuration is next.
+    #[default]
     Bayesian,
     /// What is likely among good configurations and unlikely among others.
     Tpe,

@@ -2,10 +2,10 @@
 //! and how many.
 //!
 //! `recorded.rs` reads tables of runs, `catalog.rs` lists of machines; `recommend.rs` keeps a
-//! search in a plain file, `replay.rs` plays methods against recorded runs.
+//! search in a plain file and runs the job of `job.rs`, `replay.rs` plays methods against recorded runs.
 
 pub(crate) mod catalog;
-pub(crate) mod command_run;
+pub(crate) mod job;
 pub(crate) mod recommend;
 pub(crate) mod recorded;
 pub(crate) mod replay;

@@ -17,6 +17,7 @@ pub mod terminal;
 mod trainings;
 
 pub use cloud::catalog::{Catalog, catalog};
+pub use cloud::job::CloudJob;
 pub use cloud::recommend::{Choice, RecommendRequest, Recommendation, cloud_recommend, cloud_tell};
 pub use cloud::replay::{CloudReplay, MethodReplay, ReplayRequest, cloud_page, cloud_replay};
 pub use cloud::search_file::OwnRun;

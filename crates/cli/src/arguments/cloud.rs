@@ -21,9 +21,12 @@ pub(crate) enum CloudVerb {
     #[command(after_help = "Examples:\n  \
         trainwright cloud recommend machines.json --nodes 1,2,4,8 --objective cost --max-time 2h\n  \
         trainwright cloud recommend fast.json --catalog examples/cloud/aws-us-east-1-2017.csv \
-        --objective time --command 'sh examples/cloud/job.sh {vm_type} {nodes}'\n\n\
-        The search is kept in the file: with --command it runs by itself; without, run what it \
-        says and tell the result with `trainwright cloud tell`.")]
+        --objective time --command 'sh examples/cloud/job.sh {vm_type} {nodes}'\n  \
+        trainwright cloud recommend small.json --catalog examples/cloud/aws-us-east-1-2017.csv \
+        --study examples/cloud/study.toml\n\n\
+        The search is kept in the file: with --command or --study it runs by itself, each run in a \
+        folder of its own; without, run what it says and tell the result with `trainwright cloud \
+        tell`. A metric elapsed_s counts as the time of a run, else its wall time does.")]
     Recommend(Box<RecommendArguments>),
     /// Tell a search what a run by hand gave, and hear what to run next.
     #[command(after_help = "Examples:\n  \
@@ -74,7 +77,7 @@ pub(crate) struct RecommendArguments {
     /// Catalogue [default: the small one that comes with the program].
     #[arg(long, value_name = "FILE")]
     pub catalog: Option<PathBuf>,
-    /// Numbers of nodes to choose from.
+    /// Numbers of nodes to choose from; those of the study with --study.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
     pub nodes: Vec<u32>,
     /// What shall be small.
@@ -95,8 +98,14 @@ pub(crate) struct RecommendArguments {
     /// Command line to run, with {vm_type} and {nodes} in it.
     #[arg(long, value_name = "COMMAND")]
     pub command: Option<String>,
-    /// The most runs by the command this time.
-    #[arg(long, value_name = "N", requires = "command")]
+    /// A run of the command that takes longer is ended and has failed.
+    #[arg(long, value_name = "TIME", requires = "command")]
+    pub timeout: Option<Span>,
+    /// Study whose command runs; its factors are vm_type and nodes.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "nodes"])]
+    pub study: Option<PathBuf>,
+    /// The most runs of the command or the study this time.
+    #[arg(long, value_name = "N")]
     pub max_runs: Option<usize>,
     /// Decides everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]

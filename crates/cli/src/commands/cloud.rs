@@ -1,13 +1,18 @@
 //! `trainwright cloud`: machines for a job, and methods that choose them.
 
 use std::collections::BTreeMap;
+use std::env;
+use std::time::Duration;
 
+use anyhow::Context;
 use trainwright::clouds::{Limits, Method};
-use trainwright::{Error, OwnRun, RecommendRequest, ReplayRequest, terminal};
+use trainwright::{CloudJob, Error, OwnRun, RecommendRequest, ReplayRequest, Wish, terminal};
 
 use crate::arguments::{
     CatalogArguments, CloudTellArguments, CloudVerb, RecommendArguments, ReplayArguments,
 };
+use crate::commands::load as load_study;
+use crate::interrupt::Interrupt;
 use crate::output::{show, tell};
 use crate::pages::{check_folder_of, now, write_file};
 
@@ -27,6 +32,13 @@ fn catalog(arguments: &CatalogArguments) -> anyhow::Result<u8> {
 }
 
 fn recommend(arguments: &RecommendArguments) -> anyhow::Result<u8> {
+    let study = arguments.study.as_deref().map(load_study).transpose()?;
+    let by_command = arguments.command.as_deref().map(|line| CloudJob::Command {
+        line,
+        timeout: arguments.timeout.as_ref().map(|own| Duration::from_secs_f64(own.seconds())),
+    });
+    let program = env::current_exe().context("cannot find this program's own file")?;
+    let interrupt = Interrupt::listen()?;
     let request = RecommendRequest {
         file: &arguments.file,
         catalog: arguments.catalog.as_deref(),
@@ -39,12 +51,15 @@ fn recommend(arguments: &RecommendArguments) -> anyhow::Result<u8> {
         history: arguments.history.as_deref(),
         method: arguments.method,
         seed: arguments.seed,
-        command: arguments.command.as_deref(),
+        job: study.as_ref().map(CloudJob::Study).or(by_command),
         most_runs: arguments.max_runs,
+        program: &program,
     };
-    let reply = trainwright::cloud_recommend(&request, &mut |run| tell(&terminal::cloud_run(run)))?;
+    let wish = || interrupt.wish();
+    let mut told = |run: &OwnRun| tell(&terminal::cloud_run(run));
+    let reply = trainwright::cloud_recommend(&request, &wish, &mut told)?;
     show("cloud-recommend", arguments.json, &reply, terminal::cloud_recommendation)?;
-    Ok(0)
+    Ok(if wish() == Wish::GoOn { 0 } else { 130 })
 }
 
 fn tell_run(arguments: &CloudTellArguments) -> anyhow::Result<u8> {

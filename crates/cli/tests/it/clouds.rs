@@ -8,7 +8,7 @@ use crate::program::Lab;
 
 fn example(lab: &Lab) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cloud");
-    for name in ["runs.csv", "job.sh", "aws-us-east-1-2017.csv"] {
+    for name in ["runs.csv", "job.sh", "aws-us-east-1-2017.csv", "study.toml"] {
         lab.write(name, std::fs::read(folder.join(name)).unwrap());
     }
 }
@@ -70,6 +70,22 @@ fn what_ran_is_kept_and_never_proposed_again() {
     let nodes = seen[0]["nodes"].to_string();
     let end = lab.expect(2, &[&told[..], &["--nodes", &nodes, "--time", "5"]].concat());
     end.says(&["was told before"]);
+}
+
+#[test]
+fn a_study_says_which_machines_and_what_runs_on_them() {
+    let lab = Lab::new();
+    example(&lab);
+    let words = ["cloud", "recommend", "s.json", "--catalog", "aws-us-east-1-2017.csv"];
+    let by_study = lab.json(&[&words[..], &["--study", "study.toml", "--json"]].concat());
+    assert_eq!(by_study["candidates"], 18);
+    assert!(by_study["stop"].is_object(), "{by_study:#}");
+    let count = by_study["runs"].as_array().unwrap().len();
+    assert!(lab.path(&format!("s.json.runs/{count:05}")).is_dir());
+    let unknown = lab.read("study.toml").replace("r4.large", "z9.large");
+    lab.write("unknown.toml", unknown);
+    let other = ["cloud", "recommend", "o.json", "--study", "unknown.toml"];
+    lab.expect(2, &other).says(&["is not in the catalogue"]);
 }
 
 #[test]

@@ -19,11 +19,7 @@ pub(crate) fn contours(
     marked: Option<(&SurfacePoint, &str)>,
 ) -> Option<Chart> {
     let grid = Grid { x: &own.x_values, y: &own.y_values, heights: &own.heights };
-    let heights = levels(&grid, LINES);
-    let (lowest, highest) = (*heights.first()?, *heights.last()?);
-    let lines = heights.iter().enumerate();
-    let mut series: Vec<Value> =
-        lines.map(|(index, &height)| height_line(&grid, height, series_colour(index))).collect();
+    let (mut series, [lowest, highest]) = height_lines(&grid)?;
     if let Some((point, what)) = marked {
         let at = [place(surface, &own.x, point), place(surface, &own.y, point)];
         let [x, y] = at.map(figure);
@@ -58,6 +54,14 @@ pub(crate) fn contours(
         ),
         height: 360,
     })
+}
+
+/// Lines of equal height over a grid; nothing where it is flat, else also the lowest and highest.
+pub(super) fn height_lines(grid: &Grid<'_>) -> Option<(Vec<Value>, [f64; 2])> {
+    let heights = levels(grid, LINES);
+    let ends = [*heights.first()?, *heights.last()?];
+    let lines = heights.iter().enumerate();
+    Some((lines.map(|(at, &height)| height_line(grid, height, series_colour(at))).collect(), ends))
 }
 
 /// All lines of one height.

@@ -1,10 +1,13 @@
 //! How a search came to its best, and its objective along a factor.
 
 use serde_json::{Value, json};
-use trainwright_search::Slice;
+use trainwright_search::{Contour, Slice};
+use trainwright_study::Level;
 
+use super::contours::height_lines;
 use super::response_curve::named;
 use super::{Chart, title, value_axis};
+use crate::contour::Grid;
 use crate::figure::{figure, for_chart};
 use crate::html::SearchPart;
 
@@ -53,14 +56,8 @@ pub(crate) fn search_slice(objective: &str, own: &Slice) -> Option<Chart> {
     let line = |pick: fn(&trainwright_search::SlicePoint) -> f64| -> Vec<(f64, f64)> {
         own.points.iter().enumerate().map(|(index, point)| (place(index), pick(point))).collect()
     };
-    // A range that spans more than two orders of magnitude was surely searched by ratio.
-    let by_ratio = numbers.as_ref().is_some_and(|numbers| {
-        let (low, high) = (numbers[0], numbers[numbers.len() - 1]);
-        low > 0.0 && high / low > 100.0
-    });
-    let axis: Value = if numbers.is_some() {
-        let kind = if by_ratio { "log" } else { "value" };
-        json!({ "type": kind, "name": own.factor, "scale": true })
+    let axis: Value = if let Some(numbers) = &numbers {
+        json!({ "type": axis_kind(numbers), "name": own.factor, "scale": true })
     } else {
         let names: Vec<String> = own.points.iter().map(|point| point.level.to_string()).collect();
         json!({ "type": "category", "name": own.factor, "data": names })
@@ -104,4 +101,43 @@ pub(crate) fn search_slice(objective: &str, own: &Slice) -> Option<Chart> {
         ),
         height: 280,
     })
+}
+
+/// Lines of equal objective over two numeric factors; none where a factor has categories, or the
+/// surface is flat.
+pub(crate) fn search_contour(objective: &str, own: &Contour) -> Option<Chart> {
+    let numbers = |levels: &[Level]| -> Option<Vec<f64>> {
+        levels.iter().map(Level::number).collect::<Option<_>>()
+    };
+    let (x, y) = (numbers(&own.across_levels)?, numbers(&own.up_levels)?);
+    let (series, [lowest, highest]) = height_lines(&Grid { x: &x, y: &y, heights: &own.means })?;
+    let axis = |name: &str, all: &[f64]| {
+        let [from, to] = [all[0], all[all.len() - 1]].map(for_chart);
+        json!({ "type": axis_kind(all), "name": name, "min": from, "max": to })
+    };
+    Some(Chart {
+        option: json!({
+            "title": title(&format!("{objective} by {} and {}", own.across, own.up)),
+            "legend": { "top": 24, "left": 0 },
+            "grid": { "top": 70 },
+            "xAxis": axis(&own.across, &x),
+            "yAxis": axis(&own.up, &y),
+            "series": series,
+        }),
+        summary: format!(
+            "Lines of equal {objective} over {} and {}, from {} to {}.",
+            own.across,
+            own.up,
+            figure(lowest),
+            figure(highest)
+        ),
+        height: 360,
+    })
+}
+
+/// The axis of ascending numbers: a range of more than two orders of magnitude was surely searched
+/// by ratio.
+fn axis_kind(numbers: &[f64]) -> &'static str {
+    let (low, high) = (numbers[0], numbers[numbers.len() - 1]);
+    if low > 0.0 && high / low > 100.0 { "log" } else { "value" }
 }

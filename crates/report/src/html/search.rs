@@ -1,9 +1,9 @@
 //! What a search found and learnt.
 
-use trainwright_search::{Importance, Slice, TracePoint};
+use trainwright_search::{Contour, Importance, Slice, TracePoint};
 
 use super::{paragraph, sentence};
-use crate::charts::{Charts, search_slice, search_trace};
+use crate::charts::{Charts, search_contour, search_slice, search_trace};
 use crate::table::{Cell, Sorting, Table};
 
 /// What the report of a search shows.
@@ -19,6 +19,8 @@ pub struct SearchPart {
     pub importances: Vec<Importance>,
     /// The objective along each factor.
     pub slices: Vec<Slice>,
+    /// The objective over the two factors that matter most.
+    pub contour: Option<Contour>,
 }
 
 /// Id, heading and what to look at.
@@ -65,6 +67,11 @@ pub(super) fn section(own: &SearchPart, charts: &mut Charts) -> String {
         out += &drawn.concat();
         out += "</div>\n";
     }
+    let contour = own.contour.as_ref().and_then(|over| search_contour(&own.objective, over));
+    if let Some(chart) = contour {
+        out += "<h3>Over the two factors that matter most, the others at the best</h3>\n";
+        out += &charts.place("search-contour", chart);
+    }
     out
 }
 
@@ -105,7 +112,29 @@ mod tests {
                     points: vec![SlicePoint { level: Level::Text("<b>".into()), ..point(1.0) }],
                 },
             ],
+            contour: Some(Contour {
+                across: "a".to_owned(),
+                up: "b".to_owned(),
+                across_levels: [1.0, 2.0].map(Level::Number).to_vec(),
+                up_levels: [1.0, 10.0, 1000.0].map(Level::Number).to_vec(),
+                means: vec![vec![1.0, 2.0], vec![2.0, 3.0], vec![3.0, 4.0]],
+            }),
         }
+    }
+
+    #[test]
+    fn a_contour_needs_numbers_on_both_sides() {
+        let mut charts = Charts::default();
+        let page = section(&part(), &mut charts);
+        assert!(
+            page.contains("search-contour") && page.contains("Lines of equal loss over a and b")
+        );
+        assert!(charts.script().contains(r#""type":"log""#), "a wide range is shown by ratio");
+        let mut named = part();
+        if let Some(own) = &mut named.contour {
+            own.across_levels[0] = Level::Text("x".into());
+        }
+        assert!(!section(&named, &mut Charts::default()).contains("search-contour"));
     }
 
     #[test]
@@ -121,8 +150,8 @@ mod tests {
     #[test]
     fn a_search_that_found_nothing_has_no_charts() {
         let mut charts = Charts::default();
-        let bare =
-            SearchPart { trace: Vec::new(), importances: Vec::new(), slices: Vec::new(), ..part() };
+        let (trace, importances, slices) = (Vec::new(), Vec::new(), Vec::new());
+        let bare = SearchPart { trace, importances, slices, contour: None, ..part() };
         assert!(!section(&bare, &mut charts).contains("data-chart"));
     }
 }

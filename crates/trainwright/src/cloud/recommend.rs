@@ -9,10 +9,10 @@ use trainwright_search::cloud::{
 };
 
 use super::catalog::catalog;
-use super::command_run::run_command;
+use super::job::{CloudJob, RunPlace};
 use super::recorded::Recorded;
 use super::search_file::{OwnRun, SearchFile};
-use crate::Error;
+use crate::{Error, Wish};
 
 /// What to search for; all but the file is kept from its first use on.
 #[derive(Debug, Clone)]
@@ -33,10 +33,12 @@ pub struct RecommendRequest<'a> {
     pub method: Method,
     /// Decides everything random.
     pub seed: u64,
-    /// Command line to run; without one the user runs by hand.
-    pub command: Option<&'a str>,
-    /// The most runs by command this time.
+    /// What to run; without it the user runs by hand.
+    pub job: Option<CloudJob<'a>>,
+    /// The most runs of the job this time.
     pub most_runs: Option<usize>,
+    /// This program itself.
+    pub program: &'a Path,
 }
 
 /// Which machines, how many, and why.
@@ -88,13 +90,14 @@ pub struct Choice {
 /// How many predictions an answer shows.
 const SHOWN: usize = 5;
 
-/// Goes on with a search, or begins one: runs the command until it is no longer worth it, or says
-/// what to run by hand.
+/// Goes on with a search, or begins one: runs the job until it is no longer worth it or the user
+/// wishes it to stop, or says what to run by hand. Runs have their folders in `<file>.runs`.
 ///
 /// # Errors
-/// Files that cannot be read or written, a faulty catalogue, or a command that cannot start.
+/// Files that cannot be read or written, a faulty catalogue, or a job that cannot start.
 pub fn cloud_recommend(
     request: &RecommendRequest<'_>,
+    wish: &dyn Fn() -> Wish,
     tell: &mut dyn FnMut(&OwnRun),
 ) -> Result<Recommendation, Error> {
     let mut search = match SearchFile::read(request.file)? {
@@ -103,21 +106,27 @@ pub fn cloud_recommend(
     };
     search.write(request.file)?;
     let session = Session::open(&search)?;
+    let mut folder = std::path::absolute(request.file).map_err(|source| {
+        Error::Request(format!("where is {}: {source}", request.file.display()))
+    })?;
+    folder.as_mut_os_string().push(".runs");
+    let place = RunPlace { folder, program: request.program, wish };
     let mut runs = 0;
     loop {
         let (told, advice) = session.advise(&search)?;
-        let enough = request.most_runs.is_some_and(|most| runs >= most);
-        match (request.command, advice.next) {
-            (Some(command), Some(next)) if advice.stop.is_none() && !enough => {
-                let run = run_command(command, &session.problem.candidates()[next])?;
-                tell(&run);
-                search.add(run)?;
-                // What was paid for is kept before the next is begun.
-                search.write(request.file)?;
-                runs += 1;
-            }
-            _ => return Ok(session.recommendation(&search, &told, &advice)),
-        }
+        let enough = request.most_runs.is_some_and(|most| runs >= most) || wish() != Wish::GoOn;
+        let next = advice.next.filter(|_| advice.stop.is_none() && !enough);
+        let number = search.runs.len() as u32 + 1;
+        let run = match request.job.zip(next) {
+            Some((job, next)) => job.run(&place, number, &session.problem.candidates()[next])?,
+            None => None,
+        };
+        let Some(run) = run else { return Ok(session.recommendation(&search, &told, &advice)) };
+        tell(&run);
+        search.add(run)?;
+        // What was paid for is kept before the next is begun.
+        search.write(request.file)?;
+        runs += 1;
     }
 }
 
@@ -138,14 +147,25 @@ pub fn cloud_tell(file: &Path, run: OwnRun) -> Result<Recommendation, Error> {
 }
 
 fn begin(request: &RecommendRequest<'_>) -> Result<SearchFile, Error> {
-    let mut nodes = request.nodes.to_vec();
+    let named = request.job.and_then(|own| own.nodes());
+    let mut nodes = named.unwrap_or_else(|| request.nodes.to_vec());
     nodes.sort_unstable();
     nodes.dedup();
     if nodes.is_empty() || nodes[0] == 0 {
         return Err(Error::Request("--nodes needs numbers of at least 1".to_owned()));
     }
     let method = request.method.name().to_owned();
-    let mut search = SearchFile::new(catalog(request.catalog)?, nodes, request.objective, method);
+    let mut machines = catalog(request.catalog)?;
+    if let Some(wanted) = request.job.map(|own| own.vm_types()).transpose()?.flatten() {
+        let there =
+            |own: &&String| machines.machines.iter().any(|machine| machine.vm_type == **own);
+        if let Some(unknown) = wanted.iter().find(|own| !there(own)) {
+            let message = format!("the study's machine `{unknown}` is not in the catalogue");
+            return Err(Error::Request(message));
+        }
+        machines.machines.retain(|own| wanted.contains(&own.vm_type));
+    }
+    let mut search = SearchFile::new(machines, nodes, request.objective, method);
     search.limits = request.limits;
     search.seed = request.seed;
     search.history = request.history.map(Path::to_owned);

@@ -95,6 +95,7 @@ fn search_part(study: &Study, results: &Results) -> Result<Option<SearchPart>, E
         trace: reply.trace,
         importances: reply.importances,
         slices: reply.slices,
+        contour: reply.contour,
     }))
 }
 

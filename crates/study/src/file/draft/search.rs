@@ -11,7 +11,8 @@ use crate::{EarlyStopRule, SearchMethod, SearchWeight, StartPoints};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchDraft {
-    /// How the next configuration is chosen.
+    /// How the next configuration is chosen; `bayesian` where absent.
+    #[serde(default)]
     pub method: SearchMethod,
     /// How much the search may cost; at least one limit.
     pub budget: SearchBudgetDraft,
