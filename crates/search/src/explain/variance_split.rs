@@ -4,8 +4,8 @@
 //! All parts are sums of squares over one set of points, an orthogonal array of strength 3 (Bush,
 //! "Orthogonal arrays of index unity", 1952) with a random place in each of its cells (Tang,
 //! "Orthogonal array-based Latin hypercubes", 1993). Over such points the parts of single
-//! coordinates are orthogonal to each other and to every pair, so that they never add up to more
-//! than the whole.
+//! coordinates are orthogonal to each other and to every pair, so that all of them and any one pair
+//! never add up to more than the whole. Pairs of other coordinates may share a little.
 
 use trainwright_random::Random;
 
