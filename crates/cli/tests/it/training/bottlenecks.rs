@@ -16,12 +16,13 @@ fn last_line(lab: &Lab, words: &str) -> Value {
 fn the_last_line_says_what_binds_with_most_of_the_time_accounted_for() {
     let lab = Lab::new();
     for strategy in ["one-device", "mirrored --replicas 2", "multi-worker --workers 2"] {
-        let done = last_line(&lab, &format!("--neurons 64 --epochs 2 --strategy {strategy}"));
+        // Steps of ten milliseconds, so that a busy machine rarely takes the core between two looks
+        // at the clock.
+        let job = "--neurons 512 --hidden-layers 2 --batch 256 --epochs 2";
+        let done = last_line(&lab, &format!("{job} --strategy {strategy}"));
         assert_eq!(done["event"], "done");
         let found = &done["bottleneck"];
-        // Steps of a millisecond, on a machine that runs other tests too: more is held to where
-        // steps are longer.
-        assert!(found["covered"].as_f64().unwrap() > 0.5, "{strategy}: {found:#}");
+        assert!(found["covered"].as_f64().unwrap() > 0.75, "{strategy}: {found:#}");
         assert!(!found["idealised"].as_array().unwrap().is_empty(), "{strategy}: {found:#}");
         assert!(found["step_s"].as_f64().unwrap() > 0.0, "{strategy}: {found:#}");
         // Between threads there is no network to blame.
