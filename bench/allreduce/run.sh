@@ -10,7 +10,6 @@ python=${PYTHON:-bench/.venv-allreduce/bin/python}
 if [ -z "${PYTHON:-}" ]; then
   [ -x "$python" ] || python3 -m venv bench/.venv-allreduce
   "$python" -c 'import torch, numpy' 2>/dev/null ||
-    "$python" -m pip install --quiet torch numpy --index-url https://download.pytorch.org/whl/cpu ||
     "$python" -m pip install --quiet torch numpy
 fi
 command -v mpicc >/dev/null || { echo "install Open MPI first: apt-get install openmpi-bin libopenmpi-dev" >&2; exit 1; }

@@ -16,7 +16,6 @@ python=${PYTHON:-bench/.venv-strategies/bin/python}
 if [ -z "${PYTHON:-}" ]; then
   [ -x "$python" ] || python3 -m venv bench/.venv-strategies
   "$python" -c 'import torch, numpy' 2>/dev/null ||
-    "$python" -m pip install --quiet torch numpy --index-url https://download.pytorch.org/whl/cpu ||
     "$python" -m pip install --quiet torch numpy
 fi
 mkdir -p target/bench-smoke

@@ -15,8 +15,7 @@ if [ -z "${PYTHON:-}" ]; then
   [ -x "$python" ] || python3 -m venv bench/.venv-training
   "$python" -c 'import torch, torchvision, tensorflow, jax, sklearn, vowpalwabbit' 2>/dev/null || {
     "$python" -m pip install --quiet tensorflow-cpu jax scikit-learn vowpalwabbit
-    "$python" -m pip install --quiet torch torchvision --index-url https://download.pytorch.org/whl/cpu ||
-      "$python" -m pip install --quiet torch torchvision
+    "$python" -m pip install --quiet torch torchvision
   }
 fi
 cargo build --release --quiet
