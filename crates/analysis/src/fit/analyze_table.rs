@@ -158,7 +158,7 @@ pub(crate) fn text_response(
         Some((row, value)) => {
             AnalysisError::TextResponse { name, line: table.line(row), value: value.clone() }
         }
-        None if cells.iter().flatten().all(|cell| is_missing(cell)) => {
+        None if cells.iter().flatten().all(is_missing) => {
             AnalysisError::TooFewRows { response: name, found: 0 }
         }
         None => AnalysisError::CategoricalResponse { name },
