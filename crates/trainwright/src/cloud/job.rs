@@ -289,7 +289,7 @@ mod tests {
     fn a_study_says_what_runs_on_which_machines() {
         let text = "schema = 1\nstudy.name = \"s\"\ndesign.type = \"full\"\n\
             factors.vm_type.levels = [\"m.large\", \"m.xlarge\"]\nfactors.nodes.levels = [3, 5]\n\
-            [run]\ncommand = [\"echo\", '::metric {\"elapsed_s\": {nodes}0, \"cpu\": 4}', \"{vm_type}\"]\n\
+            [run]\ncommand = [\"sh\", \"-c\", 'echo \"$1\"', \"{vm_type}\", '::metric {\"elapsed_s\": {nodes}0, \"cpu\": 4}']\n\
             [metrics.elapsed_s]\nunit = \"s\"\n[metrics.cpu]\n[analysis]\nresponse = \"elapsed_s\"\n";
         let study = Study::from_text(text).unwrap();
         let job = CloudJob::Study(&study);
