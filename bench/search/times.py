@@ -120,6 +120,7 @@ def main():
         "median_s": medians,
         "times_ours": {own: value / base for own, value in medians.items()},
     }
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "times.json").write_text(json.dumps(result, indent=1) + "\n")
     for own, value in medians.items():
         print(f"{own:24} {1000 * value:9.2f} ms, {value / base:7.2f} times our Gaussian process")
