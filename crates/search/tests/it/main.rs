@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
 
 mod contract;
+mod ernest_on_recorded_runs;
 mod explaining;
 mod functions;
 mod proposers;
