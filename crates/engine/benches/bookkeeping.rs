@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-use trainwright_engine::{Engine, EngineEvent, LocalEngine, LocalPlace, TrialOrder};
+use trainwright_engine::{Engine, EngineEvent, LocalEngine, LocalPlace, TrialOrder, TrialStart};
 use trainwright_probe::TreeSampler;
 use trainwright_study::{Configuration, Level, PlannedTrial, Study};
 
@@ -69,6 +69,7 @@ fn main() {
                 whole_plot: None,
             },
             slots: 1,
+            start: TrialStart::Anew,
         };
         let (begun, cpu) = (Instant::now(), processor_s());
         engine.submit(order).expect("the slot is free");

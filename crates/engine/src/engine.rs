@@ -21,7 +21,9 @@ use crate::{EngineError, MissingMetric};
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
-/// use trainwright_engine::{Engine, EngineEvent, LocalEngine, LocalPlace, TrialOrder};
+/// use trainwright_engine::{
+///     Engine, EngineEvent, LocalEngine, LocalPlace, TrialOrder, TrialStart,
+/// };
 /// use trainwright_study::{Configuration, Level, Outcome, PlannedTrial, Study};
 ///
 /// let text = r#"
@@ -50,6 +52,7 @@ use crate::{EngineError, MissingMetric};
 ///         whole_plot: None,
 ///     },
 ///     slots: 1,
+///     start: TrialStart::Anew,
 /// })?;
 /// let record = loop {
 ///     match engine.next_event(Duration::from_secs(1)) {
@@ -96,6 +99,18 @@ pub struct TrialOrder {
     pub trial: PlannedTrial,
     /// Slots that it takes while it is under way, at least 1.
     pub slots: u32,
+    /// Where it begins.
+    pub start: TrialStart,
+}
+
+/// Where a trial begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TrialStart {
+    /// At its beginning, whatever an earlier attempt left.
+    #[default]
+    Anew,
+    /// Where an earlier attempt was cut short; at its beginning where the engine has not kept it.
+    GoOn,
 }
 
 /// What happens to the trials of an engine.

@@ -6,6 +6,7 @@
 mod attempt;
 mod family;
 mod folder;
+mod going_on;
 mod leftovers;
 mod note;
 mod overlap;

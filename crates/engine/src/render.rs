@@ -80,6 +80,8 @@ const JOB: &str = "job.json";
 pub(crate) const METRICS: &str = "metrics.jsonl";
 /// The file that appears when a trial should end.
 pub(crate) const STOP_FILE: &str = "stop";
+/// The folder in which a trial that may go on keeps itself.
+pub(crate) const CHECKPOINT: &str = "checkpoint";
 /// Names the trial's folder to its process; leftovers are known by it.
 pub(crate) const FOLDER_VARIABLE: &str = "TRAINWRIGHT_DIR";
 
@@ -145,7 +147,12 @@ impl<'a> Names<'a> {
             ("TRAINWRIGHT_METRICS", self.path(METRICS)?),
             ("TRAINWRIGHT_STOP_FILE", self.path(STOP_FILE)?),
         ];
-        Ok(pairs.map(|(name, value)| (name.to_owned(), value)).into())
+        let mut all: BTreeMap<String, String> =
+            pairs.map(|(name, value)| (name.to_owned(), value)).into();
+        if self.study.trials_go_on() {
+            all.insert("TRAINWRIGHT_CHECKPOINT".to_owned(), self.path(CHECKPOINT)?);
+        }
+        Ok(all)
     }
 }
 

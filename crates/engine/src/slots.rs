@@ -79,6 +79,7 @@ mod tests {
     use trainwright_study::{Configuration, PlannedTrial, Study};
 
     use super::*;
+    use crate::TrialStart;
 
     fn order(number: u32, slots: u32) -> TrialOrder {
         let text = "schema = 1\n[study]\nname = \"s\"\n[factors.a]\nlevels = [1, 2]\n[metrics.y]\n";
@@ -91,7 +92,7 @@ mod tests {
             whole_plot: None,
             configuration: Configuration::new(Vec::new()),
         };
-        TrialOrder { study: Arc::new(Study::from_text(text).unwrap()), trial, slots }
+        TrialOrder { study: Arc::new(Study::from_text(text).unwrap()), trial, slots, start: TrialStart::Anew }
     }
 
     fn refusal(slots: &Slots<()>, number: u32, wanted: u32) -> String {

@@ -58,6 +58,8 @@ struct Curve {
     ended: bool,
     /// Rungs that it was judged at.
     judged: usize,
+    /// The rung at which it was cut short, by its number.
+    cut_at: Option<usize>,
 }
 
 impl Curve {
@@ -97,7 +99,79 @@ impl EarlyStopRule {
             steps.iter().zip(values).map(|(step, value)| (*step, self.goal.loss(*value))).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let judged = self.curves.get(&trial).map_or(0, |own| own.judged);
-        self.curves.insert(trial, Curve { points, ended: true, judged });
+        let cut_at = self.curves.get(&trial).and_then(|own| own.cut_at);
+        self.curves.insert(trial, Curve { points, ended: true, judged, cut_at });
+    }
+
+    /// Takes in that a trial was cut short some time before: at the last rung that it reached.
+    pub fn was_cut_short(&mut self, trial: u32) {
+        let Some((first, factor)) = self.rungs(trial) else { return };
+        let Some(curve) = self.curves.get_mut(&trial) else { return };
+        let Some(&(last, _)) = curve.points.last() else { return };
+        let reached = (0..).take_while(|number| rung(first, factor, *number) <= last).count();
+        curve.judged = reached;
+        curve.cut_at = reached.checked_sub(1);
+    }
+
+    /// The trial that was cut short and turns out to be among the best of its rung after all, since
+    /// others came that were worse: on the highest rung, the best.
+    ///
+    /// This is what promotes trials in Li and others, 2020, algorithm 2, but that all trials run to
+    /// their first rung at once.
+    pub fn promoted(&self) -> Option<u32> {
+        let mut best: Option<(usize, f64, u32)> = None;
+        for (&trial, curve) in &self.curves {
+            let (Some(number), Some((first, factor))) = (curve.cut_at, self.rungs(trial)) else {
+                continue;
+            };
+            let at = rung(first, factor, number);
+            let (Some(own), Some(standing)) = (curve.at(at), self.standing(trial, at, factor))
+            else {
+                continue;
+            };
+            let better = best.is_none_or(|(rung, loss, _)| {
+                number > rung || (number == rung && own < loss)
+            });
+            if own <= standing.bar && better {
+                best = Some((number, own, trial));
+            }
+        }
+        best.map(|(_, _, trial)| trial)
+    }
+
+    /// Takes in that a trial which was cut short goes on.
+    pub fn goes_on(&mut self, trial: u32) {
+        if let Some(curve) = self.curves.get_mut(&trial) {
+            curve.cut_at = None;
+            curve.ended = false;
+        }
+    }
+
+    /// The first rung of a trial and how far rungs are apart; nothing for a rule without rungs.
+    fn rungs(&self, trial: u32) -> Option<(f64, u32)> {
+        match self.rule {
+            CutBy::Median => None,
+            CutBy::Halving { factor } => Some((self.from, factor)),
+            CutBy::Hyperband { factor } => {
+                let later = f64::from(factor).powi(bracket(trial, factor) as i32);
+                Some((self.from * later, factor))
+            }
+        }
+    }
+
+    /// How those of a trial's set that reached a rung stand there; nothing where they are too few
+    /// to have a best part.
+    fn standing(&self, trial: u32, at: f64, factor: u32) -> Option<Standing> {
+        let beside = |other: u32| match self.rule {
+            CutBy::Hyperband { factor } => bracket(other, factor) == bracket(trial, factor),
+            _ => true,
+        };
+        let reached = self.curves.iter().filter(|(other, _)| beside(**other));
+        let mut losses: Vec<f64> = reached.filter_map(|(_, curve)| curve.at(at)).collect();
+        losses.sort_by(f64::total_cmp);
+        let kept = losses.len() / factor as usize;
+        let bar = *losses.get(kept.checked_sub(1)?)?;
+        Some(Standing { kept, of: losses.len(), bar })
     }
 
     /// Takes in a value that a running trial reports, and judges the trial.
@@ -109,14 +183,7 @@ impl EarlyStopRule {
         }
         match self.rule {
             CutBy::Median => self.by_median(trial, step),
-            CutBy::Halving { factor } => self.by_rungs(trial, step, self.from, factor, |_| true),
-            CutBy::Hyperband { factor } => {
-                let bracket = bracket(trial, factor);
-                let first = self.from * f64::from(factor).powi(bracket as i32);
-                self.by_rungs(trial, step, first, factor, move |other| {
-                    self::bracket(other, factor) == bracket
-                })
-            }
+            CutBy::Halving { .. } | CutBy::Hyperband { .. } => self.by_rungs(trial, step),
         }
     }
 
@@ -144,47 +211,48 @@ impl EarlyStopRule {
         ))
     }
 
-    fn by_rungs(
-        &mut self,
-        trial: u32,
-        step: f64,
-        first: f64,
-        factor: u32,
-        beside: impl Fn(u32) -> bool,
-    ) -> Course {
-        let rung = |number: usize| first * f64::from(factor).powi(number as i32);
+    fn by_rungs(&mut self, trial: u32, step: f64) -> Course {
+        let Some((first, factor)) = self.rungs(trial) else { return Course::GoOn };
         loop {
-            let Some(curve) = self.curves.get(&trial) else { return Course::GoOn };
+            let Some(curve) = self.curves.get_mut(&trial) else { return Course::GoOn };
             let number = curve.judged;
-            let at = rung(number);
+            let at = rung(first, factor, number);
             if step < at {
                 return Course::GoOn;
             }
-            if let Some(curve) = self.curves.get_mut(&trial) {
-                curve.judged += 1;
-            }
-            let Some(own) = self.curves.get(&trial).and_then(|curve| curve.at(at)) else {
+            curve.judged += 1;
+            let Some(own) = curve.at(at) else { continue };
+            // With fewer than the factor there is no best part to speak of.
+            let Some(Standing { kept, of, bar }) = self.standing(trial, at, factor) else {
                 continue;
             };
-            let reached = self.curves.iter().filter(|(other, _)| beside(**other));
-            let mut losses: Vec<f64> = reached.filter_map(|(_, curve)| curve.at(at)).collect();
-            // With fewer there is no best part to speak of.
-            if losses.len() < factor as usize {
-                continue;
-            }
-            losses.sort_by(f64::total_cmp);
-            let kept = losses.len() / factor as usize;
-            let bar = losses[kept - 1];
             if own > bar {
+                if let Some(curve) = self.curves.get_mut(&trial) {
+                    curve.cut_at = Some(number);
+                }
                 let (own, bar) = (self.goal.value(own), self.goal.value(bar));
                 return Course::CutShort(format!(
-                    "at step {at} its {} was {own}; the best {kept} of {} had {bar} or better",
+                    "at step {at} its {} was {own}; the best {kept} of {of} had {bar} or better",
                     self.goal.metric,
-                    losses.len()
                 ));
             }
         }
     }
+}
+
+/// The best part of the trials that reached a rung.
+struct Standing {
+    /// How many it has.
+    kept: usize,
+    /// How many reached the rung.
+    of: usize,
+    /// The worst loss in it.
+    bar: f64,
+}
+
+/// The step of a rung, by its number from 0.
+fn rung(first: f64, factor: u32, number: usize) -> f64 {
+    first * f64::from(factor).powi(number as i32)
 }
 
 /// The set of rungs of a trial: early ones for many trials, later ones for fewer.
@@ -257,6 +325,50 @@ mod tests {
             ends.map(|(_, length)| *length).min().unwrap()
         };
         assert_eq!((first_end(0), first_end(1)), (1, 3));
+    }
+
+    #[test]
+    fn a_trial_that_was_cut_short_goes_on_when_worse_ones_have_come() {
+        let mut own = rule(CutBy::Halving { factor: 3 });
+        let levels = [3.0, 2.0, 5.0, 4.0];
+        assert_eq!(lengths(&mut own, &levels, 27), [27, 27, 1, 1]);
+        assert_eq!(own.promoted(), None, "the best one of four is the second");
+        // With eight at the first rung two go on: the second and the first, both through already.
+        for (trial, level) in [(5, 6.0), (6, 7.0), (7, 8.0), (8, 9.0)] {
+            assert_ne!(own.hear(trial, 1.0, level), Course::GoOn);
+            own.learn(trial, &[1.0], &[level]);
+        }
+        assert_eq!(own.promoted(), None);
+        // With nine it is three: of those cut short the fourth is the best.
+        assert_ne!(own.hear(9, 1.0, 10.0), Course::GoOn);
+        assert_eq!(own.promoted(), Some(4));
+        own.goes_on(4);
+        assert_eq!(own.promoted(), None);
+        assert_eq!(own.hear(4, 2.0, 4.9), Course::GoOn, "it was judged at the first rung");
+        let Course::CutShort(reason) = own.hear(4, 3.0, 4.8) else { panic!("others had less") };
+        assert!(reason.starts_with("at step 3 its loss was 4.8"), "{reason}");
+    }
+
+    #[test]
+    fn what_was_cut_short_by_an_earlier_run_is_known_by_its_curve() {
+        let (mut whole, mut again) =
+            (rule(CutBy::Hyperband { factor: 2 }), rule(CutBy::Hyperband { factor: 2 }));
+        let level = |trial: u32| f64::from(trial * 7 % 11);
+        let mut promoted = Vec::new();
+        for trial in 1..=40 {
+            let steps: Vec<f64> = (1..=16).map(f64::from).collect();
+            let cut = steps.iter().position(|at| whole.hear(trial, *at, level(trial)) != Course::GoOn);
+            let steps = &steps[..cut.map_or(16, |place| place + 1)];
+            let losses = vec![level(trial); steps.len()];
+            whole.learn(trial, steps, &losses);
+            again.learn(trial, steps, &losses);
+            if cut.is_some() {
+                again.was_cut_short(trial);
+            }
+            assert_eq!(whole.promoted(), again.promoted(), "after {trial} trials");
+            promoted.extend(whole.promoted());
+        }
+        assert!(!promoted.is_empty(), "some had their second chance");
     }
 
     #[test]

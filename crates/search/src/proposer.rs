@@ -8,7 +8,7 @@ use crate::Course;
 
 /// Says which trials run, and hears what came of them.
 ///
-/// No number is proposed twice. What is proposed depends on what was asked and told before and on
+/// No number is proposed twice, but for a trial that was cut short and goes on. What is proposed depends on what was asked and told before and on
 /// nothing else: the same questions get the same answers.
 pub trait Proposer {
     /// What to run next, this long after the beginning.
@@ -49,6 +49,8 @@ impl<P: Proposer + ?Sized> Proposer for Box<P> {
 pub enum Proposal {
     /// Run this trial.
     Try(PlannedTrial),
+    /// Go on with this trial, which was cut short.
+    GoOn(PlannedTrial),
     /// Nothing yet: ask again at this time, or when a trial has ended.
     Later(Duration),
     /// There is no more to run.

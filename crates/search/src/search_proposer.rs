@@ -1,6 +1,6 @@
 //! A searcher as a proposer: numbers and seeds, replicates, budgets, trials that were begun before.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use trainwright_design::trial_seed;
@@ -72,6 +72,8 @@ pub struct SearchProposer {
     /// Trials that were begun before and have not ended.
     waiting: VecDeque<PlannedTrial>,
     early_stop: Option<EarlyStopRule>,
+    /// Trials that may go on once they were cut short, by number; nothing where none may.
+    may_go_on: Option<BTreeMap<u32, PlannedTrial>>,
     stopped: Option<StopReason>,
 }
 
@@ -89,6 +91,7 @@ impl SearchProposer {
             rules,
             waiting: VecDeque::new(),
             early_stop: None,
+            may_go_on: None,
             stopped: None,
         };
         waiting.iter().for_each(|trial| own.known.begin(trial));
@@ -99,6 +102,17 @@ impl SearchProposer {
     /// The same search with a rule that cuts trials short.
     pub fn with_early_stop(mut self, rule: EarlyStopRule) -> Self {
         self.early_stop = Some(rule);
+        self
+    }
+
+    /// The same search in which trials that were cut short may go on, such as these, which an
+    /// earlier run cut short; comes after the rule has learnt their curves.
+    pub fn with_going_on(mut self, cut_short: Vec<PlannedTrial>) -> Self {
+        if let Some(rule) = &mut self.early_stop {
+            cut_short.iter().for_each(|trial| rule.was_cut_short(trial.number));
+        }
+        let before = self.waiting.iter().chain(&cut_short);
+        self.may_go_on = Some(before.map(|trial| (trial.number, trial.clone())).collect());
         self
     }
 
@@ -117,12 +131,22 @@ impl SearchProposer {
         self.waiting.push_front(trial);
     }
 
-    fn next(&mut self) -> Result<Option<PlannedTrial>, StopReason> {
+    fn next(&mut self) -> Result<Option<Proposal>, StopReason> {
         if let Some(trial) = self.waiting.pop_front() {
-            return Ok(Some(trial));
+            return Ok(Some(Proposal::Try(trial)));
         }
-        if let Some(reason) = self.rules.budget.spent(&self.known) {
-            return Err(reason);
+        // It is a trial already, so that a budget of trials that is spent does not keep it from
+        // going on.
+        let spent = self.rules.budget.spent(&self.known);
+        if matches!(spent, None | Some(StopReason::TrialsSpent { .. }))
+            && let Some(trial) = self.promoted()
+        {
+            return Ok(Some(Proposal::GoOn(trial)));
+        }
+        if let Some(reason) = spent {
+            // One that is under way may let another go on.
+            let last = self.may_go_on.is_none() || self.known.running() == 0;
+            return if last { Err(reason) } else { Ok(None) };
         }
         let configuration = match self.unrepeated() {
             Some(configuration) => configuration,
@@ -132,7 +156,23 @@ impl SearchProposer {
                 Suggestion::Stop(reason) => return Err(reason),
             },
         };
-        Ok(Some(self.begun(configuration)))
+        let trial = self.begun(configuration);
+        if let Some(all) = &mut self.may_go_on {
+            all.insert(trial.number, trial.clone());
+        }
+        Ok(Some(Proposal::Try(trial)))
+    }
+
+    /// A trial that was cut short, has ended, and is among the best of its rung after all.
+    fn promoted(&mut self) -> Option<PlannedTrial> {
+        let rule = self.early_stop.as_mut()?;
+        let trial = self.may_go_on.as_ref()?.get(&rule.promoted()?)?.clone();
+        if !self.known.numbers().contains(&trial.number) {
+            return None;
+        }
+        rule.goes_on(trial.number);
+        self.known.begin(&trial);
+        Some(trial)
     }
 
     fn begun(&mut self, configuration: Configuration) -> PlannedTrial {
@@ -190,7 +230,7 @@ impl Proposer for SearchProposer {
     fn ask(&mut self, now: Duration) -> Proposal {
         if self.stopped.is_none() {
             match self.next() {
-                Ok(Some(trial)) => return Proposal::Try(trial),
+                Ok(Some(proposal)) => return proposal,
                 Ok(None) => return Proposal::Later(now.saturating_add(PATIENCE)),
                 Err(reason) => self.stopped = Some(reason),
             }

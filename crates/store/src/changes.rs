@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use trainwright_study::{
-    Configuration, Machine, Measurement, Outcome, PlannedTrial, Series, TrialRecord,
+    Configuration, Machine, Measurement, Outcome, PlannedTrial, Series, TrialRecord, Usage,
 };
 
 use crate::columns::pack;
@@ -345,7 +345,7 @@ fn keep_end(connection: &Connection, study: i64, ended: &Ended<'_>) -> rusqlite:
             record.outcome.reason(),
             record.output_end,
             circumstances,
-            record.usage.as_ref().map_or(0.0, |usage| usage.wall_s),
+            record.usage.as_ref().map_or(0.0, Usage::last_attempt_s),
         ])?;
     forget_progress(connection, study, *number)?;
     keep_measurements(connection, study, *number, &record.measurements)?;

@@ -195,6 +195,22 @@ pub struct EarlyStop {
     pub from: f64,
     /// Trials beyond one in so many end at each rung; rungs are further apart by this factor.
     pub factor: u32,
+    /// Which trials may go on after they were cut short.
+    #[serde(default)]
+    pub go_on: GoOn,
+}
+
+/// Which trials may go on from a checkpoint after they were cut short.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GoOn {
+    /// Those of the built-in trainer, which keeps itself.
+    #[default]
+    OwnTrainer,
+    /// All: the command keeps itself in the folder that it is given for that.
+    Always,
+    /// None.
+    Never,
 }
 
 /// By which rule a trial ends early.

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Configuration, DesignSpec, Direction, Echo, Expression, Factor, JobTemplate, Metric,
-    SearchSpec, Seed, Template, Value,
+    Configuration, DesignSpec, Direction, EarlyStopRule, Echo, Expression, Factor, GoOn,
+    JobTemplate, Metric, SearchSpec, Seed, Template, Value,
 };
 
 /// A question with factors, metrics, a design and a budget, checked.
@@ -57,6 +57,17 @@ impl Study {
     /// The metric of that name.
     pub fn metric(&self, name: &str) -> Option<&Metric> {
         self.metrics.iter().find(|metric| metric.name == name)
+    }
+
+    /// Whether a trial that a search cut short may go on from what it kept of itself.
+    pub fn trials_go_on(&self) -> bool {
+        let rule = self.search.as_ref().and_then(|own| own.early_stop.as_ref());
+        rule.is_some_and(|own| match own.go_on {
+            _ if own.rule == EarlyStopRule::Median => false,
+            GoOn::OwnTrainer => matches!(self.task, Some(Task::Job(_))),
+            GoOn::Always => true,
+            GoOn::Never => false,
+        })
     }
 
     /// The factor of that name.

@@ -183,10 +183,50 @@ pub struct Usage {
     /// What it used of each GPU; empty without one, or where it touched none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gpus: Vec<GpuUsage>,
+    /// Seconds of `wall_s` that belong to earlier attempts, from whose checkpoint this one went on;
+    /// all other sums count those attempts too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier_s: Option<f64>,
     /// Exit code, unless a signal ended the process.
     pub exit_code: Option<i32>,
     /// The signal that ended the process.
     pub signal: Option<i32>,
+}
+
+impl Usage {
+    /// The usage of a trial in all that went on where an earlier attempt, which used this much,
+    /// was cut short. GPUs and the exit are those of the last attempt.
+    pub fn after(self, earlier: &Self) -> Self {
+        fn sum<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
+            a.zip(b).map(|(a, b)| a + b)
+        }
+        let network = self.network.zip(earlier.network.as_ref()).map(|(own, before)| NetworkUsage {
+            received_bytes: own.received_bytes + before.received_bytes,
+            sent_bytes: own.sent_bytes + before.sent_bytes,
+            loopback_bytes: own.loopback_bytes + before.loopback_bytes,
+            scope: own.scope,
+        });
+        Self {
+            wall_s: self.wall_s + earlier.wall_s,
+            user_s: self.user_s + earlier.user_s,
+            system_s: self.system_s + earlier.system_s,
+            peak_memory_bytes: self.peak_memory_bytes.max(earlier.peak_memory_bytes),
+            disk_read_bytes: sum(self.disk_read_bytes, earlier.disk_read_bytes),
+            disk_write_bytes: sum(self.disk_write_bytes, earlier.disk_write_bytes),
+            network,
+            run_queue_s: sum(self.run_queue_s, earlier.run_queue_s),
+            major_faults: sum(self.major_faults, earlier.major_faults),
+            gpus: self.gpus,
+            earlier_s: Some(earlier.wall_s),
+            exit_code: self.exit_code,
+            signal: self.signal,
+        }
+    }
+
+    /// Seconds of the last attempt alone.
+    pub fn last_attempt_s(&self) -> f64 {
+        self.wall_s - self.earlier_s.unwrap_or(0.0)
+    }
 }
 
 /// Network bytes during a trial.

@@ -12,6 +12,7 @@ use trainwright_study::{Outcome, PrepareCommand, TrialRecord, Usage};
 use super::LocalPlace;
 use super::family::Family;
 use super::folder::{clean_folder, create};
+use super::going_on;
 use super::overlap::Overlap;
 use super::process::{Process, kill_and_reap};
 use super::start::Program;
@@ -25,7 +26,7 @@ use crate::output::text::last_lines;
 use crate::output::{Output, printable, trial_folder};
 use crate::render::{Launch, Names, STOP_FILE, render};
 use crate::verdict::{EndedBy, Evidence, bad_exit, kept_output, verdict, with_output};
-use crate::{EngineError, EngineEvent, MissingMetric, Stop, TrialHandle, TrialOrder};
+use crate::{EngineError, EngineEvent, MissingMetric, Stop, TrialHandle, TrialOrder, TrialStart};
 
 /// Output of the prepare command, in the trial's folder.
 const PREPARE_OUTPUT: &str = "prepare";
@@ -91,11 +92,20 @@ impl Attempt<'_> {
     fn run(&self, record: &mut TrialRecord) -> Result<Vec<MissingMetric>, EngineError> {
         let TrialOrder { study, trial, .. } = self.order;
         let LocalPlace { trials, program, .. } = &self.surroundings.place;
-        let folder = clean_folder(&trial_folder(trials, trial.number))?;
+        let place = trial_folder(trials, trial.number);
+        let earlier = match self.order.start {
+            TrialStart::Anew => None,
+            TrialStart::GoOn => going_on::earlier(&place),
+        };
+        let folder = match &earlier {
+            Some(earlier) => earlier.folder.clone(),
+            None => clean_folder(&place)?,
+        };
         let launch = render(study, trial, &folder, program)?;
         record.command.clone_from(&launch.command);
         record.environment.clone_from(&launch.environment);
-        for (name, content) in &launch.files {
+        // They are there, and what prepared the trial has run, where it goes on.
+        for (name, content) in launch.files.iter().filter(|_| earlier.is_none()) {
             let path = folder.join(name);
             let written = create(&path)?.write_all(content.as_bytes());
             written.map_err(EngineError::file("write", path))?;
@@ -105,7 +115,9 @@ impl Attempt<'_> {
         }
         let presence = self.surroundings.overlap.enter();
         let mut family = Family::new(&folder)?;
-        if let Some(outcome) = self.prepare(&launch, &folder, &mut family)? {
+        if earlier.is_none()
+            && let Some(outcome) = self.prepare(&launch, &folder, &mut family)?
+        {
             record.outcome = outcome;
             return Ok(Vec::new());
         }
@@ -120,7 +132,10 @@ impl Attempt<'_> {
         drop(family);
         let alone = presence.was_alone();
         let usage = before.until_now(ended.wall, &ended.reaped, sampler.totals(), alone);
-        let usage = Usage { gpus: sampler.gpus(alone), ..usage };
+        let mut usage = Usage { gpus: sampler.gpus(alone), ..usage };
+        if let Some(earlier) = &earlier {
+            usage = usage.after(&earlier.usage);
+        }
         drop(presence);
         let gathered = gather(&study.metrics, &output, usage.wall_s);
         let verdict = verdict(Evidence {
@@ -132,6 +147,12 @@ impl Attempt<'_> {
             output: &output,
         });
         record.outcome = verdict.outcome;
+        if study.trials_go_on() {
+            match record.outcome {
+                Outcome::Stopped => going_on::keep(&folder, &usage)?,
+                _ => going_on::forget(&folder)?,
+            }
+        }
         record.usage = Some(usage);
         record.measurements = gathered.measurements;
         record.series = gathered.curves;
@@ -178,7 +199,12 @@ impl Attempt<'_> {
         folder: &Path,
         family: &mut Family,
     ) -> Result<(Ended, Watch<'_>), EngineError> {
-        let (stdout, stderr) = (create(&output.stdout)?, create(&output.stderr)?);
+        // New where the folder is; written on where the trial goes on.
+        let open = |path: &Path| match self.order.start {
+            TrialStart::GoOn => going_on::append(path),
+            TrialStart::Anew => create(path),
+        };
+        let (stdout, stderr) = (open(&output.stdout)?, open(&output.stderr)?);
         let number = self.order.trial.number;
         let started = Instant::now();
         let process = start(&launch.command, launch, [stdout, stderr], family)?;

@@ -40,6 +40,7 @@ impl UsageStart {
             run_queue_s: sampled.run_queue_s,
             major_faults: Some(reaped.major_faults),
             gpus: Vec::new(),
+            earlier_s: None,
             exit_code: reaped.exit_code,
             signal: reaped.signal,
         }

@@ -177,6 +177,7 @@ fn usage(time: f64) -> Usage {
         run_queue_s: Some(0.01 * time),
         major_faults: Some(2),
         gpus: Vec::new(),
+        earlier_s: None,
         exit_code: Some(0),
         signal: None,
     }

@@ -29,6 +29,7 @@ pub(crate) fn drain(proposer: &mut dyn Proposer) -> Vec<PlannedTrial> {
     let (mut now, mut tried) = (Duration::ZERO, Vec::new());
     loop {
         match proposer.ask(now) {
+            Proposal::GoOn(trial) => panic!("{trial:?} was never cut short"),
             Proposal::Try(trial) => {
                 let told = Observation::of(trial.clone(), TrialState::Finished, BTreeMap::new());
                 proposer.tell(&told);

@@ -100,6 +100,7 @@ pub(crate) fn run(
     loop {
         while running.len() < slots {
             match own.ask(Duration::ZERO) {
+                Proposal::GoOn(trial) => panic!("{trial:?} was never cut short"),
                 Proposal::Try(trial) => {
                     tried.push(trial.clone());
                     running.push_back(trial);

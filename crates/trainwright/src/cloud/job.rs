@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use trainwright_engine::{
-    Engine, EngineEvent, LocalEngine, LocalPlace, Stop, TrialOrder, Which, outputs,
+    Engine, EngineEvent, LocalEngine, LocalPlace, Stop, TrialOrder, TrialStart, Which, outputs,
 };
 use trainwright_search::cloud::Candidate;
 use trainwright_study::{
@@ -146,7 +146,7 @@ impl CloudJob<'_> {
             block: None,
             whole_plot: None,
         };
-        engine.submit(TrialOrder { study, trial, slots: 1 })?;
+        engine.submit(TrialOrder { study, trial, slots: 1, start: TrialStart::Anew })?;
         let record = ended(&mut engine, place.wish)?;
         if record.outcome == Outcome::Stopped {
             return Ok(None);

@@ -4,11 +4,13 @@
 //! `run` and `load` are this loop with another proposer and another keeper. A trial's end and the
 //! start of those that follow reach the keeper together, so that it can keep both as one change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use trainwright_engine::{Engine, EngineEvent, MissingMetric, StepReport, Stop, TrialOrder, Which};
+use trainwright_engine::{
+    Engine, EngineEvent, MissingMetric, StepReport, Stop, TrialOrder, TrialStart, Which,
+};
 use trainwright_search::{Course, Proposal, Proposer};
 use trainwright_study::{MetricSource, Observation, Outcome, PlannedTrial, Study, TrialRecord};
 
@@ -86,6 +88,8 @@ pub(crate) struct Driver<'a> {
     running: BTreeMap<u32, PlannedTrial>,
     /// Trials that the proposer has cut short, with its reasons.
     cut_short: BTreeMap<u32, String>,
+    /// Trials that were cut short and are to go on.
+    going_on: BTreeSet<u32>,
     end: Option<(DriveEnd, Duration)>,
 }
 
@@ -96,8 +100,17 @@ impl<'a> Driver<'a> {
         wish: &'a dyn Fn() -> Wish,
         max_time: Option<Duration>,
     ) -> Self {
-        let (begun, running, cut_short) = (Instant::now(), BTreeMap::new(), BTreeMap::new());
-        Self { study, engine, wish, max_time, begun, running, cut_short, end: None }
+        Self {
+            study,
+            engine,
+            wish,
+            max_time,
+            begun: Instant::now(),
+            running: BTreeMap::new(),
+            cut_short: BTreeMap::new(),
+            going_on: BTreeSet::new(),
+            end: None,
+        }
     }
 
     /// Runs what the proposer proposes until it, the keeper, the time or the user says stop.
@@ -137,7 +150,8 @@ impl<'a> Driver<'a> {
     /// Runs one trial whose result counts for nothing; says whether the user lets it go on.
     pub(crate) fn warm_up(&mut self, trial: PlannedTrial) -> Result<bool, Error> {
         let (study, slots) = (Arc::clone(&self.study), 1);
-        self.engine.submit(TrialOrder { study, trial, slots })?;
+        let start = TrialStart::Anew;
+        self.engine.submit(TrialOrder { study, trial, slots, start })?;
         loop {
             match self.engine.next_event(PATIENCE) {
                 Some(EngineEvent::Ended { .. }) => break,
@@ -196,6 +210,10 @@ impl<'a> Driver<'a> {
             let now = self.begun.elapsed();
             match proposer.ask(now) {
                 Proposal::Try(trial) => trials.push(trial),
+                Proposal::GoOn(trial) => {
+                    self.going_on.insert(trial.number);
+                    trials.push(trial);
+                }
                 Proposal::Later(at) => return (trials, at.saturating_sub(now)),
                 Proposal::Done => self.finish(DriveEnd::Complete),
             }
@@ -279,7 +297,11 @@ impl<'a> Driver<'a> {
         for trial in trials {
             let study = Arc::clone(&self.study);
             self.running.insert(trial.number, trial.clone());
-            self.engine.submit(TrialOrder { study, trial, slots: 1 })?;
+            let start = match self.going_on.remove(&trial.number) {
+                true => TrialStart::GoOn,
+                false => TrialStart::Anew,
+            };
+            self.engine.submit(TrialOrder { study, trial, slots: 1, start })?;
         }
         Ok(())
     }

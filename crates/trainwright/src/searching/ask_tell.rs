@@ -94,7 +94,7 @@ pub fn ask(study: &Study, store: Option<&Path>, count: u32) -> Result<AskReply, 
     let (mut trials, mut wait): (Vec<PlannedTrial>, bool) = (Vec::new(), false);
     while trials.len() < count as usize {
         match proposer.ask(Duration::ZERO) {
-            Proposal::Try(trial) => trials.push(trial),
+            Proposal::Try(trial) | Proposal::GoOn(trial) => trials.push(trial),
             Proposal::Later(_) => {
                 wait = true;
                 break;

@@ -46,6 +46,10 @@ pub fn search(
             for trial in ended {
                 proposer.learn(trial.number, &store.series(queue.study_id, trial.number)?);
             }
+            if study.trials_go_on() {
+                let cut = queue.trials.iter().filter(|own| own.state == TrialState::CutShort);
+                proposer = proposer.with_going_on(cut.map(StoredTrial::planned).collect());
+            }
         }
         Ok(proposer)
     };

@@ -8,7 +8,9 @@ use serde::Serialize;
 use trainwright_analysis::TrainingAccount;
 use trainwright_records::write_whole;
 use trainwright_study::JobSpec;
-use trainwright_train::{Diverged, Flow, TrainEvent, TrainOptions};
+use trainwright_train::{
+    CheckpointEvery, CheckpointOptions, CheckpointStart, Diverged, Flow, TrainEvent, TrainOptions,
+};
 
 use crate::{Error, Trained, Wish, train};
 
@@ -21,6 +23,8 @@ pub struct JobChannels {
     pub stop_file: Option<PathBuf>,
     /// Folder of the trial, which gets the account of its ranks.
     pub folder: Option<PathBuf>,
+    /// Folder in which the job keeps itself when it is told to stop, and goes on from.
+    pub checkpoint: Option<PathBuf>,
     /// Name of the trial in its study.
     pub trial: Option<String>,
 }
@@ -54,8 +58,15 @@ pub fn job(
         Some(path) => Some(Lines::open(path)?),
         None => None,
     };
+    let checkpoint = channels.checkpoint.clone().map(|folder| CheckpointOptions {
+        folder,
+        // When it stops, and at no other time: that costs nothing while it trains.
+        every: CheckpointEvery::Epochs(u32::MAX),
+        start: CheckpointStart::Resume,
+    });
+    let options = TrainOptions { checkpoint, ..TrainOptions::default() };
     let mut failure = None;
-    let trained = train(&job, &TrainOptions::default(), &mut |event| {
+    let trained = train(&job, &options, &mut |event| {
         on_event(event);
         if let Some(lines) = &mut metrics
             && let Err(error) = lines.tell(event)

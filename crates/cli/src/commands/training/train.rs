@@ -80,6 +80,7 @@ pub(crate) fn job(arguments: &JobArguments) -> anyhow::Result<u8> {
         metrics: path("TRAINWRIGHT_METRICS"),
         stop_file: path("TRAINWRIGHT_STOP_FILE"),
         folder: path("TRAINWRIGHT_DIR"),
+        checkpoint: path("TRAINWRIGHT_CHECKPOINT"),
         trial: env::var("TRAINWRIGHT_TRIAL").ok(),
     };
     let trained =

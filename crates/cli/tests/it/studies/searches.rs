@@ -146,6 +146,72 @@ fn a_trial_that_does_badly_is_cut_short_and_never_runs_again() {
 }
 
 #[test]
+fn a_trial_cut_short_goes_on_from_its_checkpoint_when_worse_ones_have_come() {
+    // All but the first wait at step 1 to be judged; the second would have been the best.
+    let script = r#"
+        kept="$TRAINWRIGHT_CHECKPOINT"; mkdir -p "$kept"
+        s=$(cat "$kept/step" 2>/dev/null || echo 0); [ $s -gt 0 ] && echo "goes on after $s"
+        while [ $s -lt 4 ]; do
+          s=$((s + 1)); loss={a}; [ {a} = 3 ] && [ $s -gt 1 ] && loss=0.5
+          echo "::metric {\"loss\": $loss, \"step\": $s}"; echo $s > "$kept/step"
+          if [ $s = 1 ] && [ {a} -gt 1 ]; then
+            for i in $(seq 600); do [ -e "$TRAINWRIGHT_STOP_FILE" ] && exit 0; sleep 0.05; done
+          fi
+        done"#;
+    let text = format!(
+        "schema = 1\n[study]\nname = \"s\"\n[factors.a]\nlevels = [1, 3, 4, 5]\n\
+         [search]\nmethod = \"grid\"\nbudget = {{ trials = 4 }}\n\
+         early_stop = {{ rule = \"halving\", factor = 2, go_on = true }}\n\
+         [run]\ncommand = [\"sh\", \"-c\", '''{script}''']\n\
+         [metrics.loss]\nfrom = \"stdout\"\nobjective = \"minimize\"\n\
+         [metrics.time]\nfrom = \"wall\"\nunit = \"s\"\n"
+    );
+    let lab = Lab::with_study(&text);
+    let found = lab.json(&["search", "study.toml", "--json"]);
+    assert_eq!(
+        (&found["trials"]["finished"], &found["trials"]["cut-short"]),
+        (&json!(2), &json!(2))
+    );
+    assert_eq!(found["best"]["configuration"]["a"], 3);
+    let status = lab.json(&["status", "study.toml", "--json"]);
+    assert_eq!(status["trials"][1]["attempts"], 2);
+    let own = lab.expect(0, &["logs", "study.toml", "2"]).stdout;
+    assert_eq!(own.matches("\"step\"").count(), 4, "each step once: {own}");
+    assert!(own.contains("goes on after 1"), "{own}");
+    let folder = lab.path("trainwright.trials/s");
+    let kept = |trial: &str| folder.join(trial).join("checkpoint").exists();
+    assert!(!kept("00001") && !kept("00002") && kept("00003") && kept("00004"), "{folder:?}");
+}
+
+#[test]
+fn a_job_that_was_stopped_goes_on_to_the_same_end() {
+    let lab = Lab::with_study(
+        "schema = 1\n[study]\nname = \"s\"\n[factors.lr]\nlevels = [0.001, 0.01]\n\
+         [search]\nmethod = \"hyperband\"\nbudget = { trials = 1 }\n\
+         [job]\nnetwork = \"mlp\"\ndata = \"fashion-mnist-sample\"\nepochs = 3\n\
+         [metrics.accuracy]\nobjective = \"maximize\"\n",
+    );
+    let whole = lab.json(&["search", "study.toml", "--json"]);
+    let spec = lab.path("trainwright.trials/s/00001/job.json");
+    let job = |stop: &str| {
+        let mut own = lab.command(&["job", spec.to_str().unwrap()]);
+        own.env("TRAINWRIGHT_CHECKPOINT", lab.path("kept"));
+        own.env("TRAINWRIGHT_METRICS", lab.path("metrics.jsonl"));
+        own.env("TRAINWRIGHT_STOP_FILE", lab.path(stop));
+        own.output().unwrap()
+    };
+    lab.write("stop", "");
+    assert_eq!(job("stop").status.code(), Some(130));
+    assert!(lab.path("kept").read_dir().unwrap().next().is_some(), "it kept itself");
+    assert!(job("go-on").status.success());
+    let lines = std::fs::read_to_string(lab.path("metrics.jsonl")).unwrap();
+    let last = lines.lines().rev().find(|line| line.contains("\"accuracy\"")).unwrap();
+    let last: Value = serde_json::from_str(last).unwrap();
+    assert_eq!(last["step"], 3);
+    assert_eq!(last["accuracy"], whole["best"]["values"]["accuracy"]);
+}
+
+#[test]
 fn the_best_are_run_again_to_tell_them_apart() {
     let more = "budget = { trials = 10 }\nconfirm = { best = 2, replications = 4 }";
     let lab = Lab::with_study(&study(more));

@@ -3,7 +3,7 @@
 use super::{Checker, at};
 use crate::file::draft::{ConfirmDraft, EarlyStopDraft, SearchDraft, StopDraft};
 use crate::{
-    BoundSide, Budget, Direction, EarlyStop, EarlyStopRule, Metric, SearchBound, SearchConfirm,
+    BoundSide, Budget, Direction, EarlyStop, EarlyStopRule, GoOn, Metric, SearchBound, SearchConfirm,
     SearchLimits, SearchMethod, SearchObjective, SearchSpec, SearchStart, SearchStop,
 };
 
@@ -185,6 +185,7 @@ impl Checker<'_> {
             metric: None,
             from: None,
             factor: None,
+            go_on: None,
         };
         let own = match (&draft.early_stop, draft.method) {
             (Some(own), _) => own.clone(),
@@ -221,7 +222,17 @@ impl Checker<'_> {
             let message = format!("`from` is {from}");
             self.fault(at!["search", "early_stop", "from"], message, Some("write a step above 0"));
         }
-        Some(EarlyStop { rule: own.rule, metric: name, direction, from, factor })
+        if own.rule == EarlyStopRule::Median && own.go_on == Some(true) {
+            let message = "the rule `median` has no rungs at which a trial could go on".to_owned();
+            let help = "write rule = \"halving\" or \"hyperband\", or leave `go_on` out";
+            self.fault(at!["search", "early_stop", "go_on"], message, Some(help));
+        }
+        let go_on = match own.go_on {
+            Some(true) => GoOn::Always,
+            Some(false) => GoOn::Never,
+            None => GoOn::OwnTrainer,
+        };
+        Some(EarlyStop { rule: own.rule, metric: name, direction, from, factor, go_on })
     }
 }
 

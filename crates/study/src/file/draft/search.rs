@@ -103,4 +103,8 @@ pub struct EarlyStopDraft {
     /// One in so many goes on at each rung, and rungs are further apart by this factor; 3 where
     /// absent.
     pub factor: Option<u32>,
+    /// Whether a trial that was cut short goes on from its checkpoint where it turns out to be
+    /// among the best of its rung after all; where absent, trials of the built-in trainer do and
+    /// others do not.
+    pub go_on: Option<bool>,
 }

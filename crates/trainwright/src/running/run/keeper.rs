@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use trainwright_engine::{Engine, outputs};
 use trainwright_probe::machine;
 use trainwright_store::{Circumstances, Ended, Store, StoreError};
-use trainwright_study::{PlannedTrial, Study, TrialRecord, TrialState};
+use trainwright_study::{PlannedTrial, Study, TrialRecord, TrialState, Usage};
 
 use super::{Queue, RunEnd, RunEvent};
 use crate::running::driver::{After, Keeper, TrialEnd};
@@ -185,7 +185,7 @@ impl Keeper for StudyKeeper<'_> {
         next: &[PlannedTrial],
     ) -> Result<(), Error> {
         let TrialEnd { trial, record, missing } = *end;
-        self.seconds_used += record.usage.as_ref().map_or(0.0, |usage| usage.wall_s);
+        self.seconds_used += record.usage.as_ref().map_or(0.0, Usage::last_attempt_s);
         self.told.remove(&trial.number);
         let environment = self.study.kept_environment(&record.environment);
         let (machine, circumstances) = (self.machine, self.circumstances);
