@@ -28,6 +28,7 @@ use crate::error::{CommError, Loss};
 use crate::lines::Line;
 use crate::tcp::{Mesh, TcpTransport, Timing};
 pub use coordinator::Coordinator;
+use door::Door;
 use link::Roll;
 pub use member::join;
 use messages::JOB_BYTES;
@@ -83,7 +84,7 @@ impl JoinOptions {
 /// What a rank keeps in order to meet the survivors again.
 #[derive(Debug)]
 pub(crate) struct Seat {
-    listener: TcpListener,
+    door: Door,
     options: JoinOptions,
     /// Where rank 0 listens; none on rank 0.
     coordinator: Option<SocketAddr>,
@@ -105,15 +106,15 @@ impl Seat {
     }
 
     /// Connects anew with all others, under the next group number, by lines that end one by one.
-    pub(crate) fn lines(self) -> Result<Vec<Option<Line>>, CommError> {
+    pub(crate) fn lines(mut self) -> Result<Vec<Option<Line>>, CommError> {
         let (rank, group, job) = (self.rank, self.group + 1, self.job);
         let mesh = self.connect(&Roll { rank, group, job, addresses: self.addresses.clone() })?;
         mesh.into_lines(self.options.timing()).map_err(|source| self.trouble(source))
     }
 
-    fn connect(&self, roll: &Roll) -> Result<Mesh, CommError> {
+    fn connect(&mut self, roll: &Roll) -> Result<Mesh, CommError> {
         let until = Instant::now() + self.options.patience;
-        link::link(roll, &self.listener, &self.options.secret, until)
+        link::link(roll, &mut self.door, &self.options.secret, until)
     }
 
     fn trouble(&self, source: std::io::Error) -> CommError {

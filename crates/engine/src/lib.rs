@@ -20,7 +20,9 @@ mod reread;
 mod slots;
 mod verdict;
 
-pub use engine::{Engine, EngineEvent, StepReport, Stop, TrialHandle, TrialOrder, TrialStart, Which};
+pub use engine::{
+    Engine, EngineEvent, StepReport, Stop, TrialHandle, TrialOrder, TrialStart, Which,
+};
 pub use error::EngineError;
 pub use local::{LocalEngine, LocalPlace};
 pub use metrics::MissingMetric;

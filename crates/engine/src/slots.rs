@@ -92,7 +92,12 @@ mod tests {
             whole_plot: None,
             configuration: Configuration::new(Vec::new()),
         };
-        TrialOrder { study: Arc::new(Study::from_text(text).unwrap()), trial, slots, start: TrialStart::Anew }
+        TrialOrder {
+            study: Arc::new(Study::from_text(text).unwrap()),
+            trial,
+            slots,
+            start: TrialStart::Anew,
+        }
     }
 
     fn refusal(slots: &Slots<()>, number: u32, wanted: u32) -> String {

@@ -129,9 +129,8 @@ impl EarlyStopRule {
             else {
                 continue;
             };
-            let better = best.is_none_or(|(rung, loss, _)| {
-                number > rung || (number == rung && own < loss)
-            });
+            let better =
+                best.is_none_or(|(rung, loss, _)| number > rung || (number == rung && own < loss));
             if own <= standing.bar && better {
                 best = Some((number, own, trial));
             }
@@ -357,7 +356,8 @@ mod tests {
         let mut promoted = Vec::new();
         for trial in 1..=40 {
             let steps: Vec<f64> = (1..=16).map(f64::from).collect();
-            let cut = steps.iter().position(|at| whole.hear(trial, *at, level(trial)) != Course::GoOn);
+            let cut =
+                steps.iter().position(|at| whole.hear(trial, *at, level(trial)) != Course::GoOn);
             let steps = &steps[..cut.map_or(16, |place| place + 1)];
             let losses = vec![level(trial); steps.len()];
             whole.learn(trial, steps, &losses);

@@ -36,8 +36,8 @@ pub use job::{JOB_KEYS, JobError, JobSpec, JobTemplate, Optimizer, UpdateMode};
 pub use metric::derived::{Derived, MissingValue, derive};
 pub use metric::{Direction, Echo, Metric, MetricSource, Pattern, Pick, TextFile, seconds_per};
 pub use search_spec::{
-    BoundSide, EarlyStop, EarlyStopRule, GoOn, SearchBound, SearchConfirm, SearchLimits, SearchMethod,
-    SearchObjective, SearchSpec, SearchStart, SearchStop, SearchWeight, StartPoints,
+    BoundSide, EarlyStop, EarlyStopRule, GoOn, SearchBound, SearchConfirm, SearchLimits,
+    SearchMethod, SearchObjective, SearchSpec, SearchStart, SearchStop, SearchWeight, StartPoints,
 };
 pub use seed::Seed;
 pub use study::template::{Template, is_identifier};

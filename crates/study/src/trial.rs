@@ -200,12 +200,13 @@ impl Usage {
         fn sum<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
             a.zip(b).map(|(a, b)| a + b)
         }
-        let network = self.network.zip(earlier.network.as_ref()).map(|(own, before)| NetworkUsage {
-            received_bytes: own.received_bytes + before.received_bytes,
-            sent_bytes: own.sent_bytes + before.sent_bytes,
-            loopback_bytes: own.loopback_bytes + before.loopback_bytes,
-            scope: own.scope,
-        });
+        let network =
+            self.network.zip(earlier.network.as_ref()).map(|(own, before)| NetworkUsage {
+                received_bytes: own.received_bytes + before.received_bytes,
+                sent_bytes: own.sent_bytes + before.sent_bytes,
+                loopback_bytes: own.loopback_bytes + before.loopback_bytes,
+                scope: own.scope,
+            });
         Self {
             wall_s: self.wall_s + earlier.wall_s,
             user_s: self.user_s + earlier.user_s,

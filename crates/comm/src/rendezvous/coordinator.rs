@@ -62,7 +62,7 @@ impl Coordinator {
         }
         let (start, job) = (Instant::now(), nonce()?);
         let mut seat = Seat {
-            listener: self.listener,
+            door: Door::new(self.listener, &self.options.secret),
             options: self.options,
             coordinator: None,
             job,
@@ -73,8 +73,7 @@ impl Coordinator {
         };
         let roll = {
             let mut gathering = Gathering::new(size, 0, None, &seat.options.fingerprint);
-            let door = Door::new(&seat.listener, &seat.options.secret);
-            if !gathering.wait(&door, start + seat.options.gathering) {
+            if !gathering.wait(&mut seat.door, start + seat.options.gathering) {
                 return Err(gathering.missing(start.elapsed()));
             }
             gathering.welcome(1, job, self.address)
@@ -85,12 +84,11 @@ impl Coordinator {
 }
 
 /// Waits for the survivors, and goes on with those that come in time.
-pub(super) fn gather_again(seat: &Seat, lost: usize) -> Result<Roll, CommError> {
+pub(super) fn gather_again(seat: &mut Seat, lost: usize) -> Result<Roll, CommError> {
     let mut gathering =
         Gathering::new(seat.size, seat.group, Some(lost), &seat.options.fingerprint);
-    let door = Door::new(&seat.listener, &seat.options.secret);
-    gathering.wait(&door, Instant::now() + 2 * seat.options.patience);
-    let own = seat.listener.local_addr().map_err(|source| CommError::Socket {
+    gathering.wait(&mut seat.door, Instant::now() + 2 * seat.options.patience);
+    let own = seat.door.address().map_err(|source| CommError::Socket {
         what: "ask for the address of",
         address: "rank 0".to_owned(),
         source,

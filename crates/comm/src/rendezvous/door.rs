@@ -33,20 +33,45 @@ pub(super) struct Guest {
 type Answered = Result<Guest, CommError>;
 
 /// Answers those that call a listener, for as long as it lives.
-pub(super) struct Door<'a> {
-    listener: &'a TcpListener,
+///
+/// A rank has one door for all groups of its job: the first ranks of a group may go on to the next
+/// one, and call, while others still wait for the last rank of the old one.
+#[derive(Debug)]
+pub(super) struct Door {
+    listener: TcpListener,
     secret: Secret,
     busy: Arc<AtomicUsize>,
     answers: Sender<Answered>,
     answered: Receiver<Answered>,
+    /// Guests that came too early, in their order.
+    early: Vec<Guest>,
 }
 
-impl<'a> Door<'a> {
+impl Door {
     /// Answers those that call; the listener does not block.
-    pub(super) fn new(listener: &'a TcpListener, secret: &Secret) -> Self {
+    pub(super) fn new(listener: TcpListener, secret: &Secret) -> Self {
         let busy = Arc::new(AtomicUsize::new(0));
         let (answers, answered) = channel();
-        Self { listener, secret: secret.clone(), busy, answers, answered }
+        let early = Vec::new();
+        Self { listener, secret: secret.clone(), busy, answers, answered, early }
+    }
+
+    /// Where it is.
+    pub(super) fn address(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Keeps a guest for those that are asked for later.
+    pub(super) fn keep_waiting(&mut self, guest: Guest) {
+        // So many never come early; whoever calls so often means no good.
+        if self.early.len() < AT_ONCE {
+            self.early.push(guest);
+        }
+    }
+
+    /// Those that came too early and were kept waiting.
+    pub(super) fn kept_waiting(&mut self) -> Vec<Guest> {
+        std::mem::take(&mut self.early)
     }
 
     /// The next caller that has proved itself or was turned away, where there is one soon.

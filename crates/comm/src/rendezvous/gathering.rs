@@ -49,7 +49,10 @@ impl<'a> Gathering<'a> {
     }
 
     /// Lets callers in until all have come or the time is over; says whether all have.
-    pub(super) fn wait(&mut self, door: &Door<'_>, until: Instant) -> bool {
+    pub(super) fn wait(&mut self, door: &mut Door, until: Instant) -> bool {
+        for guest in door.kept_waiting() {
+            self.admit(guest);
+        }
         let all = self.size - 1 - usize::from(self.lost.is_some());
         loop {
             self.come.retain(|comer| is_open(&comer.wire.stream));

@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
+use super::door::Door;
 use super::link::Roll;
 use super::messages::{JOB_BYTES, Join, Welcome};
 use super::wire::Wire;
@@ -33,7 +34,7 @@ pub fn join(
         source,
     })?;
     let mut seat = Seat {
-        listener: listen(SocketAddr::new(own.ip(), 0))?,
+        door: Door::new(listen(SocketAddr::new(own.ip(), 0))?, &options.secret),
         options,
         coordinator: Some(found),
         job: [0; JOB_BYTES],
@@ -63,7 +64,7 @@ pub(super) fn join_again(seat: &Seat, address: SocketAddr) -> Result<Roll, CommE
 
 fn ask(seat: &Seat, mut wire: Wire, wanted: Option<usize>) -> Result<Roll, CommError> {
     wire.call(&seat.options.secret)?;
-    let port = seat.listener.local_addr().map_or(0, |own| own.port());
+    let port = seat.door.address().map_or(0, |own| own.port());
     let join = Join {
         wanted: wanted.map(|rank| rank as u32),
         member_of: seat.group,

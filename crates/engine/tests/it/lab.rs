@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use trainwright_engine::{
-    Engine, EngineEvent, LocalEngine, LocalPlace, MissingMetric, TrialOrder, TrialStart, trial_folder,
+    Engine, EngineEvent, LocalEngine, LocalPlace, MissingMetric, TrialOrder, TrialStart,
+    trial_folder,
 };
 use trainwright_study::{Configuration, Level, PlannedTrial, Study, TrialRecord};
 
@@ -76,7 +77,12 @@ impl Lab {
     }
 
     pub(crate) fn order(&self, number: u32) -> TrialOrder {
-        TrialOrder { study: self.study.clone(), trial: Self::trial(number), slots: 1, start: TrialStart::Anew }
+        TrialOrder {
+            study: self.study.clone(),
+            trial: Self::trial(number),
+            slots: 1,
+            start: TrialStart::Anew,
+        }
     }
 
     /// An engine in the folder of this study's trials.

@@ -3,8 +3,9 @@
 use super::{Checker, at};
 use crate::file::draft::{ConfirmDraft, EarlyStopDraft, SearchDraft, StopDraft};
 use crate::{
-    BoundSide, Budget, Direction, EarlyStop, EarlyStopRule, GoOn, Metric, SearchBound, SearchConfirm,
-    SearchLimits, SearchMethod, SearchObjective, SearchSpec, SearchStart, SearchStop,
+    BoundSide, Budget, Direction, EarlyStop, EarlyStopRule, GoOn, Metric, SearchBound,
+    SearchConfirm, SearchLimits, SearchMethod, SearchObjective, SearchSpec, SearchStart,
+    SearchStop,
 };
 
 /// Configurations that are tried before a search may stop by itself.
