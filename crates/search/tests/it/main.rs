@@ -6,6 +6,7 @@ mod contract;
 mod ernest_on_recorded_runs;
 mod explaining;
 mod functions;
+mod going_on;
 mod proposers;
 mod searchers;
 mod searching;
