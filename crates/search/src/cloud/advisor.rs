@@ -65,6 +65,13 @@ pub enum Stop {
         /// The chance that the most promising one is.
         chance: f64,
     },
+    /// All candidates are expected to be worse than so many times the best.
+    NoneWithin {
+        /// What is expected of the most promising one, as a ratio to the best.
+        expected_ratio: f64,
+        /// The ratio below which it would have run.
+        limit: f64,
+    },
     /// So many runs in a row were no better, although they promised to be.
     Misses {
         /// How many.
@@ -87,6 +94,10 @@ impl Stop {
                 "no other candidate is likely to be better; the most promising one has a chance \
                  of {:.0} %",
                 100.0 * chance
+            ),
+            Self::NoneWithin { expected_ratio, limit } => format!(
+                "the most promising candidate is expected at {expected_ratio:.2} times the best, \
+                 and {limit} times would have been worth a run"
             ),
             Self::Misses { runs } => format!("{runs} promising runs in a row were no better"),
         }

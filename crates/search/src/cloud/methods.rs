@@ -11,6 +11,9 @@ mod paris;
 mod scout;
 mod tuneful;
 
+#[cfg(test)]
+mod tests;
+
 pub(super) use arrow::Arrow;
 pub(super) use cherrypick::CherryPick;
 pub(super) use coordinate_descent::CoordinateDescent;

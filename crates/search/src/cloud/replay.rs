@@ -173,4 +173,4 @@ impl Record<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -112,7 +112,9 @@ impl Advisor for Arrow {
             && told.len() >= LEAST_RUNS
             && *lowest > best + TAU.ln()
         {
-            advice.stop = once_accepted(&self.problem, told, Stop::NoneBetter { chance: 0.0 });
+            let expected_ratio = (lowest - best).exp();
+            let stop = Stop::NoneWithin { expected_ratio, limit: TAU };
+            advice.stop = once_accepted(&self.problem, told, stop);
         }
         advice.outlook = expected
             .iter()
