@@ -46,6 +46,7 @@ pub use study::{
     SourceFile, Study, Task,
 };
 pub use trial::capacities::{Capacities, DiskCapacity, ReadFrom, Repeated};
+pub use trial::cluster::ClusterTask;
 pub use trial::gpu::{GpuScope, GpuUsage};
 pub use trial::machine::Machine;
 pub use trial::observation::Observation;

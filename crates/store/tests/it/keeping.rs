@@ -53,6 +53,7 @@ pub(crate) fn record() -> TrialRecord {
         environment: BTreeMap::new(),
         started_ms: 12,
         output_end: "done".into(),
+        cluster: Vec::new(),
     }
 }
 
