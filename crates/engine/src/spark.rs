@@ -31,7 +31,7 @@ mod trials;
 pub use driver::{Application, SparkDriver, SparkOptions};
 pub use gang::{GangEnd, GangEvent, GangOrder, GangWish, run_gang};
 pub use installation::{Installation, PYSPARK_VERSION, Setup, set_up_spark};
-pub use link::{ExecutorLink, TaskPlace};
+pub use link::{ExecutorLink, TaskPlace, random_digits};
 pub use streamed::{StreamedEnd, StreamedOrder, TaskDone, run_streamed, serve_streamed};
 pub use task_usage::UsageMeter;
 pub use trial_process::{TRIAL_KIND, serve_trial};

@@ -126,6 +126,8 @@ pub enum RecordsError {
         folder.display(), indented(differences)
     )]
     PreparedOtherwise { folder: PathBuf, differences: Vec<String> },
+    #[error("this machine sees another source, or runs another program:\n{}", indented(differences))]
+    SeenOtherwise { differences: Vec<String> },
     #[error(
         "{} was finished, but `{file}` {} since, where {expected} bytes were written; delete the \
          folder and prepare it again, or put the file back",

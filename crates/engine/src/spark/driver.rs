@@ -276,7 +276,12 @@ impl SparkDriver {
         let link_port = listener.local_addr().map_err(socket)?.port();
         let host = if is_here(master) { "127.0.0.1".to_owned() } else { host };
         let shipped = options.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let header = json!({"program": shipped, "link": format!("{host}:{link_port}"), "secret": digits});
+        let header = json!({
+            "program": shipped,
+            "link": format!("{host}:{link_port}"),
+            "secret": digits,
+            "folder": std::env::current_dir().ok(),
+        });
         links::serve(listener, secret, Arc::clone(&jobs));
         let (child, said) = starting.done();
         Ok(Self {

@@ -1,6 +1,7 @@
 //! A task's process and its connection to whoever ordered the job.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -30,6 +31,9 @@ pub(super) struct TaskHeader {
     pub(super) secret: String,
     /// Number of the job.
     pub(super) job: u64,
+    /// Where the runner was started: paths of the user are relative to it.
+    #[serde(default)]
+    pub(super) folder: Option<PathBuf>,
     /// Which task of Spark it is.
     #[serde(default)]
     pub(super) task: TaskPlace,
@@ -99,6 +103,10 @@ impl ExecutorLink {
         let header = header.ok_or_else(|| {
             broken("there is no task; this verb is started by Spark alone".to_owned())
         })?;
+        if let Some(folder) = header.folder.as_ref().filter(|folder| folder.is_dir()) {
+            // Without it, only relative paths are not found, and they are named then.
+            let _ = std::env::set_current_dir(folder);
+        }
         let (sender, incoming) = mpsc::channel();
         let ends_alone = Arc::new(AtomicBool::new(true));
         let (beside, flag) = (sender.clone(), Arc::clone(&ends_alone));
@@ -265,6 +273,18 @@ fn pass_on<R: io::Read>(
     }
     // Nobody may be waiting for it.
     let _ = sender.send(Incoming::Gone);
+}
+
+/// A new secret of hexadecimal digits, for processes that talk to each other.
+///
+/// # Errors
+/// Where the system gives no random numbers.
+pub fn random_digits() -> Result<String, EngineError> {
+    let secret = Secret::random().map_err(|error| EngineError::Link {
+        address: "the random numbers of this system".to_owned(),
+        problem: error.to_string(),
+    })?;
+    Ok(String::from_utf8_lossy(secret.as_bytes()).into_owned())
 }
 
 /// A random number that was not used before, in hexadecimal digits.

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,9 @@ const AHEAD: usize = 2;
 
 /// How often a wish to stop is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How long processes that lost a race may take to end.
+const DISMISSED: Duration = Duration::from_millis(500);
 
 /// How long a cancelled job may take to end.
 const FAREWELL: Duration = Duration::from_secs(10);
@@ -125,6 +128,7 @@ pub fn run_streamed<E: From<EngineError>>(
                 stream.attempts.remove(&link);
             }
             Ok((_, JobEvent::Ended(end))) => {
+                stream.dismiss(&events);
                 return match failure {
                     Some(failure) => Err(failure),
                     None => Ok(stream.ended(&end, cancelled.is_some(), &order.words)?),
@@ -208,6 +212,20 @@ impl Stream {
         }
         add(self.usage.entry(task_id).or_default(), &usage);
         Some(TaskDone { task: number, result, usage })
+    }
+
+    /// Ends processes that lost a race, so that none writes any more.
+    fn dismiss(&mut self, events: &Receiver<(u64, JobEvent)>) {
+        self.attempts.values().for_each(|attempt| attempt.link.close());
+        let until = Instant::now() + DISMISSED;
+        // Nobody tells of a job that has ended: a moment is enough for those on this machine.
+        while !self.attempts.is_empty() && Instant::now() < until {
+            match events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok((_, JobEvent::Left(link))) => drop(self.attempts.remove(&link)),
+                Ok(_) => {}
+                Err(_) => return,
+            }
+        }
     }
 
     fn ended(&self, end: &JobEnd, cancelled: bool, words: &str) -> Result<StreamedEnd, EngineError> {
