@@ -126,7 +126,10 @@ pub enum RecordsError {
         folder.display(), indented(differences)
     )]
     PreparedOtherwise { folder: PathBuf, differences: Vec<String> },
-    #[error("this machine sees another source, or runs another program:\n{}", indented(differences))]
+    #[error(
+        "this machine sees another source, or runs another program:\n{}",
+        indented(differences)
+    )]
     SeenOtherwise { differences: Vec<String> },
     #[error(
         "{} was finished, but `{file}` {} since, where {expected} bytes were written; delete the \

@@ -219,7 +219,6 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// An application of Spark that takes jobs until it is dropped, which ends what still runs.
 pub struct SparkDriver {
     application: Application,
-    slots: u32,
     jobs: Arc<Jobs>,
     line: Mutex<TcpStream>,
     next: AtomicU64,
@@ -247,7 +246,8 @@ impl SparkDriver {
     pub fn start(options: &SparkOptions, goes_on: &dyn Fn() -> bool) -> Result<Self, EngineError> {
         let installation = Installation::find()?;
         let master = &options.master;
-        let socket = |source| EngineError::SparkStart { master: master.clone(), said: format!("{source}") };
+        let socket =
+            |source| EngineError::SparkStart { master: master.clone(), said: format!("{source}") };
         let script = tempfile::Builder::new().prefix("trainwright-").tempdir().map_err(socket)?;
         let path = script.path().join("trainwright_driver.py");
         fs::write(&path, SCRIPT).map_err(socket)?;
@@ -258,8 +258,7 @@ impl SparkDriver {
         command.env("TRAINWRIGHT_DRIVER", line.local_addr().map_err(socket)?.to_string());
         command.env("TRAINWRIGHT_DRIVER_SECRET", &digits);
         let program = installation.spark_submit().display().to_string();
-        let mut child =
-            command.spawn().map_err(|source| EngineError::Start { program, source })?;
+        let mut child = command.spawn().map_err(|source| EngineError::Start { program, source })?;
         let said = keep_said(&mut child);
         let mut starting = Starting { master, child: Some(child), said, goes_on };
         let stream = starting.called_back(&line, &digits)?;
@@ -269,13 +268,17 @@ impl SparkDriver {
             return Err(starting.failed("the driver speaks another language".to_owned()));
         };
         if slots == 0 {
-            return Err(EngineError::NoExecutors { master: master.clone(), seconds: EXECUTOR_SECONDS });
+            return Err(EngineError::NoExecutors {
+                master: master.clone(),
+                seconds: EXECUTOR_SECONDS,
+            });
         }
         let everywhere = if is_here(master) { "127.0.0.1:0" } else { "0.0.0.0:0" };
         let listener = TcpListener::bind(everywhere).map_err(socket)?;
         let link_port = listener.local_addr().map_err(socket)?.port();
         let host = if is_here(master) { "127.0.0.1".to_owned() } else { host };
-        let shipped = options.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let shipped =
+            options.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let header = json!({
             "program": shipped,
             "link": format!("{host}:{link_port}"),
@@ -286,7 +289,6 @@ impl SparkDriver {
         let (child, said) = starting.done();
         Ok(Self {
             application: Application { id: application, version, ui },
-            slots,
             jobs,
             line: Mutex::new(stream),
             next: AtomicU64::new(1),
@@ -303,9 +305,9 @@ impl SparkDriver {
         &self.application
     }
 
-    /// Tasks that could run at once when the first executors had come.
-    pub fn first_slots(&self) -> u32 {
-        self.slots
+    /// The port at which processes of tasks call.
+    pub fn link_port(&self) -> u16 {
+        self.link_port
     }
 
     /// Tasks that can run at once: told as soon as there are `wanted`, or when no executor has come
@@ -353,7 +355,9 @@ impl SparkDriver {
         };
         let mut header = self.header.clone();
         header["job"] = job.into();
-        self.order(&json!({"op": op, "job": job, "count": count, "words": words, "header": header}));
+        self.order(
+            &json!({"op": op, "job": job, "count": count, "words": words, "header": header}),
+        );
         job
     }
 
@@ -403,10 +407,16 @@ fn end(child: &mut Child, time: Duration) {
 
 /// Whether executors can only be on this machine.
 fn is_here(master: &str) -> bool {
-    master.starts_with("local") || master.starts_with("spark://127.") || master.starts_with("spark://localhost:")
+    master.starts_with("local")
+        || master.starts_with("spark://127.")
+        || master.starts_with("spark://localhost:")
 }
 
-fn submit_command(installation: &Installation, options: &SparkOptions, script: &std::path::Path) -> Command {
+fn submit_command(
+    installation: &Installation,
+    options: &SparkOptions,
+    script: &std::path::Path,
+) -> Command {
     let mut command = Command::new(installation.spark_submit());
     command.args(["--master", &options.master, "--name", "trainwright", "--files"]);
     command.arg(&options.program);
@@ -598,7 +608,10 @@ mod tests {
         let found = Installation { home: "/spark".into(), python: "python3".into() };
         let command = submit_command(&found, &options, "driver.py".as_ref());
         let words: Vec<&str> = command.get_args().map(|word| word.to_str().unwrap()).collect();
-        assert_eq!(words[..5], ["--master", "spark://10.0.0.1:7077", "--name", "trainwright", "--files"]);
+        assert_eq!(
+            words[..5],
+            ["--master", "spark://10.0.0.1:7077", "--name", "trainwright", "--files"]
+        );
         assert!(words.contains(&"spark.locality.wait=3s") && words.contains(&"a=2"), "{words:?}");
         assert!(words.contains(&"spark.speculation=true") && !words.contains(&"a=1"), "{words:?}");
         assert!(!words.iter().any(|word| word.starts_with("spark.driver.host")), "{words:?}");
@@ -607,10 +620,14 @@ mod tests {
 
     #[test]
     fn only_a_cluster_of_this_machine_is_spoken_to_over_loopback() {
-        for here in ["local[2]", "local-cluster[2,1,512]", "spark://127.0.0.1:7077", "spark://localhost:1"] {
+        for here in
+            ["local[2]", "local-cluster[2,1,512]", "spark://127.0.0.1:7077", "spark://localhost:1"]
+        {
             assert!(is_here(here), "{here}");
         }
-        for elsewhere in ["spark://10.1.2.3:7077", "yarn", "k8s://https://x:443", "spark://localhost.example:1"] {
+        for elsewhere in
+            ["spark://10.1.2.3:7077", "yarn", "k8s://https://x:443", "spark://localhost.example:1"]
+        {
             assert!(!is_here(elsewhere), "{elsewhere}");
         }
     }

@@ -102,7 +102,9 @@ pub fn run_gang(
                 let Some(task) = ranks.iter().find(|own| own.id == id).map(|own| &own.task) else {
                     continue;
                 };
-                if let Some(own) = value.get("usage").cloned().and_then(|own| serde_json::from_value(own).ok()) {
+                if let Some(own) =
+                    value.get("usage").cloned().and_then(|own| serde_json::from_value(own).ok())
+                {
                     usage.push((task.task_id, own));
                 }
                 on_event(Some(GangEvent::Said { rank: task.partition, value: &value }))

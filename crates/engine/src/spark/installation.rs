@@ -30,7 +30,8 @@ impl Installation {
     /// # Errors
     /// When there is no Spark, or no Java that runs it; the error says what to install.
     pub fn find() -> Result<Self, EngineError> {
-        let python = || env::var_os("PYSPARK_PYTHON").map_or_else(|| "python3".into(), PathBuf::from);
+        let python =
+            || env::var_os("PYSPARK_PYTHON").map_or_else(|| "python3".into(), PathBuf::from);
         let from_home = env::var_os("SPARK_HOME").map(PathBuf::from);
         let found = match from_home {
             Some(home) if has_submit(&home) => Self { home, python: python() },
@@ -106,9 +107,11 @@ fn run(program: &OsStr, words: &[&OsStr]) -> Result<(), EngineError> {
         let all = std::iter::once(&program).chain(words).map(|word| word.to_string_lossy());
         all.collect::<Vec<_>>().join(" ")
     };
-    let output = Command::new(program).args(words).stdin(Stdio::null()).output().map_err(|source| {
-        EngineError::Start { program: shown(), source }
-    })?;
+    let output = Command::new(program)
+        .args(words)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|source| EngineError::Start { program: shown(), source })?;
     if output.status.success() {
         return Ok(());
     }

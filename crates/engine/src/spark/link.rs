@@ -1,8 +1,8 @@
 //! A task's process and its connection to whoever ordered the job.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::net::{Shutdown, TcpStream};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -97,9 +97,9 @@ impl ExecutorLink {
     /// When the input is no header, or the runner cannot be reached.
     pub fn open() -> Result<Self, EngineError> {
         let mut input = JsonReader::new(io::stdin());
-        let broken = |problem: String| EngineError::Link { address: "standard input".to_owned(), problem };
-        let header: Option<TaskHeader> =
-            input.next().map_err(|error| broken(error.to_string()))?;
+        let broken =
+            |problem: String| EngineError::Link { address: "standard input".to_owned(), problem };
+        let header: Option<TaskHeader> = input.next().map_err(|error| broken(error.to_string()))?;
         let header = header.ok_or_else(|| {
             broken("there is no task; this verb is started by Spark alone".to_owned())
         })?;

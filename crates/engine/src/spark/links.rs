@@ -42,7 +42,11 @@ pub(super) struct Hello {
 }
 
 impl Hello {
-    pub(super) fn new(secret: &Secret, challenge: &Challenge, header: &TaskHeader) -> io::Result<Self> {
+    pub(super) fn new(
+        secret: &Secret,
+        challenge: &Challenge,
+        header: &TaskHeader,
+    ) -> io::Result<Self> {
         let (nonce, job, task) = (new_nonce()?, header.job, header.task.clone());
         let machine = nix::unistd::gethostname()?.to_string_lossy().into_owned();
         let proof = hex(&secret.proof(&[EXECUTOR, challenge.nonce.as_bytes(), &job.to_le_bytes()]));

@@ -228,7 +228,12 @@ impl Stream {
         }
     }
 
-    fn ended(&self, end: &JobEnd, cancelled: bool, words: &str) -> Result<StreamedEnd, EngineError> {
+    fn ended(
+        &self,
+        end: &JobEnd,
+        cancelled: bool,
+        words: &str,
+    ) -> Result<StreamedEnd, EngineError> {
         let all = self.done.iter().all(|done| *done);
         // A loser of a race may fail the job after all is done; what counts is done.
         if end.state != JobState::Done && !all && !cancelled {
@@ -252,7 +257,8 @@ fn add(sum: &mut Usage, more: &Usage) {
     sum.system_s += more.system_s;
     sum.peak_memory_bytes = sum.peak_memory_bytes.max(more.peak_memory_bytes);
     sum.disk_read_bytes = plus(sum.disk_read_bytes, more.disk_read_bytes).or(sum.disk_read_bytes);
-    sum.disk_write_bytes = plus(sum.disk_write_bytes, more.disk_write_bytes).or(sum.disk_write_bytes);
+    sum.disk_write_bytes =
+        plus(sum.disk_write_bytes, more.disk_write_bytes).or(sum.disk_write_bytes);
     sum.major_faults = plus(sum.major_faults, more.major_faults).or(sum.major_faults);
     match (&mut sum.network, &more.network) {
         (Some(sum), Some(more)) => {

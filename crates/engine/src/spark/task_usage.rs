@@ -33,15 +33,16 @@ impl UsageMeter {
     pub fn used(&self) -> Usage {
         let mut usage = Usage { wall_s: self.begun.elapsed().as_secs_f64(), ..Usage::default() };
         if let (Some(before), Ok(now)) = (&self.before, getrusage(UsageWho::RUSAGE_SELF)) {
-            let seconds = |time: nix::sys::time::TimeVal| {
-                time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6
-            };
-            let blocks = |now: i64, before: i64| u64::try_from(now - before).ok().map(|n| n * BLOCK);
+            let seconds =
+                |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+            let blocks =
+                |now: i64, before: i64| u64::try_from(now - before).ok().map(|n| n * BLOCK);
             usage.user_s = seconds(now.user_time()) - seconds(before.user_time());
             usage.system_s = seconds(now.system_time()) - seconds(before.system_time());
             usage.disk_read_bytes = blocks(now.block_reads(), before.block_reads());
             usage.disk_write_bytes = blocks(now.block_writes(), before.block_writes());
-            usage.major_faults = u64::try_from(now.major_page_faults() - before.major_page_faults()).ok();
+            usage.major_faults =
+                u64::try_from(now.major_page_faults() - before.major_page_faults()).ok();
         }
         usage.peak_memory_bytes = peak_memory(std::process::id());
         usage.network = self.network.as_ref().and_then(|before| {

@@ -164,7 +164,8 @@ impl SparkEngine {
             EngineEvent::Started { .. } if running.started => {}
             EngineEvent::Started { number, handle } => {
                 running.started = true;
-                let place = running.link.as_ref().map(|own| own.machine.clone()).unwrap_or_default();
+                let place =
+                    running.link.as_ref().map(|own| own.machine.clone()).unwrap_or_default();
                 let handle = crate::TrialHandle::new(format!("{handle} on {place}"));
                 self.told.push_back(EngineEvent::Started { number, handle });
             }

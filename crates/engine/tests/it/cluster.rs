@@ -27,8 +27,7 @@ pub(crate) struct Cluster {
 /// A process of Java that ends when its keeper's input closes, as it does when we end.
 struct Daemon {
     keeper: Child,
-    _input: ChildStdin,
-    log: PathBuf,
+    input: ChildStdin,
 }
 
 impl Cluster {
@@ -67,8 +66,19 @@ impl Cluster {
         let (host, work) = (format!("127.0.0.{number}"), self.folder.path().join(&name));
         let (cores, master) = (cores.to_string(), self.master.clone());
         let words = [
-            "--host", &host, "--port", "0", "--webui-port", "0", "-c", &cores, "-m", "2g", "-d",
-            work.to_str().unwrap(), &master,
+            "--host",
+            &host,
+            "--port",
+            "0",
+            "--webui-port",
+            "0",
+            "-c",
+            &cores,
+            "-m",
+            "2g",
+            "-d",
+            work.to_str().unwrap(),
+            &master,
         ];
         self.daemon("worker.Worker", &words, &name);
         self.wait_for(&name, |line| line.contains("Successfully registered").then_some(()));
@@ -86,7 +96,7 @@ impl Cluster {
         command.stdin(Stdio::piped()).stdout(file.try_clone().unwrap()).stderr(file);
         let mut keeper = command.spawn().unwrap();
         let input = keeper.stdin.take().unwrap();
-        self.daemons.push(Daemon { keeper, _input: input, log });
+        self.daemons.push(Daemon { keeper, input });
     }
 
     /// Waits for a line in a daemon's log.
@@ -104,22 +114,19 @@ impl Cluster {
         }
     }
 
-    /// Kills a worker's daemon and all that it runs, as the loss of a machine would.
-    pub(crate) fn kill_worker(&mut self, number: u32) {
+    #[allow(dead_code, reason = "one of the two test programs that share this file loses none")]
+    /// Kills a worker's daemon and its executors, as the loss of a machine would.
+    pub(crate) fn kill_worker(&self, number: u32) {
         let host = format!("127.0.0.{number}");
         for (pid, words) in processes() {
-            let daemon = words.contains("deploy.worker.Worker") && words.contains(&host);
-            let executor = words.contains("CoarseGrainedExecutorBackend")
-                && words.contains(&format!("--hostname {host}"));
-            if (daemon || executor) && words.contains(self.own_mark().as_str()) {
+            if words.contains("deploy.worker.Worker")
+                && words.contains(&format!("--host {host} "))
+                && words.contains(&*self.folder.path().to_string_lossy())
+            {
                 kill(pid);
             }
         }
-    }
-
-    /// What only command lines of this cluster's daemons and executors have.
-    fn own_mark(&self) -> String {
-        self.folder.path().display().to_string()
+        self.kill_executors(Some(&host));
     }
 
     /// Kills the executors of a host, or of all; gives how many there were.
@@ -137,19 +144,12 @@ impl Cluster {
         }
         killed
     }
-
-    /// The logs of all daemons, for messages.
-    #[allow(dead_code, reason = "not every test binary shows them")]
-    pub(crate) fn logs(&self) -> String {
-        let text = |daemon: &Daemon| std::fs::read_to_string(&daemon.log).unwrap_or_default();
-        self.daemons.iter().map(text).collect()
-    }
 }
 
 impl Drop for Cluster {
     fn drop(&mut self) {
         for mut daemon in self.daemons.drain(..) {
-            drop(daemon._input);
+            drop(daemon.input);
             let _ = daemon.keeper.wait();
         }
     }
@@ -157,8 +157,21 @@ impl Drop for Cluster {
 
 /// The folder of Spark, or why there is none.
 fn home() -> Result<PathBuf, String> {
-    let found = trainwright_engine::spark::Installation::find();
-    found.map(|own| own.home).map_err(|error| error.to_string())
+    let said = |program: &str, words: &[&str]| {
+        let output = Command::new(program).args(words).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| format!("{program}: {error}"))?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+            false => Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+        }
+    };
+    said("java", &["-version"])?;
+    if let Some(home) = std::env::var_os("SPARK_HOME") {
+        return Ok(home.into());
+    }
+    let python = std::env::var("PYSPARK_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let words = "import os, pyspark; print(os.path.dirname(pyspark.__file__))";
+    said(&python, &["-c", words]).map(PathBuf::from)
 }
 
 /// All processes with their command lines.

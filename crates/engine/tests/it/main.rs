@@ -14,4 +14,5 @@ mod outcomes;
 mod rereading;
 mod rules;
 mod slots;
+mod spark;
 mod stopping;

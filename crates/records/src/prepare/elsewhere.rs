@@ -230,7 +230,8 @@ impl ShardMaker {
 
 /// A name beside the shard that no other attempt has.
 fn private_name(shard: &str, attempt: &str) -> String {
-    let (folder, file) = shard.rsplit_once('/').map_or(("", shard), |(folder, file)| (folder, file));
+    let (folder, file) =
+        shard.rsplit_once('/').map_or(("", shard), |(folder, file)| (folder, file));
     let slash = if folder.is_empty() { "" } else { "/" };
     format!("{folder}{slash}{PRIVATE}{attempt}-{file}")
 }

@@ -13,9 +13,7 @@ use trainwright_records::{Limits, ReadRun, ReadTime};
 use super::executor::unread;
 use super::start::{ClusterReply, ClusterUse, OnCluster, SparkRequest, seen_from_anywhere, spread};
 use crate::data::speedtest::runs;
-use crate::{
-    CacheState, Error, Speedtest, SpeedtestProgress, SpeedtestRequest, Wish,
-};
+use crate::{CacheState, Error, Speedtest, SpeedtestProgress, SpeedtestRequest, Wish};
 
 pub(super) const KIND: &str = "speedtest";
 
@@ -94,7 +92,8 @@ pub fn speedtest_on_spark(
 
 /// Makes readings on an executor.
 pub(super) fn serve(link: &ExecutorLink, body: Value) -> Result<(), Error> {
-    let common: Common = serde_json::from_value(body).map_err(|error| unread(&error.to_string()))?;
+    let common: Common =
+        serde_json::from_value(body).map_err(|error| unread(&error.to_string()))?;
     let request = SpeedtestRequest {
         pictures: &common.pictures,
         records: Some(&common.records),

@@ -260,9 +260,8 @@ fn absolute_text(text: &str) -> String {
 fn everywhere_kept(options: &TrainOptions) -> TrainOptions {
     let mut own = options.clone();
     let absolute = |path: PathBuf| seen_from_anywhere(&path);
-    own.checkpoint = own
-        .checkpoint
-        .map(|kept| CheckpointOptions { folder: absolute(kept.folder), ..kept });
+    own.checkpoint =
+        own.checkpoint.map(|kept| CheckpointOptions { folder: absolute(kept.folder), ..kept });
     own.export = own.export.into_iter().map(absolute).collect();
     own.trace = own.trace.map(absolute);
     own.record = own.record.map(absolute);
@@ -271,7 +270,8 @@ fn everywhere_kept(options: &TrainOptions) -> TrainOptions {
 
 /// Is one rank on an executor.
 pub(super) fn serve(link: &ExecutorLink, body: Value) -> Result<(), Error> {
-    let common: Common = serde_json::from_value(body).map_err(|error| unread(&error.to_string()))?;
+    let common: Common =
+        serde_json::from_value(body).map_err(|error| unread(&error.to_string()))?;
     let meter = UsageMeter::start();
     let rank = link.task().partition as usize;
     if rank == 0 {

@@ -199,7 +199,9 @@ pub(crate) fn run_proposed<P: Proposer>(
     let spec = request.engine.as_ref().unwrap_or(&study.engine);
     let mut engine: Box<dyn Engine> = match (request.replay, spec) {
         (Some(recorded), _) => Box::new(replay::engine(study, recorded)?),
-        (None, EngineSpec::Local) => Box::new(LocalEngine::new(local_place(study, &place, request))?),
+        (None, EngineSpec::Local) => {
+            Box::new(LocalEngine::new(local_place(study, &place, request))?)
+        }
         (None, EngineSpec::Spark(spark)) => {
             let place = SparkPlace { trials: place.trials.clone(), slots: study.run.slots };
             let use_of = ClusterUse { spark, program: &request.program, suited: &[] };

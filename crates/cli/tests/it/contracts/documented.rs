@@ -54,6 +54,13 @@ const ADAPTED: &[(&str, Option<&str>, &str)] = &[
         "has nothing to export without the run",
     ),
     ("--data unscaled.csv", None, "has no table without the run"),
+    ("--engine spark", None, "needs a cluster; the tests in `spark/` have one"),
+    ("engine setup spark", None, "installs pyspark, which takes minutes"),
+    (
+        "run examples/spark-cache/study.toml",
+        Some("check examples/spark-cache/study.toml"),
+        "needs Spark, and takes minutes",
+    ),
     ("cargo install", None, "takes minutes; `cargo build` has built the same"),
 ];
 

@@ -34,14 +34,20 @@ fn opened(source: &Path, out: &Path, options: &PrepareOptions) -> Box<SharedPrep
     }
 }
 
-fn maker(source: &Path, out: &Path, of: &SharedPreparation, options: &PrepareOptions) -> ShardMaker {
+fn maker(
+    source: &Path,
+    out: &Path,
+    of: &SharedPreparation,
+    options: &PrepareOptions,
+) -> ShardMaker {
     ShardMaker::new(Source::open(source).unwrap(), out, options, &of.pins()).unwrap()
 }
 
 /// Every file of a folder and those below, with its bytes.
 fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let objects = LocalBucket.list(folder).unwrap();
-    let read = |path: PathBuf| (path.strip_prefix(folder).unwrap().to_owned(), fs::read(path).unwrap());
+    let read =
+        |path: PathBuf| (path.strip_prefix(folder).unwrap().to_owned(), fs::read(path).unwrap());
     objects.into_iter().map(|object| read(object.address)).collect()
 }
 
@@ -81,7 +87,8 @@ proptest! {
 #[test]
 fn a_set_goes_on_with_the_shards_that_were_taken_in() {
     let scratch = tempfile::tempdir().unwrap();
-    let (source, out, options) = (table(scratch.path(), 30), scratch.path().join("out"), options(4));
+    let (source, out, options) =
+        (table(scratch.path(), 30), scratch.path().join("out"), options(4));
     let mut first = opened(&source, &out, &options);
     let mut own = maker(&source, &out, &first, &options);
     let shards = first.left();
@@ -96,7 +103,8 @@ fn a_set_goes_on_with_the_shards_that_were_taken_in() {
 #[test]
 fn a_maker_that_sees_other_files_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
-    let (source, out, options) = (table(scratch.path(), 30), scratch.path().join("out"), options(4));
+    let (source, out, options) =
+        (table(scratch.path(), 30), scratch.path().join("out"), options(4));
     let shared = opened(&source, &out, &options);
     fs::write(&source, "x,label\n1,0\n").unwrap();
     let seen = Source::open(&source).unwrap();
@@ -107,7 +115,8 @@ fn a_maker_that_sees_other_files_is_refused() {
 #[test]
 fn an_object_store_gets_whole_shards_and_a_second_attempt_changes_nothing() {
     let scratch = tempfile::tempdir().unwrap();
-    let [whole, out, work, tmp] = ["whole", "out", "work", "tmp"].map(|name| scratch.path().join(name));
+    let [whole, out, work, tmp] =
+        ["whole", "out", "work", "tmp"].map(|name| scratch.path().join(name));
     fs::create_dir(&tmp).unwrap();
     let (source, options) = (table(scratch.path(), 30), options(3));
     prepare(Source::open(&source).unwrap(), &whole, &options, &mut |_| ()).unwrap();

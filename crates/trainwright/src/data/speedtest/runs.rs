@@ -8,7 +8,8 @@ use std::sync::Arc;
 use trainwright_records::bucket::{Bucket, Limited, LocalBucket, Object};
 use trainwright_records::pictures::PixelLimit;
 use trainwright_records::{
-    Limits, ReadRun, ReadSource, ReadSpeed, ReadTime, bucket_of, is_remote, list_pictures, prepare_for_speed,
+    Limits, ReadRun, ReadSource, ReadSpeed, ReadTime, bucket_of, is_remote, list_pictures,
+    prepare_for_speed,
 };
 use trainwright_study::Seed;
 
@@ -156,7 +157,11 @@ pub(crate) fn read(
 }
 
 /// A reading as a row; it was so many before it.
-pub(crate) fn row(number: usize, (repetition, run): &(usize, ReadRun), time: &ReadTime) -> SpeedRow {
+pub(crate) fn row(
+    number: usize,
+    (repetition, run): &(usize, ReadRun),
+    time: &ReadTime,
+) -> SpeedRow {
     SpeedRow {
         run: number + 1,
         source: source_of(run.source),
