@@ -10,7 +10,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `installation.rs` | where Spark and Java are, and how to get them |
-//! | `driver.rs` | the PySpark process, jobs and their ends |
+//! | `driver.rs`, `starting.rs` | the PySpark process, and how it comes up |
+//! | `jobs.rs` | jobs, what is told of them, and who hears it |
 //! | `links.rs`, `link.rs` | the two ends of a connection with a task's process |
 //! | `trials.rs`, `trial_process.rs` | the engine for trials; what runs one on an executor |
 //! | `streamed.rs` | many small tasks through few processes |
@@ -20,9 +21,11 @@
 mod driver;
 mod gang;
 mod installation;
+mod jobs;
 mod json_lines;
 mod link;
 mod links;
+mod starting;
 mod streamed;
 mod task_usage;
 mod trial_process;

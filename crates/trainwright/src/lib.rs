@@ -2,7 +2,7 @@
 //! functions join the crates that think, do and keep.
 //!
 //! Read `running/run.rs` first: it is the life of a study. `studies/` is before and after it,
-//! `searching/` looks for the best, `data/`, `trainings/` and `questions/` hold the verbs that need none, `terminal/` the words.
+//! `searching/` looks for the best, `cluster/` does it on Spark, `data/`, `trainings/` and `questions/` hold the verbs that need none, `terminal/` the words.
 
 mod cloud;
 mod cluster;

@@ -10,7 +10,7 @@ mod lost;
 mod missing;
 mod smoke;
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -20,9 +20,16 @@ use cluster::Cluster;
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// The cluster that tests share which break nothing; none where there is no Spark.
-fn shared() -> Option<&'static str> {
+///
+/// One test at a time has it: an application takes all cores that a standalone cluster has.
+fn shared() -> Option<(&'static str, MutexGuard<'static, ()>)> {
     static SHARED: OnceLock<Cluster> = OnceLock::new();
-    Cluster::is_possible().then(|| SHARED.get_or_init(|| Cluster::start(2)).master.as_str())
+    static IN_USE: Mutex<()> = Mutex::new(());
+    if !Cluster::is_possible() {
+        return None;
+    }
+    let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+    Some((SHARED.get_or_init(|| Cluster::start(2)).master.as_str(), in_use))
 }
 
 /// Words of a command with those that send it to a cluster.

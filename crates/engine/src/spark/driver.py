@@ -21,6 +21,8 @@ from pyspark import BarrierTaskContext, SparkContext, SparkFiles, TaskContext
 
 # Lines of a process that failed which are told.
 TAIL = 40
+# Longest wait for figures of Spark; a busy machine takes seconds to answer for the first time.
+REST_SECONDS = 30
 FAILED = "a process of trainwright failed: "
 
 
@@ -184,8 +186,15 @@ class Driver:
     def rest(self, path):
         base = f"{self.sc.uiWebUrl}/api/v1/applications/{self.sc.applicationId}/"
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(base + path, timeout=5) as reply:
+        with opener.open(base + path, timeout=REST_SECONDS) as reply:
             return json.load(reply)
+
+    def warm_up(self):
+        """Asks once, so that the first job need not wait until Spark can answer."""
+        try:
+            self.rest("jobs")
+        except Exception as error:
+            print(f"no figures of Spark: {error}", file=sys.stderr)
 
     def figures(self, group):
         """What Spark knows of the tasks of a job: where, when, how often; nothing where it keeps none."""
@@ -257,6 +266,8 @@ def main():
     sc = SparkContext()
     sc.setLogLevel(greeting.get("log_level", "ERROR"))
     driver = Driver(line, sc)
+    if sc.uiWebUrl is not None:
+        threading.Thread(target=driver.warm_up, daemon=True).start()
     slots = driver.wait_for_executors(greeting["seconds"])
     driver.say(
         event="ready",

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use trainwright_study::{ClusterTask, Usage};
 
-use super::driver::{JobEvent, JobState, Shape, SparkDriver};
+use super::driver::SparkDriver;
+use super::jobs::{JobEvent, JobState, Shape};
 use super::link::Go;
 use crate::EngineError;
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use trainwright_comm::Secret;
 
-use super::driver::{JobEvent, Jobs};
+use super::jobs::{JobEvent, Jobs};
 use super::json_lines::{JsonReader, write_line};
 use super::link::{TaskHeader, TaskPlace, new_nonce};
 

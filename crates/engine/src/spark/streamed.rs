@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trainwright_study::{ClusterTask, Usage};
 
-use super::driver::{JobEnd, JobEvent, JobState, Shape, SparkDriver};
+use super::driver::SparkDriver;
+use super::jobs::{JobEnd, JobEvent, JobState, Shape, TaskFigures};
 use super::link::{ExecutorLink, Go};
 use super::links::Link;
 use super::task_usage::UsageMeter;
@@ -240,7 +241,7 @@ impl Stream {
             let message = end.message.clone().unwrap_or_default();
             return Err(EngineError::SparkJob { job: words.to_owned(), message });
         }
-        let join = |task: &super::driver::TaskFigures| {
+        let join = |task: &TaskFigures| {
             let label = format!("partition {}", task.partition());
             task.joined(label, self.usage.get(&task.task_id).cloned())
         };

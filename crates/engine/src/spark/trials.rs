@@ -8,7 +8,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use trainwright_study::{ClusterTask, Outcome, Study, TrialRecord};
 
-use super::driver::{JobEnd, JobEvent, JobState, Shape, SparkDriver};
+use super::driver::SparkDriver;
+use super::jobs::{JobEnd, JobEvent, JobState, Shape, TaskFigures};
 use super::link::Go;
 use super::links::Link;
 use super::trial_process::{TRIAL_KIND, TrialWork, Wish, event_of};
@@ -252,7 +253,7 @@ impl SparkEngine {
 
 /// The attempts of Spark at a trial; the usage is that of the one that succeeded.
 fn attempts(number: u32, end: &JobEnd, record: &TrialRecord) -> Vec<ClusterTask> {
-    let join = |task: &super::driver::TaskFigures| {
+    let join = |task: &TaskFigures| {
         let mut joined = task.joined(format!("trial {number}"), None);
         if joined.status == "success" {
             joined.usage.clone_from(&record.usage);

@@ -223,7 +223,7 @@ impl Checker<'_> {
                 EngineSpec::Spark(SparkSpec { master, conf })
             }
             (EngineKind::Spark, _) => {
-                self.fault(at!["engine"], "the Spark engine needs a `master`", Some(help));
+                self.fault(at!["engine", "kind"], "the Spark engine needs a `master`", Some(help));
                 EngineSpec::Local
             }
             (EngineKind::Local, Some(_)) => {

@@ -254,6 +254,7 @@ fn the_commands_of_the_docs_work() {
     let folder = |name: &str| fs::read_dir(root().join(name)).unwrap();
     let mut pages: Vec<PathBuf> = folder("docs")
         .chain(folder("docs/concepts"))
+        .chain(folder("docs/guide"))
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
         .collect();

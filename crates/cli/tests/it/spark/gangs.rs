@@ -24,7 +24,7 @@ fn job<'a>(words: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn a_gang_on_a_cluster_has_the_bits_of_one_machine() {
-    let Some(master) = shared() else { return };
+    let Some((master, _in_use)) = shared() else { return };
     let lab = Lab::new();
     let words = job(&["multi-worker", "--workers", "2"]);
     let here = last(&lab.run(&words));
@@ -36,7 +36,7 @@ fn a_gang_on_a_cluster_has_the_bits_of_one_machine() {
 #[test]
 #[ignore = "two applications take a minute"]
 fn servers_and_local_steps_have_the_bits_of_one_machine_too() {
-    let Some(master) = shared() else { return };
+    let Some((master, _in_use)) = shared() else { return };
     let lab = Lab::new();
     for words in [
         job(&["parameter-server", "--workers", "2", "--servers", "1"]),
@@ -50,7 +50,7 @@ fn servers_and_local_steps_have_the_bits_of_one_machine_too() {
 #[test]
 #[ignore = "an application takes half a minute"]
 fn too_few_slots_are_told_at_once() {
-    let Some(master) = shared() else { return };
+    let Some((master, _in_use)) = shared() else { return };
     let end = Lab::new().expect(2, &on(master, &job(&["multi-worker", "--workers", "9"])));
     end.says(&["9 ranks must run at once, and the cluster has 4 slots"]);
 }

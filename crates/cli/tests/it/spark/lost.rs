@@ -139,7 +139,7 @@ fn a_preparation_whose_executors_are_killed_makes_the_same_bytes() {
 #[test]
 #[ignore = "an application takes half a minute"]
 fn a_speed_test_reads_everything_on_the_executors() {
-    let Some(master) = super::shared() else { return };
+    let Some((master, _in_use)) = super::shared() else { return };
     let lab = Lab::new();
     for number in 0..12_u8 {
         let pixels = vec![number; 40 * 30 * 3];

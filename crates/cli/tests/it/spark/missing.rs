@@ -6,7 +6,7 @@ fn refused(variables: &[(&str, &str)], master: &str) -> End {
     let lab = Lab::with_study(&shell_study("[1, 2]", "exit 0", ""));
     let mut command = lab.command(&["run", "study.toml", "--engine", "spark", "--master", master]);
     command.env("HOME", lab.folder()).env_remove("XDG_DATA_HOME").env_remove("SPARK_HOME");
-    variables.iter().for_each(|(name, value)| drop(command.env(name, value)));
+    command.envs(variables.iter().copied());
     End::of(command)
 }
 

@@ -43,7 +43,7 @@ fn trials(lab: &Lab, store: &str) -> Vec<Value> {
 
 #[test]
 fn a_study_on_a_cluster_has_the_trials_and_results_of_one_machine() {
-    let Some(master) = shared() else { return };
+    let Some((master, _in_use)) = shared() else { return };
     let lab = Lab::with_study(STUDY);
     lab.expect(0, &["run", "study.toml", "--store", "here.db"]);
     lab.expect(0, &on(master, &["run", "study.toml", "--store", "there.db", "--slots", "2"]));
@@ -56,7 +56,7 @@ fn a_study_on_a_cluster_has_the_trials_and_results_of_one_machine() {
 
 #[test]
 fn a_preparation_on_a_cluster_makes_the_same_bytes_and_is_found_finished() {
-    let Some(master) = shared() else { return };
+    let Some((master, _in_use)) = shared() else { return };
     let lab = Lab::new();
     let rows: String =
         (0..500).map(|row| format!("{row},{},{}\n", row * 7 % 13, row % 3)).collect();
