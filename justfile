@@ -19,6 +19,7 @@ test:
 full: test
     cargo test --release -p trainwright --features parquet
     cargo test --release -p trainwright-analysis -p trainwright-queueing --test it -- --ignored --nocapture
+    PYSPARK_PYTHON="$(bash scripts/spark_python.sh)" cargo test --release -p trainwright-engine -p trainwright-cli --test it spark -- --ignored --test-threads 1
     bash bench/bookkeeping/run.sh
     bash bench/stores/run.sh
     cargo test --release -p trainwright-records --features turbojpeg,object-stores

@@ -32,6 +32,14 @@ if [ ! -d /usr/share/datasets/fashion-mnist ]; then
   install_packages dataset-fashion-mnist || echo "SKIPPED: dataset-fashion-mnist cannot be installed here; tests that need the full set say so"
 fi
 
+step "Spark for its smoke tests"
+command -v java >/dev/null || install_packages openjdk-17-jre-headless || true
+if python=$(bash scripts/spark_python.sh); then
+  export PYSPARK_PYTHON="$python"
+else
+  echo "SKIPPED: Java or pyspark cannot be installed here; tests on a Spark cluster say so"
+fi
+
 step "tests of all crates"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod cloud;
+mod cluster;
 mod data;
 mod design;
 mod load;
@@ -20,6 +21,7 @@ pub(crate) use analyze::{AnalyzeArguments, CodingArgument, ContrastsArgument, Or
 pub(crate) use cloud::{
     CatalogArguments, CloudTellArguments, CloudVerb, RecommendArguments, ReplayArguments,
 };
+pub(crate) use cluster::{ClusterArguments, EngineVerb};
 pub(crate) use data::{
     DataVerb, FetchArguments, InspectArguments, PrepareArguments, SpeedtestArguments,
     VerifyArguments,
@@ -67,7 +69,8 @@ pub(crate) enum Verb {
     /// Run a study, or go on where it stopped, and tell the verdict.
     #[command(after_help = "Examples:\n  trainwright run study.toml\n  \
         trainwright run study.toml --report report.html\n  \
-        trainwright run study.toml --retry-failed")]
+        trainwright run study.toml --retry-failed\n  \
+        trainwright run study.toml --engine spark --master spark://127.0.0.1:7077 --slots 4")]
     Run(RunArguments),
     /// Search for the best configuration of a study, or go on where it stopped.
     #[command(after_help = "Examples:\n  trainwright search examples/search/study.toml\n  \
@@ -197,6 +200,12 @@ pub(crate) enum Verb {
         trainwright data prepare photos/ --out shards/\n  trainwright data verify shards/"
     )]
     Data(DataVerb),
+    /// Get ready what runs trials.
+    #[command(subcommand, after_help = "Example:\n  trainwright engine setup spark")]
+    Engine(EngineVerb),
+    /// Do a task of a cluster's job: what Spark starts on executors.
+    #[command(hide = true)]
+    Executor,
     /// Train one network with the built-in trainer.
     #[command(after_help = "Examples:\n  trainwright train --network mlp \
         --data fashion-mnist-sample --epochs 3 --lr 0.001\n  \
@@ -207,7 +216,8 @@ pub(crate) enum Verb {
         trainwright train --strategy multi-worker --workers 2 --batch 64 --micro-batch 16\n  \
         trainwright train --strategy multi-worker --workers 3 --elastic --trace trace.json\n  \
         trainwright train --strategy local-sgd --workers 2 --sync-every 8\n  \
-        trainwright train --strategy parameter-server --workers 2 --servers 1 --consistency async")]
+        trainwright train --strategy parameter-server --workers 2 --servers 1 --consistency async\n  \
+        trainwright train --strategy multi-worker --workers 2 --engine spark --master spark://127.0.0.1:7077")]
     // So that -1 reaches the check that explains what is wrong with it.
     #[command(allow_negative_numbers = true)]
     Train(Box<TrainArguments>),

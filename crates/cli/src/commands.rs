@@ -3,6 +3,7 @@
 mod cloud;
 mod data;
 mod design;
+mod engine;
 mod machine;
 mod queue;
 mod studies;
@@ -50,6 +51,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Data(DataVerb::Verify(arguments)) => data::verify(&arguments),
         Verb::Data(DataVerb::Inspect(arguments)) => data::inspect(&arguments),
         Verb::Data(DataVerb::Speedtest(arguments)) => data::speedtest(&arguments),
+        Verb::Engine(verb) => engine::engine(&verb),
+        Verb::Executor => engine::executor(),
         Verb::Network(arguments) => training::network(&arguments),
         Verb::Train(arguments) => training::train(&arguments),
         Verb::Predict(arguments) => training::predict(&arguments),

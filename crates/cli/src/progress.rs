@@ -56,6 +56,7 @@ impl Progress {
                 }
                 self.planned(*total, *left, *recovered);
             }
+            RunEvent::Cluster { words } => self.say(words),
             RunEvent::WarmUp { number, of } => self.say(&format!("warm-up {number} of {of}")),
             RunEvent::Started { trial } => self.started(trial),
             RunEvent::Progress { number, elapsed, latest } => {

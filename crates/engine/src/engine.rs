@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use trainwright_study::{PlannedTrial, Study, TrialRecord};
 
 use crate::{EngineError, MissingMetric};
@@ -14,7 +15,7 @@ use crate::{EngineError, MissingMetric};
 ///
 /// One thread owns an engine: it submits trials while slots are free and takes their events.
 /// Each trial that was taken starts at most once and ends exactly once, with
-/// [`EngineEvent::Ended`] or [`EngineEvent::NoRoom`], and nothing is told about it afterwards. Its
+/// [`EngineEvent::Ended`], [`EngineEvent::NoRoom`] or [`EngineEvent::Lost`], and nothing is told about it afterwards. Its
 /// slots are free again when that end has been taken, so whoever stores results can do so before
 /// the next trial starts. Dropping an engine ends what still runs. Where a trial runs, what lies
 /// in its folder and what a dead runner left behind are the engine's own business.
@@ -114,7 +115,8 @@ pub enum TrialStart {
 }
 
 /// What happens to the trials of an engine.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EngineEvent {
     /// A trial has started.
     Started {
@@ -141,6 +143,14 @@ pub enum EngineEvent {
         /// What could not be written, and why.
         reason: String,
     },
+    /// The engine itself is lost, and with it every trial under way: they have no result, and run
+    /// again when there is an engine.
+    Lost {
+        /// Number of the trial.
+        number: u32,
+        /// What was lost.
+        reason: String,
+    },
     /// A trial has ended, however it did.
     Ended {
         /// Number of the trial.
@@ -160,18 +170,19 @@ impl EngineEvent {
             Self::Started { number, .. }
             | Self::Progress { number, .. }
             | Self::NoRoom { number, .. }
+            | Self::Lost { number, .. }
             | Self::Ended { number, .. } => *number,
         }
     }
 
     /// Whether it is the last one about its trial.
     pub fn is_end(&self) -> bool {
-        matches!(self, Self::Ended { .. } | Self::NoRoom { .. })
+        matches!(self, Self::Ended { .. } | Self::NoRoom { .. } | Self::Lost { .. })
     }
 }
 
 /// What a trial reports at a step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
     /// The step or epoch.
     pub step: f64,
@@ -180,7 +191,7 @@ pub struct StepReport {
 }
 
 /// Names what runs for a trial; only its engine knows what it means.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialHandle(String);
 
 impl TrialHandle {

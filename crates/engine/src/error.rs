@@ -38,6 +38,44 @@ pub enum EngineError {
     Stopping { trial: u32 },
     #[error("trial {trial} left nothing in {folder}; it cannot be read again")]
     NoOutputs { trial: u32, folder: PathBuf },
+    #[error(
+        "there is no Spark: neither SPARK_HOME nor a Python module pyspark is there; run `trainwright engine setup spark`, or `pip install pyspark=={version}`, or set SPARK_HOME"
+    )]
+    NoSpark { version: &'static str },
+    #[error(
+        "SPARK_HOME is {home}, where there is no bin/spark-submit; set it to the folder of Spark, or leave it out"
+    )]
+    NoSparkHome { home: PathBuf },
+    #[error(
+        "Spark needs Java {oldest} or newer, and `{java}` does not run; install one, such as with `apt-get install openjdk-17-jre-headless`, or set JAVA_HOME"
+    )]
+    NoJava { java: PathBuf, oldest: u32 },
+    #[error(
+        "Spark needs Java {oldest} or newer, and `{java}` is version {found}; install a newer one, such as with `apt-get install openjdk-17-jre-headless`, or set JAVA_HOME"
+    )]
+    OldJava { java: PathBuf, found: u32, oldest: u32 },
+    #[error("neither HOME nor XDG_DATA_HOME says where to put things; set one of them")]
+    NoHome,
+    #[error("`{command}` failed: {said}")]
+    SetUp { command: String, said: String },
+    #[error("Spark did not start on {master}: {said}")]
+    SparkStart { master: String, said: String },
+    #[error("the start of Spark was given up")]
+    StartGivenUp,
+    #[error(
+        "the cluster at {master} gave no executor within {seconds} s; are there workers with free cores and memory (see spark.executor.memory)?"
+    )]
+    NoExecutors { master: String, seconds: f64 },
+    #[error("Spark is lost: {reason}")]
+    SparkLost { reason: String },
+    #[error("the Spark job `{job}` failed: {message}")]
+    SparkJob { job: String, message: String },
+    #[error(
+        "{wanted} ranks must run at once, and the cluster has {slots} slots; ask for fewer, or give it more cores (spark.cores.max, spark.executor.cores)"
+    )]
+    TooFewSlots { wanted: u32, slots: u32 },
+    #[error("the connection with {address} failed: {problem}")]
+    Link { address: String, problem: String },
     #[error("cannot start a slot: {0}")]
     Slot(#[source] std::io::Error),
 }

@@ -1,7 +1,7 @@
 //! Turns configurations into finished trials.
 //!
 //! `engine.rs` is what every engine does; `local.rs` runs trials as processes of this machine,
-//! `replay.rs` gives back recorded ones. What all engines share: `render.rs` (from a trial to a
+//! `spark.rs` as processes on a Spark cluster, `replay.rs` gives back recorded ones. What all engines share: `render.rs` (from a trial to a
 //! command line), `output.rs` (the texts it leaves), `metrics.rs` (what it measured), `verdict.rs`
 //! (how it ended), `reread.rs` (the same again, later). Nothing here stores results, plans trials
 //! or retries them; the caller does.
@@ -18,6 +18,7 @@ mod render;
 mod replay;
 mod reread;
 mod slots;
+pub mod spark;
 mod verdict;
 
 pub use engine::{

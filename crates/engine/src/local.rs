@@ -23,11 +23,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::output::trial_folder;
 use crate::slots::Slots;
 use crate::{Engine, EngineError, EngineEvent, Stop, TrialOrder, Which};
 use attempt::{Assignment, Surroundings, run};
-use folder::make_private_folder;
-use leftovers::end_leftovers;
+pub(crate) use folder::make_private_folder;
+pub(crate) use leftovers::end_leftovers as end_all_leftovers;
+use leftovers::end_leftovers_of;
 use overlap::Overlap;
 use process::take_in_orphans;
 use stop::{StopSwitch, stop_line};
@@ -62,10 +64,26 @@ impl LocalEngine {
     /// # Errors
     /// When the folder cannot be made, or the system gives no thread.
     pub fn new(place: LocalPlace) -> Result<Self, EngineError> {
-        let slots = place.slots;
         take_in_orphans();
         make_private_folder(&place.trials)?;
-        end_leftovers(&place.trials);
+        end_all_leftovers(&place.trials);
+        Self::of_slots(place)
+    }
+
+    /// An engine for one trial, at a place where other engines run others: only what a dead runner
+    /// left of that trial is ended first.
+    ///
+    /// # Errors
+    /// As for [`LocalEngine::new`].
+    pub(crate) fn beside_others(place: LocalPlace, trial: u32) -> Result<Self, EngineError> {
+        take_in_orphans();
+        make_private_folder(&place.trials)?;
+        end_leftovers_of(&trial_folder(&place.trials, trial));
+        Self::of_slots(place)
+    }
+
+    fn of_slots(place: LocalPlace) -> Result<Self, EngineError> {
+        let slots = place.slots;
         let (orders, queue) = mpsc::channel();
         let (sender, events) = mpsc::channel();
         let queue = Arc::new(Mutex::new(queue));

@@ -78,7 +78,7 @@ fn complain(complaints: &mut Vec<String>, complaint: String) {
 }
 
 /// A metric that has no value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MissingMetric {
     /// Its name.
     pub metric: String,

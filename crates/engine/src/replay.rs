@@ -103,6 +103,7 @@ fn nothing_recorded(order: &TrialOrder) -> TrialRecord {
         environment: BTreeMap::new(),
         started_ms: 0,
         output_end: String::new(),
+        cluster: Vec::new(),
     }
 }
 

@@ -127,6 +127,11 @@ pub enum RecordsError {
     )]
     PreparedOtherwise { folder: PathBuf, differences: Vec<String> },
     #[error(
+        "this machine sees another source, or runs another program:\n{}",
+        indented(differences)
+    )]
+    SeenOtherwise { differences: Vec<String> },
+    #[error(
         "{} was finished, but `{file}` {} since, where {expected} bytes were written; delete the \
          folder and prepare it again, or put the file back",
         folder.display(), now_has(*found)

@@ -6,6 +6,7 @@
 //! what an interrupted run needs to go on. Memory is bounded by a window of runs and a limit on
 //! decoded pixels.
 
+mod elsewhere;
 mod memory;
 mod name_hash;
 mod plan;
@@ -18,8 +19,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+pub use elsewhere::{MadeShard, OpenedShared, ShardMaker, SharedPreparation};
 pub use plan::PartShares;
 pub use result::{CorruptItem, Prepared, PreparedPart, PreparedShard};
 
@@ -35,7 +37,7 @@ use progress::{Keeper, Opened};
 use work::{Made, Worker};
 
 /// How records are made.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PrepareOptions {
     /// Side of the square pictures; `None` is 192 for pictures and the size they have for IDX.
     pub size: Option<usize>,
@@ -58,7 +60,7 @@ pub struct PrepareOptions {
 }
 
 /// What is stored of a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Storage {
     /// A JPEG file of this quality, 1 to 100.
     Jpeg(u8),
@@ -67,7 +69,7 @@ pub enum Storage {
 }
 
 /// What to do about pictures that cannot be decoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnCorrupt {
     /// Look at all the others, then fail with a list.
     Refuse,

@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::RecordsError;
 use crate::files::bucket::{Bucket, Object, is_remote};
@@ -28,7 +28,7 @@ const PICTURE_ENDINGS: [&str; 3] = ["jpg", "jpeg", "png"];
 const SHARD_ENDING: &str = "tfrecord";
 
 /// What pictures are read from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadSource {
     /// One file a picture, of any size.
@@ -51,7 +51,7 @@ impl ReadSource {
 }
 
 /// What is read in one go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadRun {
     /// What it is read from.
     pub source: ReadSource,
@@ -75,7 +75,7 @@ impl ReadRun {
 }
 
 /// What one reading took.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ReadTime {
     /// Pictures that were read.
     pub images: u64,

@@ -7,6 +7,7 @@
 mod alias_graph;
 mod cloud;
 mod contours;
+mod executors;
 mod half_normal;
 mod histogram;
 mod interactions;
@@ -36,6 +37,9 @@ use crate::figure::for_chart;
 pub(crate) use alias_graph::alias_graph;
 pub(crate) use cloud::near_optimum;
 pub(crate) use contours::contours;
+pub(crate) use executors::executors;
+#[cfg(test)]
+pub(crate) use executors::tests::task as cluster_task;
 pub(crate) use half_normal::half_normal;
 pub(crate) use histogram::histogram;
 pub(crate) use interactions::interaction;

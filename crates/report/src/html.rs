@@ -4,6 +4,7 @@
 mod best;
 mod bottlenecks;
 mod cloud;
+mod cluster;
 mod curves;
 mod design;
 mod effects;
@@ -82,6 +83,9 @@ const AFTER_VERDICT: usize = 1;
 /// Where a surface stands among the sections, if the study has one.
 const AFTER_EFFECTS: usize = 3;
 
+/// How many sections stand after that of a cluster, if one ran the study.
+const AFTER_CLUSTER: usize = 1;
+
 /// The report as one HTML file, which loads nothing from elsewhere.
 pub fn html(input: &ReportInput<'_>) -> String {
     let mut charts = Charts::default();
@@ -97,6 +101,11 @@ pub fn html(input: &ReportInput<'_>) -> String {
         environment::section(input),
     ];
     let mut sections = SECTIONS.to_vec();
+    if !input.cluster.is_empty() {
+        let place = sections.len() - AFTER_CLUSTER;
+        sections.insert(place, cluster::SECTION);
+        bodies.insert(place, cluster::section(input.cluster, &mut charts));
+    }
     if let Some(own) = input.analysis.and_then(|analysis| analysis.surface.as_ref()) {
         sections.insert(AFTER_EFFECTS, surface::SECTION);
         bodies.insert(AFTER_EFFECTS, surface::section(own, &mut charts));

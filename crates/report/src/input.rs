@@ -3,7 +3,9 @@
 use crate::html::SearchPart;
 use trainwright_analysis::Analysis;
 use trainwright_design::Design;
-use trainwright_study::{Configuration, Machine, Measurement, Series, Study, TrialState, Usage};
+use trainwright_study::{
+    ClusterTask, Configuration, Machine, Measurement, Series, Study, TrialState, Usage,
+};
 
 /// Everything a report shows.
 #[derive(Debug, Clone)]
@@ -22,6 +24,8 @@ pub struct ReportInput<'a> {
     pub trials: &'a [ReportTrial],
     /// The machines that trials ran on.
     pub machines: &'a [Machine],
+    /// What a cluster ran of it, and where; empty where none did.
+    pub cluster: &'a [ClusterTask],
     /// Name and version of this program.
     pub program: &'a str,
     /// When the report was written.

@@ -40,6 +40,7 @@ impl SmallStudy {
             search: None,
             trials: &self.trials,
             machines: &[],
+            cluster: &[],
             program: "trainwright 1",
             written_at: "today",
         }

@@ -6,7 +6,8 @@ use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use trainwright_study::{
-    Configuration, Machine, Measurement, Outcome, PlannedTrial, Series, TrialRecord, Usage,
+    ClusterTask, Configuration, Machine, Measurement, Outcome, PlannedTrial, Series, TrialRecord,
+    Usage,
 };
 
 use crate::columns::pack;
@@ -352,7 +353,29 @@ fn keep_end(connection: &Connection, study: i64, ended: &Ended<'_>) -> rusqlite:
     connection
         .prepare_cached("DELETE FROM series WHERE study = ?1 AND number = ?2")?
         .execute(params![study, number])?;
-    keep_series(connection, study, *number, &record.series)
+    keep_series(connection, study, *number, &record.series)?;
+    keep_cluster(connection, study, *number, &record.cluster)
+}
+
+/// Keeps where a cluster ran a trial, in place of what an earlier run of it left.
+fn keep_cluster(
+    connection: &Connection,
+    study: i64,
+    number: u32,
+    tasks: &[ClusterTask],
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("DELETE FROM cluster_task WHERE study = ?1 AND number = ?2")?
+        .execute(params![study, number])?;
+    for (place, task) in tasks.iter().enumerate() {
+        connection
+            .prepare_cached(
+                "INSERT INTO cluster_task (study, number, place, description)
+                 VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![study, number, place as i64, json(task)])?;
+    }
+    Ok(())
 }
 
 fn keep_reread(connection: &Connection, study: i64, own: &Reread) -> rusqlite::Result<()> {

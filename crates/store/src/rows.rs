@@ -7,7 +7,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 
-use trainwright_study::{Machine, Measurement, Series, TrialState};
+use trainwright_study::{ClusterTask, Machine, Measurement, Series, TrialState};
 
 use crate::columns::unpack;
 use crate::trial::{Circumstances, Progress, StoredStudy, StoredTrial};
@@ -16,6 +16,8 @@ use crate::trial::{Circumstances, Progress, StoredStudy, StoredTrial};
 const STRATA: u32 = 2;
 /// The version that brought circumstances, progress, change numbers and all attempts' time.
 const CIRCUMSTANCES: u32 = 3;
+/// The version that brought tasks of clusters.
+const CLUSTER: u32 = 4;
 
 /// The number of changes made so far; 0 in a store of an older version.
 pub(crate) fn change(connection: &Connection, version: u32) -> rusqlite::Result<i64> {
@@ -89,6 +91,27 @@ pub(crate) fn series(
             let (at, values) =
                 unpack(&columns, count as usize).ok_or_else(|| damaged(number, "series", 4))?;
             Ok(Series { name: row.get(0)?, axis: row.get(1)?, unit: row.get(2)?, at, values })
+        })?
+        .collect()
+}
+
+/// Where a cluster ran the trials of a study, by their numbers.
+pub(crate) fn cluster_tasks(
+    connection: &Connection,
+    version: u32,
+    study: i64,
+) -> rusqlite::Result<Vec<(u32, ClusterTask)>> {
+    if version < CLUSTER {
+        return Ok(Vec::new());
+    }
+    connection
+        .prepare_cached(
+            "SELECT number, description FROM cluster_task WHERE study = ?1 ORDER BY number, place",
+        )?
+        .query_map([study], |row| {
+            let (number, text): (u32, String) = (row.get(0)?, row.get(1)?);
+            let task = serde_json::from_str(&text);
+            Ok((number, task.map_err(|_| damaged(number, "cluster task", 1))?))
         })?
         .collect()
 }

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 const APPLICATION_ID: i32 = 0x5452_5752;
 
 /// Each entry turns version n into n + 1; an entry never changes once released.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     r"
     CREATE TABLE study (
         id INTEGER PRIMARY KEY,
@@ -79,6 +79,15 @@ const MIGRATIONS: [&str; 3] = [
     ALTER TABLE trial ADD COLUMN circumstances INTEGER REFERENCES circumstances(id);
     ALTER TABLE trial ADD COLUMN used_s REAL NOT NULL DEFAULT 0;
     UPDATE trial SET used_s = coalesce(json_extract(usage, '$.wall_s'), 0) WHERE usage IS NOT NULL;
+",
+    r"
+    CREATE TABLE cluster_task (
+        study INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        description TEXT NOT NULL,
+        PRIMARY KEY (study, number, place)
+    ) WITHOUT ROWID;
 ",
 ];
 
@@ -153,7 +162,7 @@ mod tests {
     fn every_older_version_becomes_the_present_one() {
         let mut fresh = of_version(0);
         migrate(&mut fresh).unwrap();
-        assert_eq!(tables(&fresh).len(), 8);
+        assert_eq!(tables(&fresh).len(), 9);
         for found in 1..=VERSION {
             let mut older = of_version(found);
             migrate(&mut older).unwrap();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use trainwright_study::{Machine, Series};
+use trainwright_study::{ClusterTask, Machine, Series};
 
 use crate::schema::version;
 use crate::{Progress, StoreError, StoredStudy, StoredTrial, rows};
@@ -102,6 +102,15 @@ impl Snapshot {
     /// The store cannot be read, or a series in it is damaged.
     pub fn series(&self, study: i64, number: u32) -> Result<Vec<Series>, StoreError> {
         self.read(|connection| rows::series(connection, study, number))
+    }
+
+    /// Where a cluster ran the trials of a study, by their numbers; nothing for those that ran
+    /// elsewhere.
+    ///
+    /// # Errors
+    /// The store cannot be read, or what it keeps of a task is damaged.
+    pub fn cluster_tasks(&self, study: i64) -> Result<Vec<(u32, ClusterTask)>, StoreError> {
+        self.read(|connection| rows::cluster_tasks(connection, self.version, study))
     }
 
     /// The machines that a study's trials ran on.

@@ -42,10 +42,11 @@ pub use search_spec::{
 pub use seed::Seed;
 pub use study::template::{Template, is_identifier};
 pub use study::{
-    AnalysisSpec, Budget, CommandTemplate, CommandWord, DivergedTrials, PrepareCommand, RunOptions,
-    SourceFile, Study, Task,
+    AnalysisSpec, Budget, CommandTemplate, CommandWord, DivergedTrials, EngineSpec, PrepareCommand,
+    RunOptions, SourceFile, SparkSpec, Study, Task,
 };
 pub use trial::capacities::{Capacities, DiskCapacity, ReadFrom, Repeated};
+pub use trial::cluster::ClusterTask;
 pub use trial::gpu::{GpuScope, GpuUsage};
 pub use trial::machine::Machine;
 pub use trial::observation::Observation;

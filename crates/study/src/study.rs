@@ -39,6 +39,9 @@ pub struct Study {
     pub task: Option<Task>,
     /// How trials are run.
     pub run: RunOptions,
+    /// What runs them.
+    #[serde(default)]
+    pub engine: EngineSpec,
     /// What is measured, in file order.
     pub metrics: Vec<Metric>,
     /// Parameters read back from the output.
@@ -168,6 +171,26 @@ impl CommandTemplate {
             .chain(self.env.values())
             .chain(&self.workdir)
     }
+}
+
+/// What runs trials.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineSpec {
+    /// This machine.
+    #[default]
+    Local,
+    /// A Spark cluster.
+    Spark(SparkSpec),
+}
+
+/// A Spark cluster, and how to use it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SparkSpec {
+    /// The cluster, as spark-submit names it.
+    pub master: String,
+    /// Settings of Spark.
+    pub conf: BTreeMap<String, String>,
 }
 
 /// How trials are run.

@@ -1,6 +1,7 @@
 //! One execution of a design row: what is planned, what came back.
 
 pub(crate) mod capacities;
+pub(crate) mod cluster;
 pub(crate) mod gpu;
 pub(crate) mod machine;
 pub(crate) mod observation;
@@ -11,6 +12,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::Configuration;
+use cluster::ClusterTask;
 use gpu::GpuUsage;
 
 /// A trial as the plan lists it.
@@ -287,4 +289,7 @@ pub struct TrialRecord {
     pub started_ms: i64,
     /// The last lines of the output.
     pub output_end: String,
+    /// The attempts that a cluster made at it, where one ran it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cluster: Vec<ClusterTask>,
 }

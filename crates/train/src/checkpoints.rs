@@ -12,6 +12,6 @@ pub(crate) mod keeper;
 pub(crate) mod kept;
 mod options;
 
-pub(crate) use folder::last_checkpoint;
+pub use folder::last_checkpoint;
 pub use kept::DamagedCheckpoint;
 pub use options::{CheckpointEvery, CheckpointOptions, CheckpointStart};

@@ -57,6 +57,8 @@ pub enum TrainError {
     NoWorkers,
     #[error("cannot start the worker {}: {source}", program.display())]
     StartWorker { program: PathBuf, source: std::io::Error },
+    #[error("the listener for other ranks fails: {0}")]
+    Meeting(#[source] std::io::Error),
     #[error("a worker ended before it joined ({status}); what it wrote stands above")]
     WorkerEnded { status: String },
     #[error("rank 0 gave an order that this version does not know; use one version everywhere")]

@@ -29,7 +29,9 @@ mod train;
 const PARAMETERS: &str = "parameters";
 const STATE: &str = "state";
 
-pub use checkpoints::{CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint};
+pub use checkpoints::{
+    CheckpointEvery, CheckpointOptions, CheckpointStart, DamagedCheckpoint, last_checkpoint,
+};
 pub use error::TrainError;
 pub use events::{
     Activity, Diverged, DivergedScores, Done, Ended, EpochEnd, Flow, RankLost, RankTimeline,
@@ -37,6 +39,8 @@ pub use events::{
 };
 pub use learners::memory_limit::MemoryLimit;
 pub use predict::{ClassScore, PredictRequest, Predicted, Predictions, predict};
-pub use strategies::multi_worker::{WorkRequest, Workers, work};
+pub use strategies::multi_worker::{
+    Meeting, WorkRequest, Workers, processes, work, work_with_secret,
+};
 pub use train::divergence::DivergedBy;
 pub use train::{TrainOptions, train, train_with};

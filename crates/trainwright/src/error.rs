@@ -86,6 +86,10 @@ pub enum Error {
     Table { file: PathBuf, source: AnalysisError },
     #[error(transparent)]
     Queue(#[from] QueueingError),
+    #[error("{reason}; finished trials are kept, and `trainwright run` goes on with the others")]
+    EngineLost { reason: String },
+    #[error("stopped before Spark had started")]
+    GivenUp,
     #[error(transparent)]
     Engine(#[from] EngineError),
     #[error(transparent)]
@@ -146,7 +150,10 @@ impl Error {
                 2
             }
             Self::Train(TrainError::Network(error)) if error.is_bad_input() => 2,
+            Self::GivenUp => 130,
+            Self::Engine(EngineError::TooFewSlots { .. }) => 2,
             Self::AlreadyRunning { .. }
+            | Self::EngineLost { .. }
             | Self::NoStoreFolder { .. }
             | Self::NoRoom { .. }
             | Self::NotRunning { .. }

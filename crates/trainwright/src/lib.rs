@@ -2,9 +2,10 @@
 //! functions join the crates that think, do and keep.
 //!
 //! Read `running/run.rs` first: it is the life of a study. `studies/` is before and after it,
-//! `searching/` looks for the best, `data/`, `trainings/` and `questions/` hold the verbs that need none, `terminal/` the words.
+//! `searching/` looks for the best, `cluster/` does it on Spark, `data/`, `trainings/` and `questions/` hold the verbs that need none, `terminal/` the words.
 
 mod cloud;
+mod cluster;
 mod data;
 mod error;
 mod json;
@@ -21,6 +22,12 @@ pub use cloud::job::CloudJob;
 pub use cloud::recommend::{Choice, RecommendRequest, Recommendation, cloud_recommend, cloud_tell};
 pub use cloud::replay::{CloudReplay, MethodReplay, ReplayRequest, cloud_page, cloud_replay};
 pub use cloud::search_file::OwnRun;
+pub use cluster::executor::executor;
+pub use cluster::prepare::prepare_on_spark;
+pub use cluster::set_up::{SetUpReply, set_up};
+pub use cluster::speedtest::speedtest_on_spark;
+pub use cluster::start::{ClusterReply, OnCluster, SparkRequest};
+pub use cluster::train::{GangOptions, train_on_spark};
 pub use data::fetch::{FetchReply, FetchRequest, fetch};
 pub use data::prepare::{
     InspectReply, PrepareReply, VerifyReply, inspect_data, prepare_data, verify_data,

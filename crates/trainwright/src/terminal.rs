@@ -3,6 +3,7 @@
 
 mod check;
 mod cloud;
+mod cluster;
 mod data;
 mod design;
 mod import;
@@ -28,6 +29,7 @@ use crate::{CompareReply, FindingsReply, QueueReply, TestResult};
 pub use check::check;
 pub(crate) use cloud::cloud_replay_sentences;
 pub use cloud::{cloud_catalog, cloud_recommendation, cloud_replay, cloud_run};
+pub use cluster::on_cluster;
 pub use data::{inspected, prepared, verified};
 pub use design::design;
 pub use import::imported;

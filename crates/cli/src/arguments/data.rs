@@ -1,11 +1,13 @@
 //! Arguments of the verbs on data: fetch, prepare, verify, inspect, speedtest.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use trainwright::records::{Bandwidth, PixelLimit, ReadSource, parse_latency};
+
+use super::ClusterArguments;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataVerb {
@@ -22,7 +24,8 @@ pub(crate) enum DataVerb {
     /// again.
     #[command(after_help = "Examples:\n  trainwright data prepare photos/ --out shards/\n  \
         trainwright data prepare photos/ --out parts/ --size 128 --split 0.8,0.1,0.1\n  \
-        trainwright data prepare a9a --out sparse/ --shards 4")]
+        trainwright data prepare a9a --out sparse/ --shards 4\n  \
+        trainwright data prepare photos/ --out on-spark/ --engine spark --master spark://127.0.0.1:7077")]
     Prepare(PrepareArguments),
     /// Read TFRecord files whole and list every damage; exit code 1 when there is one.
     #[command(after_help = "Examples:\n  trainwright data verify shards/\n  \
@@ -114,6 +117,11 @@ pub(crate) struct PrepareArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Partitions to spread the work over on a cluster [default: three for each core].
+    #[arg(long, value_name = "N", help_heading = "Cluster")]
+    pub partitions: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub cluster: ClusterArguments,
 }
 
 #[derive(Debug, Args)]
@@ -193,6 +201,11 @@ pub(crate) struct SpeedtestArguments {
     /// Write every reading as a CSV table.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Partitions to spread the work over on a cluster [default: three for each core].
+    #[arg(long, value_name = "N", help_heading = "Cluster")]
+    pub partitions: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub cluster: ClusterArguments,
 }
 
 /// What pictures are read from.

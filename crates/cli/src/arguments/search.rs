@@ -1,10 +1,11 @@
 //! Arguments of `search`, `ask` and `tell`.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Acceptable, StudyArguments};
+use super::{Acceptable, ClusterArguments, StudyArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
@@ -22,6 +23,11 @@ pub(crate) struct SearchArguments {
     /// Write the report here at the end.
     #[arg(long, value_name = "HTML")]
     pub report: Option<PathBuf>,
+    /// Trials at the same time [default: what the study says].
+    #[arg(long, value_name = "N")]
+    pub slots: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub cluster: ClusterArguments,
 }
 
 #[derive(Debug, Args)]

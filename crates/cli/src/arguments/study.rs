@@ -1,8 +1,11 @@
 //! Arguments of the verbs on a study and its store.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+
+use super::ClusterArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArguments {
@@ -48,6 +51,11 @@ pub(crate) struct RunArguments {
     /// Write the report here at the end.
     #[arg(long, value_name = "HTML")]
     pub report: Option<PathBuf>,
+    /// Trials at the same time [default: what the study says].
+    #[arg(long, value_name = "N")]
+    pub slots: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub cluster: ClusterArguments,
 }
 
 /// A change of a study with trials that is refused unless it is named.

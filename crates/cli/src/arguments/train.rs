@@ -7,6 +7,8 @@ use clap::Args;
 use trainwright::records::PixelLimit;
 use trainwright::training::CheckpointEvery;
 
+use super::ClusterArguments;
+
 #[derive(Debug, Args)]
 pub(crate) struct TrainArguments {
     /// Network: mlp, logistic, a description such as cnn:flowers, or a TOML file; see
@@ -72,6 +74,12 @@ pub(crate) struct TrainArguments {
     pub keeping: KeepingArguments,
     #[command(flatten)]
     pub meeting: MeetingArguments,
+    #[command(flatten)]
+    pub cluster: ClusterArguments,
+    /// Fewest workers to go on with when a cluster loses executors for good [default: as many as
+    /// --workers].
+    #[arg(long, value_name = "N", help_heading = "Cluster")]
+    pub min_workers: Option<u32>,
     /// Seed of initial weights and shuffling.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

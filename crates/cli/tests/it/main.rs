@@ -10,6 +10,7 @@ mod designs;
 mod lab;
 mod machines;
 mod queues;
+mod spark;
 mod studies;
 mod tables;
 mod training;

@@ -47,6 +47,20 @@ impl Coordinator {
         Ok(Self { listener, address, options })
     }
 
+    /// Listens by a listener that is there already, as where others had to be told its port first.
+    ///
+    /// # Errors
+    /// Where the system does not tell its address.
+    pub fn over(listener: TcpListener, options: JoinOptions) -> Result<Self, CommError> {
+        let own = listener.set_nonblocking(true).and_then(|()| listener.local_addr());
+        let address = own.map_err(|source| CommError::Socket {
+            what: "use",
+            address: "a listener".to_owned(),
+            source,
+        })?;
+        Ok(Self { listener, address, options })
+    }
+
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address

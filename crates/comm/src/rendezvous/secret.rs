@@ -56,12 +56,12 @@ impl Secret {
     }
 
     /// What proves to one who knows the secret that these words come from one who knows it too.
-    pub(super) fn proof(&self, words: &[&[u8]]) -> [u8; PROOF_BYTES] {
+    pub fn proof(&self, words: &[&[u8]]) -> [u8; PROOF_BYTES] {
         proof(&self.0, words)
     }
 
     /// Whether this is the proof; takes the same time for every wrong one.
-    pub(super) fn is_proof(&self, words: &[&[u8]], claimed: &[u8]) -> bool {
+    pub fn is_proof(&self, words: &[&[u8]], claimed: &[u8]) -> bool {
         is_proof(&self.0, words, claimed)
     }
 }

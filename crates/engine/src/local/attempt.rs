@@ -65,6 +65,7 @@ pub(super) fn run(
         environment: BTreeMap::new(),
         started_ms: now_ms(),
         output_end: String::new(),
+        cluster: Vec::new(),
     };
     let Assignment { order, stop } = assignment;
     if stop.asked(Stop::Politely) {

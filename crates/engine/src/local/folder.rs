@@ -9,7 +9,7 @@ use crate::EngineError;
 
 /// Makes a folder, and those above it, that nobody else may enter; one that is there stays as it
 /// is.
-pub(super) fn make_private_folder(path: &Path) -> Result<(), EngineError> {
+pub(crate) fn make_private_folder(path: &Path) -> Result<(), EngineError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(EngineError::file("create", path))
 }

@@ -22,8 +22,18 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// that trial, or one below these. Ourselves, what we descend from, our own session, and whoever has
 /// a terminal, which no trial has, are never touched. The caller makes sure that no other runner
 /// works on the study.
-pub(super) fn end_leftovers(trials: &Path) -> usize {
-    let noted = noted_trials(trials);
+pub(crate) fn end_leftovers(trials: &Path) -> usize {
+    end_noted(&noted_trials(trials))
+}
+
+/// The same for the one trial of a folder.
+pub(super) fn end_leftovers_of(folder: &Path) -> usize {
+    let Ok(folder) = fs::canonicalize(folder) else { return 0 };
+    let noted = noted_processes(&folder).into_iter().map(|process| (folder.clone(), process));
+    end_noted(&noted.collect::<Vec<_>>())
+}
+
+fn end_noted(noted: &[Noted]) -> usize {
     if noted.is_empty() {
         return 0;
     }
@@ -32,7 +42,7 @@ pub(super) fn end_leftovers(trials: &Path) -> usize {
     loop {
         // Without a process table there is nothing that we could end.
         let processes = process_stats().unwrap_or_default();
-        let left = leftovers(&processes, &noted, std::process::id(), &is_marked);
+        let left = leftovers(&processes, noted, std::process::id(), &is_marked);
         if left.is_empty() {
             return ended.len();
         }

@@ -5,11 +5,13 @@ use std::fs::OpenOptions;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use trainwright_engine::spark::{SparkEngine, SparkPlace};
 use trainwright_engine::{
     Engine, EngineError, EngineEvent, RecordedTrial, ReplayEngine, Stop, TrialOrder, Which,
 };
 use trainwright_study::{Measurement, Outcome, TrialRecord};
 
+use crate::cluster::Cluster;
 use crate::lab::{ACC, HANGS, Lab};
 
 /// A study whose trials wait on a pipe until [`let_go`], where an engine runs them at all.
@@ -47,9 +49,26 @@ fn replay(_: &Lab, slots: u32) -> Box<dyn Engine> {
             environment: BTreeMap::new(),
             started_ms: 0,
             output_end: String::new(),
+            cluster: Vec::new(),
         },
     });
     Box::new(ReplayEngine::new(recorded, slots))
+}
+
+/// An engine on the cluster that all tests share.
+fn spark(lab: &Lab, slots: u32) -> Box<dyn Engine> {
+    let driver = crate::executor::driver().expect("it is only asked for where there is Spark");
+    let place = SparkPlace { trials: lab.path("trials"), slots };
+    Box::new(SparkEngine::new(driver, place).unwrap())
+}
+
+/// All engines that can run here.
+fn engines() -> Vec<Make> {
+    let mut all = vec![local as Make, replay];
+    if Cluster::is_possible() {
+        all.push(spark);
+    }
+    all
 }
 
 fn order(lab: &Lab, number: u32, slots: u32) -> TrialOrder {
@@ -81,7 +100,7 @@ type Make = fn(&Lab, u32) -> Box<dyn Engine>;
 
 /// Runs a claim on every engine.
 fn on_all(claim: fn(&Lab, Make)) {
-    for make in [local as Make, replay] {
+    for make in engines() {
         claim(&waiting_lab(), make);
     }
 }
@@ -205,7 +224,7 @@ fn one_trial_can_be_stopped_while_others_go_on() {
         events.extend(take_ends(&mut *engine, 2 - ended));
         for event in events.iter().filter(|event| event.is_end()) {
             let expected = match (engine.name(), event.number()) {
-                ("local", 1) => Outcome::Stopped,
+                ("local" | "spark", 1) => Outcome::Stopped,
                 _ => Outcome::Finished,
             };
             assert_eq!(outcome_of(event), &expected, "{event:?}");
@@ -219,7 +238,7 @@ fn one_trial_can_be_stopped_while_others_go_on() {
 #[test]
 fn after_a_stop_of_all_nothing_new_is_taken() {
     for how in [Stop::Politely, Stop::Now] {
-        for make in [local as Make, replay] {
+        for make in engines() {
             let lab = waiting_lab();
             let _open = let_go(&lab);
             let mut engine = make(&lab, 3);

@@ -16,7 +16,7 @@ use crate::error::RecordsError;
 /// assert_eq!(PixelLimit::default().pixels(), 100_000_000);
 /// assert!("0".parse::<PixelLimit>().is_err());
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PixelLimit(u64);
 
 /// The variable that sets the limit where no option does.

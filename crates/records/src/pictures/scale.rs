@@ -10,7 +10,7 @@ use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use super::Picture;
 
 /// How a picture becomes a square.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Framing {
     /// The largest square in the middle, scaled; what lies beyond it is lost.
     Crop,

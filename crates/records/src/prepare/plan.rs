@@ -21,7 +21,7 @@ const RUN_BYTES: usize = 1 << 19;
 const MOST_ITEMS: usize = 16;
 
 /// Shares of train, validation and test; they are not negative and their sum is 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct PartShares([f64; 3]);
 
 impl PartShares {
@@ -121,6 +121,14 @@ impl Plan {
     pub(super) fn shard(&self, part: &str, number: usize) -> String {
         let name = format!("data-{number:05}-of-{:05}.tfrecord", self.shards);
         if part.is_empty() { name } else { format!("{part}/{name}") }
+    }
+
+    /// Paths of all shards below the folder, in order.
+    pub(super) fn shard_names(&self) -> Vec<String> {
+        let of_part = |part: &&'static str| -> Vec<String> {
+            (0..self.shards).map(|number| self.shard(part, number)).collect()
+        };
+        self.parts.iter().map(|(part, _)| part).flat_map(|part| of_part(&part)).collect()
     }
 
     /// The runs of every shard that is not there yet, shard after shard.

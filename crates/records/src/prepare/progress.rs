@@ -12,12 +12,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::elsewhere::MadeShard;
 use super::plan::Plan;
 use super::result::{CorruptItem, Prepared, PreparedPart, PreparedShard};
 use super::{PrepareOptions, Storage};
 use crate::error::RecordsError;
 use crate::files::durable::{flush_folder, write_durably};
 use crate::pictures::{Framing, PixelLimit};
+use crate::shards::index::index_path;
 use crate::shards::writer::{ShardContent, ShardWriter};
 use crate::sources::Source;
 
@@ -123,14 +125,40 @@ impl Keeper {
         let (size, content) = (sealed.size(), Some(sealed.content()));
         let (file, records, bytes) = (shard.to_owned(), size.records, size.bytes);
         let entry = ShardEntry { file, records, bytes, content, corrupt };
-        let mut line = serde_json::to_vec(&entry).expect("an entry is JSON");
-        line.push(b'\n');
-        let in_journal = |e: std::io::Error| RecordsError::from(e).in_file(self.out.join(JOURNAL));
-        self.journal.write_all(&line).map_err(in_journal)?;
-        self.journal.sync_data().map_err(in_journal)?;
+        self.note(&entry)?;
         sealed.publish()?;
         self.finished.insert(shard.to_owned(), entry);
         Ok(())
+    }
+
+    /// Notes a shard that another process made under a private name, then lets it appear.
+    pub(super) fn keep_made(&mut self, made: MadeShard) -> Result<(), RecordsError> {
+        let MadeShard { shard, private, records, bytes, content, corrupt, .. } = made;
+        let entry =
+            ShardEntry { file: shard.clone(), records, bytes, content: Some(content), corrupt };
+        self.note(&entry)?;
+        if let Some(private) = private {
+            let [from, to] = [private, shard.clone()].map(|name| self.out.join(name));
+            for (from, to) in [(index_path(&from), index_path(&to)), (from, to)] {
+                fs::rename(&from, to).map_err(|e| RecordsError::from(e).in_file(from))?;
+            }
+        }
+        self.finished.insert(shard, entry);
+        Ok(())
+    }
+
+    /// Writes a line of the journal durably.
+    fn note(&mut self, entry: &ShardEntry) -> Result<(), RecordsError> {
+        let mut line = serde_json::to_vec(entry).expect("an entry is JSON");
+        line.push(b'\n');
+        let in_journal = |e: std::io::Error| RecordsError::from(e).in_file(self.out.join(JOURNAL));
+        self.journal.write_all(&line).map_err(in_journal)?;
+        self.journal.sync_data().map_err(in_journal)
+    }
+
+    /// What decides the bytes of the shards.
+    pub(super) fn pins(&self) -> &Map<String, Value> {
+        &self.pins
     }
 
     /// Writes what describes the whole set and removes what only served the work.
@@ -174,7 +202,7 @@ impl Keeper {
 }
 
 /// Everything that decides the bytes of the shards.
-fn pins(source: &Source, options: &PrepareOptions) -> Map<String, Value> {
+pub(super) fn pins(source: &Source, options: &PrepareOptions) -> Map<String, Value> {
     let pictures = matches!(source, Source::Pictures(_));
     let storage = match options.storage {
         Storage::Jpeg(quality) if pictures => json!(quality),
@@ -211,17 +239,21 @@ fn compare(
     before: &Map<String, Value>,
     now: &Map<String, Value>,
 ) -> Result<(), RecordsError> {
-    let missing = Value::Null;
-    let differences: Vec<String> = now
-        .iter()
-        .map(|(key, value)| (key, before.get(key).unwrap_or(&missing), value))
-        .filter(|(_, before, now)| before != now)
-        .map(|(key, before, now)| format!("{key}: was {before}, is {now}"))
-        .collect();
+    let differences = differences(before, now);
     if differences.is_empty() {
         return Ok(());
     }
     Err(RecordsError::PreparedOtherwise { folder: out.to_owned(), differences })
+}
+
+/// What differs, in words.
+pub(super) fn differences(before: &Map<String, Value>, now: &Map<String, Value>) -> Vec<String> {
+    let missing = Value::Null;
+    now.iter()
+        .map(|(key, value)| (key, before.get(key).unwrap_or(&missing), value))
+        .filter(|(_, before, now)| before != now)
+        .map(|(key, before, now)| format!("{key}: was {before}, is {now}"))
+        .collect()
 }
 
 /// Whether the shards of a finished set are as long as they were; `data verify` reads them.

@@ -121,6 +121,7 @@ impl Simulated {
             search: None,
             trials: &self.trials,
             machines: &self.machines,
+            cluster: &[],
             program: "trainwright 0.1.0",
             written_at: "2026-11-15 21:00 UTC",
         }

@@ -35,6 +35,7 @@ fn record(outcome: Outcome, wall_s: f64) -> TrialRecord {
         environment: BTreeMap::new(),
         started_ms: 5,
         output_end: "end".to_owned(),
+        cluster: Vec::new(),
     }
 }
 

@@ -6,8 +6,8 @@ use trainwright_store::{
     Circumstances, Durability, Ended, ImportedTrial, MovedTrial, PlanUpdate, Reread, Store,
 };
 use trainwright_study::{
-    Configuration, Level, Machine, Measurement, Outcome, PlannedTrial, Series, TrialRecord,
-    TrialState, Usage,
+    ClusterTask, Configuration, Level, Machine, Measurement, Outcome, PlannedTrial, Series,
+    TrialRecord, TrialState, Usage,
 };
 
 pub(crate) const STUDY: &str = r#"schema = 1
@@ -53,6 +53,7 @@ pub(crate) fn record() -> TrialRecord {
         environment: BTreeMap::new(),
         started_ms: 12,
         output_end: "done".into(),
+        cluster: Vec::new(),
     }
 }
 
@@ -277,4 +278,38 @@ fn a_store_of_version_1_still_reads_and_goes_on() {
     let second = store.trials(study.id).unwrap()[1].planned();
     store.start(study.id, &[second]).unwrap();
     assert_eq!(store.trials(study.id).unwrap()[1].attempts, 2);
+}
+
+/// `tests/data/version-3.db` was written by the last version without clusters: two finished trials.
+#[test]
+fn a_store_of_version_3_reads_without_clusters_and_keeps_them_from_now_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/version-3.db"), &path).unwrap();
+    let unchanged = Store::look(&path).unwrap().unwrap();
+    let id = unchanged.study("sample").unwrap().unwrap().id;
+    assert_eq!(unchanged.trials(id).unwrap().len(), 2, "reading alone does not migrate");
+    assert!(unchanged.cluster_tasks(id).unwrap().is_empty());
+    drop(unchanged);
+    let mut store = Store::open(&path, Durability::Flushed).unwrap();
+    let planned = store.trials(id).unwrap()[1].planned();
+    store.start(id, std::slice::from_ref(&planned)).unwrap();
+    let task = ClusterTask {
+        label: "trial 2".into(),
+        partition: 0,
+        attempt: 2,
+        executor: "1".into(),
+        host: "127.0.0.2".into(),
+        status: "success".into(),
+        speculative: false,
+        launched_ms: 5,
+        duration_s: Some(0.1 + 0.2),
+        scheduler_delay_s: None,
+        usage: None,
+    };
+    let record = TrialRecord { cluster: vec![task.clone()], ..record() };
+    end(&mut store, id, planned.number, &record, &[]);
+    drop(store);
+    let look = Store::look(&path).unwrap().unwrap();
+    assert_eq!(look.cluster_tasks(id).unwrap(), [(2, task)]);
 }

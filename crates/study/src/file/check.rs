@@ -26,8 +26,8 @@ use crate::file::locate::{Step, inside, locate};
 use crate::file::problem::Problem;
 use crate::file::schema::nearest;
 use crate::{
-    AnalysisSpec, Budget, DesignKind, DesignSpec, EvaluateError, Factor, Metric, RunOptions, Seed,
-    SourceFile, Study, Value, is_identifier,
+    AnalysisSpec, Budget, DesignKind, DesignSpec, EngineSpec, EvaluateError, Factor, Metric,
+    RunOptions, Seed, SourceFile, SparkSpec, Study, Value, is_identifier,
 };
 
 /// Reads files that the study names, relative to its folder.
@@ -86,6 +86,7 @@ impl Checker<'_> {
         let constraints = self.constraints(&draft.constraint, &factors);
         let design = self.design(draft.design, &factors);
         let slots = self.slots(&draft.engine, &draft.run);
+        let engine = self.engine(draft.engine);
         let (run, command) = self.run_options(draft.run, slots, &draft.telemetry.sample_every);
         let rows = match design.as_ref().map(|design| &design.kind) {
             Some(DesignKind::Table { rows }) => Some(rows.as_slice()),
@@ -112,6 +113,7 @@ impl Checker<'_> {
             search,
             task: task?,
             run,
+            engine,
             metrics,
             echoes,
             analysis: analysis?,
@@ -212,11 +214,32 @@ impl Checker<'_> {
         constraints
     }
 
-    fn slots(&mut self, engine: &EngineDraft, run: &RunDraft) -> u32 {
-        if engine.kind == EngineKind::Spark {
-            let help = "leave `kind` out or write \"local\"";
-            self.fault(at!["engine", "kind"], "the Spark engine is not built in yet", Some(help));
+    /// What runs the trials; only a cluster has a master and settings.
+    fn engine(&mut self, draft: EngineDraft) -> EngineSpec {
+        let EngineDraft { kind, master, conf, .. } = draft;
+        let help = "write kind = \"spark\" and a master such as \"spark://host:7077\"";
+        match (kind, master) {
+            (EngineKind::Spark, Some(master)) if !master.trim().is_empty() => {
+                EngineSpec::Spark(SparkSpec { master, conf })
+            }
+            (EngineKind::Spark, _) => {
+                self.fault(at!["engine", "kind"], "the Spark engine needs a `master`", Some(help));
+                EngineSpec::Local
+            }
+            (EngineKind::Local, Some(_)) => {
+                let message = "`master` is for the Spark engine";
+                self.fault(at!["engine", "master"], message, Some(help));
+                EngineSpec::Local
+            }
+            (EngineKind::Local, None) if !conf.is_empty() => {
+                self.fault(at!["engine", "conf"], "`conf` is for the Spark engine", Some(help));
+                EngineSpec::Local
+            }
+            (EngineKind::Local, None) => EngineSpec::Local,
         }
+    }
+
+    fn slots(&mut self, engine: &EngineDraft, run: &RunDraft) -> u32 {
         let slots = engine.slots.unwrap_or(1);
         if slots == 0 {
             self.fault(at!["engine", "slots"], "slots must be at least 1", None);

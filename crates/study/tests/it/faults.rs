@@ -1,4 +1,4 @@
-use trainwright_study::Study;
+use trainwright_study::{EngineSpec, Study};
 
 use crate::good::{COMMAND_STUDY, JOB_STUDY};
 
@@ -238,12 +238,26 @@ fn keys_of_another_design_are_refused() {
 }
 
 #[test]
-fn later_engines_and_unknown_strategies_are_refused() {
-    check_command(
-        "[run]",
-        "[engine]\nkind = \"spark\"\n[run]",
-        &["14:8: the Spark engine is not built in yet (leave `kind` out or write \"local\")"],
-    );
+fn a_cluster_needs_a_master_and_only_a_cluster_has_one() {
+    let help = "(write kind = \"spark\" and a master such as \"spark://host:7077\")";
+    for (keys, message) in [
+        ("kind = \"spark\"", "14:8: the Spark engine needs a `master`"),
+        ("master = \"local[2]\"", "14:10: `master` is for the Spark engine"),
+        ("conf = { a = \"1\" }", "14:8: `conf` is for the Spark engine"),
+    ] {
+        let expected = format!("{message} {help}");
+        check_command("[run]", &format!("[engine]\n{keys}\n[run]"), &[&expected]);
+    }
+    let keys =
+        "[engine]\nkind = \"spark\"\nmaster = \"yarn\"\nslots = 3\nconf = { a = \"1\" }\n[run]";
+    let study = Study::from_text(&COMMAND_STUDY.replacen("[run]", keys, 1)).unwrap();
+    let EngineSpec::Spark(spark) = &study.engine else { panic!("{:?}", study.engine) };
+    assert_eq!((spark.master.as_str(), spark.conf["a"].as_str()), ("yarn", "1"));
+    assert_eq!(study.run.slots, 3);
+}
+
+#[test]
+fn unknown_strategies_are_refused() {
     check_job(
         "network = \"mlp\"",
         "network = \"mlp\"\nstrategy = \"mirror\"",

@@ -31,7 +31,7 @@ pub(super) fn checkpoints(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The last checkpoint of a folder, if it has any.
-pub(crate) fn last_checkpoint(folder: &Path) -> Option<PathBuf> {
+pub fn last_checkpoint(folder: &Path) -> Option<PathBuf> {
     checkpoints(folder).ok()?.into_iter().next()
 }
 

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 /// Where and when a job is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointOptions {
     /// Folder of the checkpoints; made where it is missing.
     pub folder: PathBuf,
@@ -14,7 +16,7 @@ pub struct CheckpointOptions {
 }
 
 /// When a job is kept, beside its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CheckpointEvery {
     /// After so many steps.
     Steps(u64),
@@ -23,7 +25,7 @@ pub enum CheckpointEvery {
 }
 
 /// What to do with checkpoints that are there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CheckpointStart {
     /// Refuse them: this is a new job.
     Fresh,

@@ -5,7 +5,9 @@
 
 mod started;
 
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -47,7 +49,34 @@ pub enum Workers {
         /// File with the secret that all workers share.
         secret: PathBuf,
     },
+    /// They are started elsewhere and have been told where rank 0 listens already.
+    Gathering(Meeting),
 }
+
+/// A listener that is open, and the secret of those that come.
+#[derive(Debug, Clone)]
+pub struct Meeting {
+    listener: Arc<TcpListener>,
+    secret: Secret,
+}
+
+impl Meeting {
+    /// A meeting at a listener.
+    ///
+    /// # Errors
+    /// When the secret is too short.
+    pub fn new(listener: TcpListener, secret: &[u8]) -> Result<Self, TrainError> {
+        Ok(Self { listener: Arc::new(listener), secret: Secret::new(secret)? })
+    }
+}
+
+impl PartialEq for Meeting {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.listener, &other.listener)
+    }
+}
+
+impl Eq for Meeting {}
 
 /// What a worker needs to join a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +132,18 @@ pub(crate) fn train(
 /// # Errors
 /// When it is refused, its data cannot be read, or another rank is lost.
 pub fn work(request: &WorkRequest) -> Result<(), TrainError> {
-    let secret = secret_in(&request.secret)?;
+    work_knowing(secret_in(&request.secret)?, request)
+}
+
+/// The same with a secret that is known, whatever file the request names.
+///
+/// # Errors
+/// As for [`work`].
+pub fn work_with_secret(secret: &[u8], request: &WorkRequest) -> Result<(), TrainError> {
+    work_knowing(Secret::new(secret)?, request)
+}
+
+fn work_knowing(secret: Secret, request: &WorkRequest) -> Result<(), TrainError> {
     let mut group = join(&request.join, request.rank, join_options(secret, request.patience))?;
     let mut text = Vec::new();
     group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?;
@@ -131,6 +171,15 @@ pub(super) fn hand_job(
     Ok(group.broadcast_bytes(&mut text, 0, LONGEST_JOB)?)
 }
 
+/// Processes that a job takes: one, or as many as its strategy spreads it over.
+pub fn processes(job: &JobSpec) -> u32 {
+    match job.strategy {
+        Strategy::OneDevice | Strategy::Mirrored => 1,
+        Strategy::MultiWorker | Strategy::LocalSgd => job.workers,
+        Strategy::ParameterServer => 1 + job.workers + job.servers,
+    }
+}
+
 /// Rank 0 of a group of so many; none for a single one.
 ///
 /// # Errors
@@ -149,6 +198,11 @@ pub(super) fn gathered(
             let coordinator =
                 Coordinator::listen(listen, join_options(secret_in(secret)?, patience))?;
             Ok((Some(coordinator.gather(count)?), StartedWorkers::none()))
+        }
+        Some(Workers::Gathering(meeting)) => {
+            let cloned = meeting.listener.try_clone().map_err(TrainError::Meeting)?;
+            let options = join_options(meeting.secret.clone(), patience);
+            Ok((Some(Coordinator::over(cloned, options)?.gather(count)?), StartedWorkers::none()))
         }
         Some(Workers::Started { program }) => {
             let secret = Secret::random()?;

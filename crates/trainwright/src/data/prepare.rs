@@ -50,7 +50,7 @@ pub fn prepare_data(
 }
 
 /// The folder in which a set for an object store is made: one for each address.
-fn work_folder(out: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn work_folder(out: &Path) -> Result<PathBuf, Error> {
     let letter = |byte: &u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(*byte).to_string(),
         other => format!("%{other:02x}"),

@@ -4,7 +4,7 @@
 //! `runs.rs` plans and makes the readings, `page.rs` shows what they mean as HTML.
 
 mod page;
-mod runs;
+pub(crate) mod runs;
 
 use std::num::NonZeroUsize;
 use std::path::Path;

@@ -156,6 +156,7 @@ impl<'a> Driver<'a> {
             match self.engine.next_event(PATIENCE) {
                 Some(EngineEvent::Ended { .. }) => break,
                 Some(EngineEvent::NoRoom { reason, .. }) => return Err(Error::NoRoom { reason }),
+                Some(EngineEvent::Lost { reason, .. }) => return Err(Error::EngineLost { reason }),
                 _ => self.look_around(),
             }
         }
@@ -235,6 +236,7 @@ impl<'a> Driver<'a> {
             }
             // The trials under way end with the engine and run again next time.
             EngineEvent::NoRoom { reason, .. } => Err(Error::NoRoom { reason }),
+            EngineEvent::Lost { reason, .. } => Err(Error::EngineLost { reason }),
             EngineEvent::Ended { number, mut record, missing } => {
                 let Some(trial) = self.running.remove(&number) else { return Ok(()) };
                 if let Some(reason) = self.cut_short.remove(&number)

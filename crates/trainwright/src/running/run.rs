@@ -12,11 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use trainwright_engine::spark::{SparkEngine, SparkPlace};
 use trainwright_engine::{Engine, LocalEngine, LocalPlace, MissingMetric};
 use trainwright_search::{FixedPlan, Proposer};
 use trainwright_store::{Durability, Store, StoredTrial};
-use trainwright_study::{DesignKind, PlannedTrial, Study, TrialRecord, TrialState};
+use trainwright_study::{DesignKind, EngineSpec, PlannedTrial, Study, TrialRecord, TrialState};
 
+use crate::cluster::start::ClusterUse;
 use crate::running::driver::{DriveEnd, Driver};
 use crate::running::lock::Lock;
 use crate::studies::plan_change::Accepted;
@@ -39,6 +41,8 @@ pub struct RunRequest<'a> {
     pub replay: Option<&'a Path>,
     /// This program, which trials of the built-in trainer start again.
     pub program: PathBuf,
+    /// What runs the trials, where it is not what the study says.
+    pub engine: Option<EngineSpec>,
 }
 
 /// Whether failed trials get another chance.
@@ -75,6 +79,11 @@ pub enum RunEvent<'a> {
         /// What has changed since the trials were last planned, and recorded trials that find no
         /// place; a sentence each.
         changes: &'a [String],
+    },
+    /// A cluster is being started, or has been.
+    Cluster {
+        /// What there is to say of it.
+        words: String,
     },
     /// A trial that will not count has started.
     WarmUp {
@@ -187,10 +196,19 @@ pub(crate) fn run_proposed<P: Proposer>(
     let mut store = place.open(request.durability)?;
     let planned = planned(&mut store, study, &design, &place, request.accepted)?;
     // Before the queue is known: the engine ends what a dead runner left.
-    let local = || LocalEngine::new(local_place(study, &place, request));
-    let mut engine: Box<dyn Engine> = match request.replay {
-        Some(recorded) => Box::new(replay::engine(study, recorded)?),
-        None => Box::new(local()?),
+    let spec = request.engine.as_ref().unwrap_or(&study.engine);
+    let mut engine: Box<dyn Engine> = match (request.replay, spec) {
+        (Some(recorded), _) => Box::new(replay::engine(study, recorded)?),
+        (None, EngineSpec::Local) => {
+            Box::new(LocalEngine::new(local_place(study, &place, request))?)
+        }
+        (None, EngineSpec::Spark(spark)) => {
+            let place = SparkPlace { trials: place.trials.clone(), slots: study.run.slots };
+            let use_of = ClusterUse { spark, program: &request.program, suited: &[] };
+            let mut tell = |words| on_event(RunEvent::Cluster { words });
+            let driver = use_of.start(&|| wish() == Wish::GoOn, &mut tell)?;
+            Box::new(SparkEngine::new(Arc::new(driver), place)?)
+        }
     };
     let mut queue = Queue::of(&mut store, planned, request)?;
     let mut proposer = propose(&mut queue, &store)?;

@@ -210,5 +210,6 @@ fn record(study: &Study, trial: &StoredTrial, told: &Told) -> Result<TrialRecord
         environment: BTreeMap::new(),
         started_ms: trial.started_ms.unwrap_or(0),
         output_end: String::new(),
+        cluster: Vec::new(),
     })
 }

@@ -125,6 +125,7 @@ mod tests {
             environment: BTreeMap::new(),
             started_ms: 0,
             output_end: String::new(),
+            cluster: Vec::new(),
         }
     }
 

@@ -38,11 +38,12 @@ pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<Stri
         let series = results.series(trial.number)?;
         trials.push(shown(trial, series));
     }
-    let machines = results.machines()?;
+    let (machines, cluster) = (results.machines()?, results.cluster_tasks()?);
     let input = ReportInput {
         analysis: analysis.as_ref().ok(),
         analysis_refused: analysis.as_ref().err().map(ToString::to_string),
         machines: &machines,
+        cluster: &cluster,
         search: search_part(study, results)?,
         written_at,
         ..bare_input(study, results, &trials)
@@ -112,6 +113,7 @@ fn bare_input<'a>(
         search: None,
         trials,
         machines: &[],
+        cluster: &[],
         program: PROGRAM,
         written_at: "",
     }

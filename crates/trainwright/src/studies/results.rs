@@ -7,7 +7,8 @@ use trainwright_analysis::{TrialUse, UsageAccount};
 use trainwright_design::Design;
 use trainwright_store::{Progress, Snapshot, StoredTrial};
 use trainwright_study::{
-    AnalysisSpec, Capacities, DivergedTrials, Machine, Observation, Series, Study, TrialState,
+    AnalysisSpec, Capacities, ClusterTask, DivergedTrials, Machine, Observation, Series, Study,
+    TrialState,
 };
 
 use crate::questions::machine::{kept_capacities, link_bytes_per_s};
@@ -96,6 +97,15 @@ impl Results {
             }
         }
         groups.into_iter().map(|(_, trials)| trials).collect()
+    }
+
+    /// Where a cluster ran trials of the study.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn cluster_tasks(&self) -> Result<Vec<ClusterTask>, Error> {
+        let tasks = self.snapshot.cluster_tasks(self.study_id)?;
+        Ok(tasks.into_iter().map(|(_, task)| task).collect())
     }
 
     /// What trials used of the machine, and what it can do where all ran on one whose capacities

@@ -1,32 +1,70 @@
 //! `trainwright data prepare`, `verify` and `inspect`.
 
+use std::env;
 use std::io::IsTerminal;
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use trainwright::records::{
     Framing, OnCorrupt, PartShares, PixelLimit, PrepareOptions, PrepareProgress, Storage,
 };
-use trainwright::{Error, terminal};
+use trainwright::{Error, PrepareReply, SparkRequest, terminal};
+use trainwright_study::SparkSpec;
 
 use crate::arguments::{InspectArguments, PrepareArguments, VerifyArguments};
+use crate::interrupt::Interrupt;
 use crate::output::{show, tell};
 
 pub(crate) fn prepare(arguments: &PrepareArguments) -> anyhow::Result<u8> {
     let options = options(arguments)?;
+    if let Some(spark) = arguments.cluster.spark()? {
+        return prepare_on_spark(arguments, &options, spark);
+    }
     let mut progress = Counting::new();
     let reply =
         trainwright::prepare_data(&arguments.source, &arguments.out, &options, &mut |at| {
             progress.hear(at)
         })?;
+    tell_oddities(&reply);
+    show("data-prepare", arguments.json, &reply, terminal::prepared)?;
+    Ok(0)
+}
+
+fn prepare_on_spark(
+    arguments: &PrepareArguments,
+    options: &PrepareOptions,
+    spark: SparkSpec,
+) -> anyhow::Result<u8> {
+    let program = env::current_exe().context("cannot find this program's own file")?;
+    let partitions = arguments.partitions.map(NonZero::get);
+    let request = SparkRequest { spark, partitions, program: &program };
+    let (interrupt, mut progress) = (Interrupt::listen()?, Counting::new());
+    let reply = trainwright::prepare_on_spark(
+        &arguments.source,
+        &arguments.out,
+        options,
+        &request,
+        &|| interrupt.wish(),
+        &mut |at| progress.hear(at),
+        &mut |words| tell(&words),
+    )?;
+    let Some(reply) = reply else { return Ok(130) };
+    tell_oddities(&reply.reply);
+    show("data-prepare", arguments.json, &reply, |own| {
+        terminal::prepared(&own.reply) + &terminal::on_cluster(&own.cluster)
+    })?;
+    Ok(0)
+}
+
+/// Tells what was made again or left out.
+fn tell_oddities(reply: &PrepareReply) {
     for shard in &reply.remade {
         tell(&format!("made again, because it was changed since it was written: {shard}"));
     }
     for item in &reply.prepared.corrupt {
         tell(&format!("left out: {item}"));
     }
-    show("data-prepare", arguments.json, &reply, terminal::prepared)?;
-    Ok(0)
 }
 
 fn options(arguments: &PrepareArguments) -> Result<PrepareOptions, Error> {

@@ -1,13 +1,19 @@
 //! `trainwright data speedtest`.
 
 use std::collections::BTreeSet;
+use std::env;
 use std::io::IsTerminal;
+use std::num::NonZero;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use trainwright::records::{Limits, PixelLimit, ReadSource};
-use trainwright::{CacheState, Error, SpeedtestProgress, SpeedtestRequest, terminal};
+use trainwright::{
+    CacheState, Error, OnCluster, SparkRequest, SpeedtestProgress, SpeedtestRequest, terminal,
+};
 
 use crate::arguments::SpeedtestArguments;
+use crate::interrupt::Interrupt;
 use crate::output::{show, tell};
 use crate::pages::{now, write_file};
 
@@ -33,7 +39,22 @@ pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
             .map_err(Error::from)?,
     };
     let mut said = Instant::now();
-    let test = trainwright::speedtest(&request, &mut |at| hear(at, &mut said))?;
+    let (test, cluster) = match arguments.cluster.spark()? {
+        None => (trainwright::speedtest(&request, &mut |at| hear(at, &mut said))?, None),
+        Some(spark) => {
+            let program = env::current_exe().context("cannot find this program's own file")?;
+            let partitions = arguments.partitions.map(NonZero::get);
+            let on = SparkRequest { spark, partitions, program: &program };
+            let interrupt = Interrupt::listen()?;
+            let wish = || interrupt.wish();
+            let mut heard = |at: SpeedtestProgress| hear(at, &mut said);
+            let told = &mut |words: String| tell(&words);
+            match trainwright::speedtest_on_spark(&request, &on, &wish, &mut heard, told)? {
+                Some(OnCluster { reply, cluster }) => (reply, Some(cluster)),
+                None => return Ok(130),
+            }
+        }
+    };
     if let Some(path) = &arguments.output {
         let mut table = Vec::new();
         trainwright::speedtest_csv(&test.rows, &mut table)?;
@@ -43,7 +64,15 @@ pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
         let title = arguments.source.display().to_string();
         write_file(path, trainwright::speedtest_page(&test, &title, &now()))?;
     }
-    show("data-speedtest", arguments.json, &test, terminal::speedtest)?;
+    match cluster {
+        None => show("data-speedtest", arguments.json, &test, terminal::speedtest)?,
+        Some(cluster) => {
+            let reply = OnCluster { reply: test, cluster };
+            show("data-speedtest", arguments.json, &reply, |own| {
+                terminal::speedtest(&own.reply) + &terminal::on_cluster(&own.cluster)
+            })?;
+        }
+    }
     Ok(0)
 }
 

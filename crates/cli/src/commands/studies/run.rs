@@ -1,6 +1,7 @@
 //! `trainwright run`.
 
 use std::env;
+use std::num::NonZero;
 
 use anyhow::Context;
 use trainwright::store::Durability;
@@ -15,7 +16,8 @@ use crate::pages::{check_folder_of, write_report};
 use crate::progress::Progress;
 
 pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
-    let study = load(&arguments.common.study)?;
+    let mut study = load(&arguments.common.study)?;
+    study.run.slots = arguments.slots.map_or(study.run.slots, NonZero::get);
     let store = arguments.common.store.as_deref();
     let request = RunRequest {
         store,
@@ -24,6 +26,7 @@ pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
         accepted: Accepted { command: arguments.accept.contains(&Acceptable::Command) },
         replay: arguments.replay.as_deref(),
         program: env::current_exe().context("cannot find this program's own file")?,
+        engine: arguments.cluster.instead_of(&study.engine)?,
     };
     if let Some(path) = &arguments.report {
         check_folder_of(path)?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::num::NonZero;
 
 use anyhow::Context;
 use trainwright::store::Durability;
@@ -18,7 +19,8 @@ use crate::pages::{check_folder_of, write_report};
 use crate::progress::Progress;
 
 pub(crate) fn search(arguments: &SearchArguments) -> anyhow::Result<u8> {
-    let study = load(&arguments.common.study)?;
+    let mut study = load(&arguments.common.study)?;
+    study.run.slots = arguments.slots.map_or(study.run.slots, NonZero::get);
     let store = arguments.common.store.as_deref();
     let end = if arguments.explain {
         None
@@ -34,6 +36,7 @@ pub(crate) fn search(arguments: &SearchArguments) -> anyhow::Result<u8> {
             accepted: Accepted { command: arguments.accept.contains(&Acceptable::Command) },
             replay: None,
             program: env::current_exe().context("cannot find this program's own file")?,
+            engine: arguments.cluster.instead_of(&study.engine)?,
         };
         if let Some(path) = &arguments.report {
             check_folder_of(path)?;

@@ -5,17 +5,20 @@ mod live;
 use std::env;
 use std::path::PathBuf;
 
+use anyhow::Context;
 use trainwright::training::{
     CheckpointOptions, CheckpointStart, Flow, TrainEvent, TrainOptions, TrainOutcome, WorkRequest,
     Workers,
 };
-use trainwright::{Error, JobChannels, Trained, launched_rank, terminal};
+use trainwright::{
+    Error, GangOptions, JobChannels, SparkRequest, Trained, launched_rank, terminal,
+};
 use trainwright_study::{Configuration, JobSpec, JobTemplate, Level};
 
 use crate::arguments::{JobArguments, TrainArguments, WorkerArguments};
 use crate::commands::training::damaged_checkpoints::tell_damaged;
 use crate::interrupt::Interrupt;
-use crate::output::print;
+use crate::output::{print, tell as say};
 use crate::pages::{check_folder_of, now, write_file};
 use live::Live;
 
@@ -30,7 +33,7 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
     if let Some(path) = &arguments.keeping.report {
         check_folder_of(path)?;
     }
-    let trained = trainwright::train(&spec, &options(arguments), &mut |event| {
+    let mut heard = |event: &TrainEvent| {
         live.hear(event, || {
             // A reader that went away is found out by the next event; training needs no answer.
             let _ = tell(event, arguments.json);
@@ -39,8 +42,29 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
             trainwright::Wish::GoOn => Flow::Continue,
             _ => Flow::Stop,
         }
-    })?;
+    };
+    let (trained, cluster) = match arguments.cluster.spark()? {
+        None => (trainwright::train(&spec, &options(arguments), &mut heard)?, None),
+        Some(spark) => {
+            let program = env::current_exe().context("cannot find this program's own file")?;
+            let request = SparkRequest { spark, partitions: None, program: &program };
+            let gang = GangOptions { min_workers: arguments.min_workers };
+            let (trained, cluster) = trainwright::train_on_spark(
+                &spec,
+                &options(arguments),
+                gang,
+                &request,
+                &mut heard,
+                &|| interrupt.wish(),
+                &mut |words| say(&words),
+            )?;
+            (trained, Some(cluster))
+        }
+    };
     drop(live);
+    if let Some(cluster) = cluster.filter(|_| !arguments.json) {
+        print(&terminal::on_cluster(&cluster))?;
+    }
     if let (Some(path), Some(page)) =
         (&arguments.keeping.report, trainwright::training_page(&spec, &trained, &now()))
     {

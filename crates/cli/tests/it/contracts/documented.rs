@@ -54,6 +54,13 @@ const ADAPTED: &[(&str, Option<&str>, &str)] = &[
         "has nothing to export without the run",
     ),
     ("--data unscaled.csv", None, "has no table without the run"),
+    ("--engine spark", None, "needs a cluster; the tests in `spark/` have one"),
+    ("engine setup spark", None, "installs pyspark, which takes minutes"),
+    (
+        "run examples/spark-cache/study.toml",
+        Some("check examples/spark-cache/study.toml"),
+        "needs Spark, and takes minutes",
+    ),
     ("cargo install", None, "takes minutes; `cargo build` has built the same"),
 ];
 
@@ -247,6 +254,7 @@ fn the_commands_of_the_docs_work() {
     let folder = |name: &str| fs::read_dir(root().join(name)).unwrap();
     let mut pages: Vec<PathBuf> = folder("docs")
         .chain(folder("docs/concepts"))
+        .chain(folder("docs/guide"))
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
         .collect();

@@ -63,8 +63,15 @@ fn every_example_has_a_test_here() {
             "runs",
             "search",
             "search-fashion-mnist",
+            "spark-cache",
         ]
     );
+}
+
+#[test]
+fn the_experiment_on_caching_and_partitions_is_ready_to_run() {
+    let found = lab("spark-cache").json(&["check", "study.toml", "--json"]);
+    assert_eq!(found["trials"], 12, "{found}");
 }
 
 #[test]

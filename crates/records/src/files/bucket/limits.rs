@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// What stands between the reader and a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Limits {
     /// Wait before the first byte of every request.
     pub latency: Duration,
@@ -20,7 +20,7 @@ impl Limits {
 }
 
 /// A number of bytes a second, more than none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Bandwidth(u64);
 
 impl Bandwidth {

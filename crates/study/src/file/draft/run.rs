@@ -79,6 +79,11 @@ pub struct EngineDraft {
     pub kind: EngineKind,
     /// Trials at the same time.
     pub slots: Option<u32>,
+    /// The Spark cluster, such as `spark://host:7077` or `local[2]`.
+    pub master: Option<String>,
+    /// Settings of Spark, such as `"spark.executor.memory" = "2g"`.
+    #[serde(default)]
+    pub conf: BTreeMap<String, String>,
 }
 
 /// What runs the trials.

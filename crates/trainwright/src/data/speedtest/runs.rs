@@ -5,10 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use trainwright_records::bucket::{Bucket, Limited, LocalBucket};
+use trainwright_records::bucket::{Bucket, Limited, LocalBucket, Object};
 use trainwright_records::pictures::PixelLimit;
 use trainwright_records::{
-    Limits, ReadRun, ReadSource, ReadSpeed, bucket_of, is_remote, list_pictures, prepare_for_speed,
+    Limits, ReadRun, ReadSource, ReadSpeed, ReadTime, bucket_of, is_remote, list_pictures,
+    prepare_for_speed,
 };
 use trainwright_study::Seed;
 
@@ -25,7 +26,7 @@ const STARTS: u64 = 3;
 /// Every combination for each source, repetition after repetition, each in an order of its own:
 /// what changes slowly while the test runs (another program, a warming processor) then falls on
 /// all combinations alike, and shows as an effect of the repetition.
-pub(super) fn plan(request: &SpeedtestRequest<'_>) -> Vec<(usize, ReadRun)> {
+pub(crate) fn plan(request: &SpeedtestRequest<'_>) -> Vec<(usize, ReadRun)> {
     let seed = Seed::new(request.seed);
     let mut runs = Vec::new();
     for repetition in 1..=request.repetitions.get() {
@@ -72,17 +73,12 @@ pub(super) fn read_all(
     request: &SpeedtestRequest<'_>,
     progress: &mut dyn FnMut(SpeedtestProgress),
 ) -> Result<(SpeedConditions, Vec<SpeedRow>), Error> {
-    let inner = bucket_of(request.pictures)?;
     let runs = plan(request);
-    let files = list_pictures(&*inner, request.pictures)?;
-    let files = Seed::new(request.seed).derive(ORDER_OF_FILES).shuffled(files);
+    let files = files(request)?;
     let temporary = tempfile::tempdir()
         .map_err(|source| Error::Folder { path: std::env::temp_dir(), source })?;
     let records = match request.records {
-        Some(folder) => {
-            check_same_place(request.pictures, folder)?;
-            folder
-        }
+        Some(folder) => folder,
         None if is_remote(request.pictures) => {
             return Err(Error::Request(format!(
                 "{} is in an object store: name a folder of prepared shards there with --records, \
@@ -99,14 +95,45 @@ pub(super) fn read_all(
             temporary.path()
         }
     };
-    let speed = ReadSpeed::new(with_limits(inner, request.limits), files, records, request.size)?;
+    let speed = open(request, records)?;
     if request.cache == CacheState::Warm && !is_remote(request.pictures) {
         progress(SpeedtestProgress::Warming);
-        warm_up(&speed, request.max_pixels)?;
     }
+    warm_up_where_asked(request, &speed)?;
     let rows = make(request, &speed, &runs, progress)?;
+    Ok((conditions(request, &speed), rows))
+}
+
+/// The pictures in the order of the test.
+fn files(request: &SpeedtestRequest<'_>) -> Result<Vec<Object>, Error> {
+    let files = list_pictures(&*bucket_of(request.pictures)?, request.pictures)?;
+    Ok(Seed::new(request.seed).derive(ORDER_OF_FILES).shuffled(files))
+}
+
+/// Opens pictures and records to be read.
+pub(crate) fn open(request: &SpeedtestRequest<'_>, records: &Path) -> Result<ReadSpeed, Error> {
+    if request.records.is_some() {
+        check_same_place(request.pictures, records)?;
+    }
+    let bucket = with_limits(bucket_of(request.pictures)?, request.limits);
+    Ok(ReadSpeed::new(bucket, files(request)?, records, request.size)?)
+}
+
+/// Fills the cache, where the test is of a warm one.
+pub(crate) fn warm_up_where_asked(
+    request: &SpeedtestRequest<'_>,
+    speed: &ReadSpeed,
+) -> Result<(), Error> {
+    if request.cache == CacheState::Warm && !is_remote(request.pictures) {
+        warm_up(speed, request.max_pixels)?;
+    }
+    Ok(())
+}
+
+/// What the readings were made under.
+pub(crate) fn conditions(request: &SpeedtestRequest<'_>, speed: &ReadSpeed) -> SpeedConditions {
     let limits = request.limits;
-    let conditions = SpeedConditions {
+    SpeedConditions {
         cache: request.cache,
         latency_s: limits.latency.as_secs_f64(),
         bandwidth_bytes_per_s: limits.bandwidth.map(|bandwidth| bandwidth.bytes_per_s()),
@@ -114,8 +141,40 @@ pub(super) fn read_all(
         files: speed.files().len(),
         shards: speed.shards().len(),
         seed: request.seed,
-    };
-    Ok((conditions, rows))
+    }
+}
+
+/// Makes one reading.
+pub(crate) fn read(
+    request: &SpeedtestRequest<'_>,
+    speed: &ReadSpeed,
+    run: &ReadRun,
+) -> Result<ReadTime, Error> {
+    if request.cache == CacheState::Cold {
+        speed.make_cold(run)?;
+    }
+    Ok(speed.time(run)?)
+}
+
+/// A reading as a row; it was so many before it.
+pub(crate) fn row(
+    number: usize,
+    (repetition, run): &(usize, ReadRun),
+    time: &ReadTime,
+) -> SpeedRow {
+    SpeedRow {
+        run: number + 1,
+        source: source_of(run.source),
+        batch_size: run.batch_size.get(),
+        batch_number: run.batch_number.get(),
+        threads: run.threads.get(),
+        repetition: *repetition,
+        images: time.images,
+        bytes: time.bytes,
+        seconds: time.seconds,
+        images_per_s: time.images as f64 / time.seconds,
+        megabytes_per_s: time.bytes as f64 / 1e6 / time.seconds,
+    }
 }
 
 /// Reads everything once without limits, and one picture of each kind through the whole path.
@@ -145,25 +204,9 @@ fn make(
     progress: &mut dyn FnMut(SpeedtestProgress),
 ) -> Result<Vec<SpeedRow>, Error> {
     let mut rows = Vec::with_capacity(runs.len());
-    for (number, (repetition, run)) in runs.iter().enumerate() {
+    for (number, planned) in runs.iter().enumerate() {
         progress(SpeedtestProgress::Reading(number, runs.len()));
-        if request.cache == CacheState::Cold {
-            speed.make_cold(run)?;
-        }
-        let time = speed.time(run)?;
-        rows.push(SpeedRow {
-            run: number + 1,
-            source: source_of(run.source),
-            batch_size: run.batch_size.get(),
-            batch_number: run.batch_number.get(),
-            threads: run.threads.get(),
-            repetition: *repetition,
-            images: time.images,
-            bytes: time.bytes,
-            seconds: time.seconds,
-            images_per_s: time.images as f64 / time.seconds,
-            megabytes_per_s: time.bytes as f64 / 1e6 / time.seconds,
-        });
+        rows.push(row(number, planned, &read(request, speed, &planned.1)?));
     }
     progress(SpeedtestProgress::Reading(runs.len(), runs.len()));
     Ok(rows)

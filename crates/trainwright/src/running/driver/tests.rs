@@ -97,6 +97,7 @@ fn engine(known: &[u32], slots: u32) -> ReplayEngine {
         environment: BTreeMap::new(),
         started_ms: 0,
         output_end: String::new(),
+        cluster: Vec::new(),
     };
     let recorded = known.iter().map(|&number| RecordedTrial {
         configuration: trial(number).configuration,

@@ -131,6 +131,7 @@ mod tests {
             environment: BTreeMap::new(),
             started_ms: 0,
             output_end: String::new(),
+            cluster: Vec::new(),
         }
     }
 

@@ -67,5 +67,6 @@ fn record(snapshot: &Snapshot, study: i64, trial: &StoredTrial) -> Result<TrialR
         environment: BTreeMap::new(),
         started_ms: trial.started_ms.unwrap_or(0),
         output_end: trial.output_end.clone().unwrap_or_default(),
+        cluster: Vec::new(),
     })
 }

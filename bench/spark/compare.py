@@ -1,0 +1,127 @@
+"""Runs everything in rounds, ours and the peer by turns, and writes result.json."""
+
+import csv
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import PIL
+import pyspark
+
+from cluster import Cluster
+
+PROGRAM = os.path.abspath("target/release/trainwright")
+CONF = ["--conf", "spark.executor.memory=512m"]
+
+
+def ours(cluster, source, out, more):
+    words = [PROGRAM, "data", "prepare", source, "--out", out, "--json"]
+    words += ["--engine", "spark", "--master", cluster.master, *CONF, *more]
+    reply = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    tasks = reply["cluster"]["tasks"]
+    usages = [task["usage"] for task in tasks if task.get("usage")]
+    begin = min(task["launched_ms"] for task in tasks)
+    end = max(task["launched_ms"] + 1e3 * task["duration_s"] for task in tasks)
+    cpu = sum(own["user_s"] + own["system_s"] for own in usages)
+    return {"images": reply["records"], "cpu_s": cpu, "wall_s": (end - begin) / 1e3}
+
+
+def peer(cluster, source, out, partitions):
+    submit = os.path.join(cluster.home, "bin/spark-submit")
+    words = [submit, "--master", cluster.master, *CONF, "--conf", "spark.ui.enabled=false",
+             "--conf", "spark.driver.host=127.0.0.1", "bench/spark/peer.py", source, out, str(partitions)]
+    env = dict(os.environ, SPARK_HOME=cluster.home)
+    done = subprocess.run(words, check=True, capture_output=True, text=True, env=env)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def spread(values):
+    return {"median": statistics.median(values), "low": min(values), "high": max(values)}
+
+
+def preparation(cluster, source, rounds, work):
+    rows = []
+    for number in range(rounds):
+        pair = {}
+        for name in (["ours", "peer"] if number % 2 == 0 else ["peer", "ours"]):
+            out = os.path.join(work, f"{name}-{number}")
+            more = ["--partitions", "6", "--shards", "12"]
+            own = ours(cluster, source, out, more) if name == "ours" else peer(cluster, source, out, 6)
+            shutil.rmtree(out)
+            pair[name] = {**own, "images_per_cpu_s": own["images"] / own["cpu_s"]}
+        rows.append(pair)
+        print(json.dumps(pair), file=sys.stderr)
+    ratio = [own["ours"]["images_per_cpu_s"] / own["peer"]["images_per_cpu_s"] for own in rows]
+    return {"rounds": rows, "images_per_cpu_s_ours_over_peer": spread(ratio)}
+
+
+def scaling(cluster, source, rounds, work):
+    """Seconds of a preparation on one and two slots, and what the scaling laws say of 8 and 64."""
+    table = os.path.join(work, "scaling.csv")
+    with open(table, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["workers", "time"])
+        for number in range(rounds):
+            for slots in (1, 2):
+                out = os.path.join(work, f"scaling-{slots}-{number}")
+                more = ["--conf", f"spark.cores.max={slots}", "--partitions", "6", "--shards", "12"]
+                own = ours(cluster, source, out, more)
+                shutil.rmtree(out)
+                writer.writerow([slots, own["wall_s"]])
+                file.flush()
+    words = [PROGRAM, "scaling", "--data", table, "--column", "time", "--workers", "workers",
+             "--predict", "8,64", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    with open(table) as file:
+        measured = list(csv.DictReader(file))
+    reply = json.loads(done.stdout) if done.returncode == 0 else done.stderr
+    return {"measured": measured, "prediction_by_scaling_laws": reply}
+
+
+def queueing(trial_s, overhead_s):
+    """Trials an hour that 8 and 64 slots take with waits below a tenth of a trial: a prediction."""
+    answers = {}
+    service = trial_s + overhead_s
+    for slots in (2, 8, 64):
+        rate = 0.8 * slots / service
+        words = [PROGRAM, "queue", "mmc", "--arrival", str(rate), "--service", str(1 / service),
+                 "--servers", str(slots), "--json"]
+        reply = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+        answers[str(slots)] = {"trials_per_hour_at_80_percent": rate * 3600, "mean_wait_s": reply["mean_wait"]}
+    return {"trial_s": trial_s, "overhead_s": overhead_s, "prediction_by_mmc": answers}
+
+
+def main():
+    bench, source = sys.argv[1], os.path.abspath(sys.argv[2])
+    rounds = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 3
+    smoke = "--smoke" in sys.argv
+    with Cluster(1) as cluster, tempfile.TemporaryDirectory() as work:
+        env = dict(os.environ, SPARK_MASTER=cluster.master)
+        overheads = json.loads(subprocess.run([bench], check=True, capture_output=True, text=True, env=env).stdout)
+        names = overheads["rounds"][0].keys()
+        medians = {name: spread([own[name] for own in overheads["rounds"]]) for name in names}
+        print(json.dumps(medians), file=sys.stderr)
+        result = {
+            "machine": {"cores": os.cpu_count(), "load": os.getloadavg(), "system": platform.platform()},
+            "versions": {"pyspark": pyspark.__version__, "pillow": PIL.__version__, "python": platform.python_version()},
+            "cluster": "standalone, workers of one core on 127.0.0.1 and 127.0.0.2",
+            "overheads": {**overheads, "summary": medians},
+            "preparation": preparation(cluster, source, 1 if smoke else rounds, work),
+            "workers": scaling(cluster, source, 1 if smoke else rounds, work),
+            "trials": queueing(60.0, medians["trial_overhead_ms"]["median"] / 1e3),
+        }
+    path = "target/bench-smoke/spark.json" if smoke else "bench/spark/result.json"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    print(path)
+
+
+if __name__ == "__main__":
+    main()

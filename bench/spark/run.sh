@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# What Spark costs beyond the work, and `data prepare` on Spark against PySpark doing the same in
+# Python with PIL, on a standalone cluster of this machine. Writes result.json.
+#   bash bench/spark/run.sh PICTURES [--rounds N] [--smoke]
+# PICTURES is a folder of JPEG files, a folder a class. Needs Java 17; pyspark and Pillow are
+# installed from PyPI into bench/.venv-spark.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+venv=${BENCH_SPARK_VENV:-bench/.venv-spark}
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+"$venv/bin/python" -c 'import pyspark, PIL' 2>/dev/null || "$venv/bin/pip" install --quiet pyspark==4.3.0 pillow
+cargo build --release
+bench=$(cargo bench -p trainwright-engine --bench spark --no-run --message-format=json 2>/dev/null |
+  python3 -c 'import json, sys
+for line in sys.stdin:
+    own = json.loads(line)
+    if own.get("executable") and own["target"]["name"] == "spark": print(own["executable"])' | tail -1)
+python=$(cd "$(dirname "$venv/bin/python")" && pwd)/python
+PYSPARK_PYTHON="$python" exec "$venv/bin/python" bench/spark/compare.py "$bench" "$@"
