@@ -1,0 +1,5 @@
+//! Searches for good plans.
+
+mod moves;
+
+pub use moves::Moves;

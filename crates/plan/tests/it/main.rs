@@ -1,0 +1,5 @@
+//! Tests of the planner.
+
+mod exactness;
+mod lab;
+mod reference;
