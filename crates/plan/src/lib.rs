@@ -12,7 +12,9 @@
 
 mod error;
 mod graph;
+mod lists;
 mod machine;
+mod pipeline;
 mod plan;
 mod problem;
 mod search;
@@ -24,7 +26,11 @@ pub use graph::{
     OperatorGraph, ParameterGroup, PictureFrom, Read, Role, Weights, named_graph,
 };
 pub use machine::{Device, Link, MACHINE_NAMES, Machine, Measured, SharedBy, named_machine};
+pub use pipeline::{Pipeline, PipelineOrder, PipelineTask, Stages, best_pipeline, pipeline};
 pub use plan::{Plan, Split};
 pub use problem::{Choice, Constraints, DEGREES, Overlap, PartTimes, Pin, Problem, Sharding, Sums, Training};
-pub use search::Moves;
+pub use search::{
+    Chain, ChainEnd, ChainOptions, Found, Moves, Optimum, Polished, SearchOptions, Start,
+    data_parallel, expert, one_device, optimum, pipelined, polish, search, starts,
+};
 pub use simulator::{Evaluation, Evaluator, Mode, Served, Work};
