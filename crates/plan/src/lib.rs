@@ -14,8 +14,11 @@ mod error;
 mod graph;
 mod lists;
 mod machine;
+mod mesh;
+mod outcome;
 mod pipeline;
 mod plan;
+mod plan_file;
 mod problem;
 mod search;
 mod simulator;
@@ -27,7 +30,15 @@ pub use graph::{
 };
 pub use machine::{Device, Link, MACHINE_NAMES, Machine, Measured, SharedBy, named_machine};
 pub use pipeline::{Pipeline, PipelineOrder, PipelineTask, Stages, best_pipeline, pipeline};
+pub use mesh::{Layout, Mesh, MeshCounters, MeshPlan, best_layout, counters, layouts};
+pub use outcome::{
+    Change, CriticalPart, CriticalPath, Ranked, Strategy, StrategyRow, Tables, WhatIf, chrome_trace,
+    pipeline_trace, strategies, what_if,
+};
 pub use plan::{Plan, Split};
+pub use plan_file::{
+    PLAN_SCHEMA, PlanFile, PlannedOperator, PlannedPipeline, planned_operators,
+};
 pub use problem::{Choice, Constraints, DEGREES, Overlap, PartTimes, Pin, Problem, Sharding, Sums, Training};
 pub use search::{
     Chain, ChainEnd, ChainOptions, Found, Moves, Optimum, Polished, SearchOptions, Start,

@@ -4,6 +4,10 @@ use crate::graph::{
     Dimension, Input, Operator, OperatorGraph, ParameterGroup, Read, Role, Weights,
 };
 
+/// Names of the outputs of layers.
+const CHANNEL: &str = "channel";
+const HIDDEN: &str = "hidden";
+
 /// A graph in the making; operators are named by the place that adding them gave.
 #[derive(Debug)]
 pub struct GraphBuilder {
@@ -89,6 +93,20 @@ impl GraphBuilder {
         }
     }
 
+    /// What the outputs of a layer are called: layers take turns between two names, so that a
+    /// layout can split every second one, which then reads and sums what the one before has split.
+    fn next_name(&self, from: PictureFrom) -> &'static str {
+        match from {
+            PictureFrom::Operator(place) => self.other_name(place),
+            PictureFrom::Outside(_) => CHANNEL,
+        }
+    }
+
+    fn other_name(&self, place: usize) -> &'static str {
+        let last = self.dims(place).last().map_or("", |dim| dim.name.as_str());
+        if last == CHANNEL { HIDDEN } else { CHANNEL }
+    }
+
     /// A convolution over a picture.
     pub fn convolution(&mut self, name: &str, from: PictureFrom, shape: ConvolutionShape) -> usize {
         let (_, _, channels) = self.picture(from);
@@ -108,6 +126,7 @@ impl GraphBuilder {
         let taps = shape.kernel.0 * shape.kernel.1;
         let group = self.group(name, shape.filters * (taps + 1));
         let mut own = self.windowed(name, "depthwise", from, shape);
+        self.keep_name(&mut own, from);
         own.dims[3].role = Role::Parameter;
         own.inputs.iter_mut().for_each(|input| input.reads[3] = Read::Same(3));
         own.flops_per_output = 2.0 * taps as f64;
@@ -119,9 +138,17 @@ impl GraphBuilder {
     /// The largest or mean of each window.
     pub fn pool(&mut self, name: &str, from: PictureFrom, shape: ConvolutionShape) -> usize {
         let mut own = self.windowed(name, "pool", from, shape);
+        self.keep_name(&mut own, from);
         own.inputs.iter_mut().for_each(|input| input.reads[3] = Read::Same(3));
         own.flops_per_output = (shape.kernel.0 * shape.kernel.1) as f64;
         self.add(own)
+    }
+
+    /// Lets the channels be called as those of the picture that is read.
+    fn keep_name(&self, own: &mut Operator, from: PictureFrom) {
+        if let PictureFrom::Operator(place) = from {
+            own.dims[3].name.clone_from(&self.dims(place)[3].name);
+        }
     }
 
     fn windowed(
@@ -137,7 +164,7 @@ impl GraphBuilder {
             self.sample(),
             dimension("height", places(height, kernel.0, stride, padding.0), Role::Attribute),
             dimension("width", places(width, kernel.1, stride, padding.1), Role::Attribute),
-            dimension("channel", filters, Role::Attribute),
+            dimension(self.next_name(from), filters, Role::Attribute),
         ];
         let window = |dim, kernel, padding| Read::Window { dim, kernel, stride, padding };
         let reads = vec![
@@ -178,7 +205,7 @@ impl GraphBuilder {
             by += self.dims(place)[3].size;
             inputs.push(Input { from: place, reads });
         }
-        dims[3] = dimension("channel", by, Role::Attribute);
+        dims[3] = Dimension { size: by, role: Role::Attribute, ..dims[3].clone() };
         self.add(plain(name, "concat", dims, inputs))
     }
 
@@ -187,7 +214,11 @@ impl GraphBuilder {
         let (height, width, channels) = self.picture(PictureFrom::Operator(from));
         let dims = vec![
             self.sample(),
-            dimension("feature", height * width * channels, Role::Attribute),
+            Dimension {
+                size: height * width * channels,
+                role: Role::Attribute,
+                ..self.dims(from)[3].clone()
+            },
         ];
         let reads = vec![Read::Same(0), Read::Full, Read::Full, Read::Same(1)];
         self.add(plain(name, "flatten", dims, vec![Input { from, reads }]))
@@ -211,7 +242,7 @@ impl GraphBuilder {
         let mut dims = self.dims(from).to_vec();
         let last = dims.len() - 1;
         let contracted = Dimension { role: Role::Parameter, ..dims[last].clone() };
-        dims[last] = dimension("channel", outputs, Role::Parameter);
+        dims[last] = dimension(self.other_name(from), outputs, Role::Parameter);
         let reads = (0..last).map(Read::Same).chain([Read::Contracted]).collect();
         let own = plain(name, kind, dims, vec![Input { from, reads }]);
         let weights = Weights { group, cut_by: Some(last), cut_by_contracted: true };

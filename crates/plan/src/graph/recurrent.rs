@@ -23,17 +23,17 @@ impl Unrolled {
         Self { own: GraphBuilder::new(name, batch), batch, steps }
     }
 
-    fn dims(&self, width: u64, role: Role) -> Vec<crate::graph::Dimension> {
+    fn dims(&self, name: &str, width: u64, role: Role) -> Vec<crate::graph::Dimension> {
         vec![
             dimension("sample", self.batch, Role::Sample),
             dimension("length", self.steps, Role::Whole),
-            dimension("channel", width, role),
+            dimension(name, width, role),
         ]
     }
 
     /// Rows of a table, one a word.
     fn embedding(&mut self, name: &str, group: usize, (words, width): (u64, u64)) -> usize {
-        let dims = self.dims(width, Role::Parameter);
+        let dims = self.dims("channel", width, Role::Parameter);
         let own = plain(name, "embedding", dims, Vec::new());
         self.own.add(Operator {
             backward: 1.0,
@@ -53,7 +53,9 @@ impl Unrolled {
         width: u64,
     ) -> usize {
         let inputs_wide = self.own.dims(below)[2].size;
-        let dims = self.dims(width, Role::Parameter);
+        let below_name = self.own.dims(below)[2].name.clone();
+        let called = if below_name == "channel" { "hidden" } else { "channel" };
+        let dims = self.dims(called, width, Role::Parameter);
         let mut inputs =
             vec![Input { from: below, reads: vec![Read::Same(0), Read::Full, Read::Full] }];
         if let Some(from) = before {
@@ -74,7 +76,7 @@ impl Unrolled {
     /// Attention of decoder steps over all stretches of the encoder, and a dense layer after it.
     fn attention(&mut self, name: &str, group: usize, decoder: usize, encoder: &[usize]) -> usize {
         let width = self.own.dims(decoder)[2].size;
-        let dims = self.dims(width, Role::Parameter);
+        let dims = self.dims("hidden", width, Role::Parameter);
         let reads = || vec![Read::Same(0), Read::Full, Read::Full];
         let all = [&[decoder], encoder].concat();
         let inputs = all.into_iter().map(|from| Input { from, reads: reads() }).collect();

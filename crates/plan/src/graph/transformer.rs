@@ -32,6 +32,7 @@ pub(super) fn transformer(batch: u64) -> OperatorGraph {
         let input = Input { from: projected, reads };
         let mut attention = plain(&name("attention"), "attention", dims.clone(), vec![input]);
         attention.dims[2].role = Role::Attribute;
+        attention.dims[2].name = "hidden".to_owned();
         attention.flops_per_output = 4.0 * LENGTH as f64;
         attention.backward = 2.0;
         // Its output and its share of the scores: 8 heads of 64 channels have LENGTH scores each.

@@ -1,6 +1,5 @@
 //! Plans to begin with: those that people use.
 
-use crate::graph::Role;
 use crate::pipeline::Stages;
 use crate::plan::{Plan, Split};
 use crate::problem::{DEGREES, Problem};
@@ -86,9 +85,4 @@ fn most_parts(problem: &Problem, at: usize, wanted: &dyn Fn(&[u16; DEGREES]) -> 
     let choices = problem.choices(at).iter().enumerate();
     let fitting = choices.filter(|(_, own)| wanted(&own.degrees));
     fitting.max_by_key(|(_, own)| own.parts()).map_or(0, |(number, _)| number as u16)
-}
-
-/// Whether an operator's first dimension counts samples.
-pub(crate) fn has_samples(problem: &Problem, at: usize) -> bool {
-    problem.graph().operators()[at].dims.first().is_some_and(|dim| dim.role == Role::Sample)
 }
