@@ -1,5 +1,7 @@
 //! Plans as JSON files: what to run where, by names and degrees.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::PlanError;
@@ -43,7 +45,7 @@ pub struct PlannedOperator {
     pub name: String,
     /// Parts along each dimension, by name; dimensions that stay whole are left out. What is summed
     /// over has `sum of` before its name.
-    pub degrees: Vec<(String, u16)>,
+    pub degrees: BTreeMap<String, u16>,
     /// One device a part; the last dimension varies fastest.
     pub devices: Vec<u16>,
 }

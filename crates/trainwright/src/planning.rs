@@ -1,0 +1,7 @@
+//! The verb `plan`: how to split a network over machines.
+
+pub(crate) mod graphs;
+pub(crate) mod here;
+pub(crate) mod page;
+pub(crate) mod plan;
+pub(crate) mod reply;
