@@ -140,6 +140,7 @@ impl Error {
                 | TrainError::NoCheckpoint { .. }
                 | TrainError::NoSuchClass { .. }
                 | TrainError::SparseOnnx
+                | TrainError::Split { .. }
                 | TrainError::OnlyServers { .. }
                 | TrainError::Record { .. }
                 | TrainError::TooLarge { .. }

@@ -34,6 +34,7 @@ pub use data::speedtest::{
 pub use error::Error;
 pub use json::to_json;
 pub use nouns::{analysis, clouds, plans, queueing, records, store, training};
+pub use planning::execution::{PlannedStepTime, planned_job};
 pub use planning::page::plan_page;
 pub use planning::plan::{PlanAnswer, PlanRequest, plan};
 pub use planning::reply::{

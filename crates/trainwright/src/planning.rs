@@ -1,5 +1,6 @@
 //! The verb `plan`: how to split a network over machines.
 
+pub(crate) mod execution;
 pub(crate) mod graphs;
 pub(crate) mod here;
 pub(crate) mod page;
