@@ -26,8 +26,8 @@ pub(crate) use data::{
     VerifyArguments,
 };
 pub(crate) use design::{AlphaArgument, DesignArguments, DesignKindArgument, FaceArgument};
-pub(crate) use plan::PlanArguments;
 pub(crate) use load::{ArrivalsArgument, LoadArguments};
+pub(crate) use plan::PlanArguments;
 pub(crate) use queue::{
     FitArguments, QuestionArguments, QueueVerb, SimulateArguments, SimulatedKind, name_and_value,
 };

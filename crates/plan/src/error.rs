@@ -23,21 +23,31 @@ pub enum PlanError {
     Batch { batch: u64 },
     #[error("constraint `{constraint}`: {reason}")]
     Constraint { constraint: String, reason: String },
-    #[error("no plan fits: the best needs {needed} bytes on a device that has {capacity}; try sharding, recomputation, more devices or a smaller batch")]
+    #[error(
+        "no plan fits: the best needs {needed} bytes on a device that has {capacity}; try sharding, recomputation, more devices or a smaller batch"
+    )]
     NothingFits { needed: u64, capacity: u64 },
     #[error("the layout rule `{rule}` does not read; rules look like batch:rows or hidden:columns")]
     LayoutText { rule: String },
-    #[error("the tensor dimension `{dimension}` maps to multiple mesh dimensions: {first} and {second}")]
+    #[error(
+        "the tensor dimension `{dimension}` maps to multiple mesh dimensions: {first} and {second}"
+    )]
     MapsToMultiple { dimension: String, first: String, second: String },
-    #[error("Two Tensor Dimensions may not map to the same Mesh Dimension: `{first}` and `{second}` of `{operator}` both map to `{mesh}`")]
+    #[error(
+        "Two Tensor Dimensions may not map to the same Mesh Dimension: `{first}` and `{second}` of `{operator}` both map to `{mesh}`"
+    )]
     SameMeshDimension { first: String, second: String, operator: String, mesh: String },
-    #[error("the tensor dimension `{dimension}` has size {size} in `{operator}`, which is not divisible by the {parts} devices of mesh dimension `{mesh}`")]
+    #[error(
+        "the tensor dimension `{dimension}` has size {size} in `{operator}`, which is not divisible by the {parts} devices of mesh dimension `{mesh}`"
+    )]
     NotDivisible { dimension: String, size: u64, operator: String, parts: u64, mesh: String },
     #[error("the tensor dimension `{dimension}` of `{operator}` cannot be split")]
     Unsplittable { dimension: String, operator: String },
     #[error("the plan file does not read: {reason}")]
     PlanText { reason: String },
-    #[error("the plan is for the graph `{plan}` with {operators} operators, not for `{graph}` with {own}")]
+    #[error(
+        "the plan is for the graph `{plan}` with {operators} operators, not for `{graph}` with {own}"
+    )]
     OtherGraph { plan: String, operators: usize, graph: String, own: usize },
     #[error("the task graph of this plan needs more than {limit} tasks; use fewer devices")]
     TooManyTasks { limit: usize },

@@ -29,17 +29,17 @@ pub use graph::{
     OperatorGraph, ParameterGroup, PictureFrom, Read, Role, Weights, named_graph,
 };
 pub use machine::{Device, Link, MACHINE_NAMES, Machine, Measured, SharedBy, named_machine};
-pub use pipeline::{Pipeline, PipelineOrder, PipelineTask, Stages, best_pipeline, pipeline};
 pub use mesh::{Layout, Mesh, MeshCounters, MeshPlan, best_layout, counters, layouts};
 pub use outcome::{
-    Change, CriticalPart, CriticalPath, Ranked, Strategy, StrategyRow, Tables, WhatIf, chrome_trace,
-    pipeline_trace, strategies, what_if,
+    Change, CriticalPart, CriticalPath, Ranked, Strategy, StrategyRow, Tables, WhatIf,
+    chrome_trace, pipeline_trace, strategies, what_if,
 };
+pub use pipeline::{Pipeline, PipelineOrder, PipelineTask, Stages, best_pipeline, pipeline};
 pub use plan::{Plan, Split};
-pub use plan_file::{
-    PLAN_SCHEMA, PlanFile, PlannedOperator, PlannedPipeline, planned_operators,
+pub use plan_file::{PLAN_SCHEMA, PlanFile, PlannedOperator, PlannedPipeline, planned_operators};
+pub use problem::{
+    Choice, Constraints, DEGREES, Overlap, PartTimes, Pin, Problem, Sharding, Sums, Training,
 };
-pub use problem::{Choice, Constraints, DEGREES, Overlap, PartTimes, Pin, Problem, Sharding, Sums, Training};
 pub use search::{
     Chain, ChainEnd, ChainOptions, Found, Moves, Optimum, Polished, SearchOptions, Start,
     data_parallel, expert, one_device, optimum, pipelined, polish, search, starts,

@@ -144,7 +144,11 @@ impl Machine {
         }
         if self.devices() > 1024 {
             let all = self.devices().to_string();
-            return Err(refused("nodes x devices_per_node", all, "at most 1024 devices are planned for"));
+            return Err(refused(
+                "nodes x devices_per_node",
+                all,
+                "at most 1024 devices are planned for",
+            ));
         }
         for (key, rate) in [
             ("device.flops_per_s", self.device.flops_per_s),
@@ -181,7 +185,11 @@ impl Machine {
         if let Some(price) = self.price_per_node_hour
             && !(0.0..=1e9).contains(&price)
         {
-            return Err(refused("price_per_node_hour", price.to_string(), "it must not be negative"));
+            return Err(refused(
+                "price_per_node_hour",
+                price.to_string(),
+                "it must not be negative",
+            ));
         }
         Ok(self)
     }

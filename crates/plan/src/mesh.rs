@@ -126,7 +126,10 @@ impl Layout {
             let Some(&at) = self.rules.get(name) else { continue };
             let (mesh_name, parts) = (mesh.dims[at].0.clone(), mesh.dims[at].1);
             if !can_split {
-                return Err(PlanError::Unsplittable { dimension: name.to_owned(), operator: called() });
+                return Err(PlanError::Unsplittable {
+                    dimension: name.to_owned(),
+                    operator: called(),
+                });
             }
             if let Some(first) = used.insert(at, name) {
                 return Err(PlanError::SameMeshDimension {
@@ -221,13 +224,18 @@ pub fn layouts(graph: &OperatorGraph, devices: u64) -> Vec<(Mesh, Layout)> {
         let allowed: Vec<Vec<usize>> = names
             .iter()
             .map(|name| {
-                (0..sizes.len()).filter(|&at| single(name, at).check(graph, &mesh).is_ok()).collect()
+                (0..sizes.len())
+                    .filter(|&at| single(name, at).check(graph, &mesh).is_ok())
+                    .collect()
             })
             .collect();
         let mut layout = Layout::default();
         combine(&names, &allowed, &mut layout, &mut |layout| {
             let used = layout.rules.values().collect::<std::collections::BTreeSet<_>>().len();
-            if used == sizes.len() && found.len() < MOST_LAYOUTS && layout.check(graph, &mesh).is_ok() {
+            if used == sizes.len()
+                && found.len() < MOST_LAYOUTS
+                && layout.check(graph, &mesh).is_ok()
+            {
                 found.push((mesh.clone(), layout.clone()));
             }
         });

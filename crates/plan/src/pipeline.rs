@@ -96,16 +96,16 @@ impl<'p> Costs<'p> {
                 .iter()
                 .find(|own| own.parts() == 1)
                 .map_or((launch, launch), |own| own.part_ns(0));
-            let shrunk = |ns: u64| {
-                launch + (ns.saturating_sub(launch) as f64 / share).ceil() as u64
-            };
+            let shrunk =
+                |ns: u64| launch + (ns.saturating_sub(launch) as f64 / share).ceil() as u64;
             (shrunk(whole.0).max(1), shrunk(whole.1).max(1))
         };
         let mut cut_bytes = vec![0; operators.len() + 1];
         for (at, operator) in operators.iter().enumerate() {
-            let readers = operators.iter().enumerate().filter(|(_, other)| {
-                other.inputs.iter().any(|input| input.from == at)
-            });
+            let readers = operators
+                .iter()
+                .enumerate()
+                .filter(|(_, other)| other.inputs.iter().any(|input| input.from == at));
             let last = readers.map(|(reader, _)| reader).max().unwrap_or(at);
             let bytes = (4.0 * operator.outputs() as f64 / share).ceil() as u64;
             cut_bytes[at + 1..=last].iter_mut().for_each(|cut| *cut += bytes);

@@ -20,7 +20,11 @@ pub struct Split {
 
 impl Problem {
     /// The split of an operator with these degrees, if it may have them.
-    pub fn choice_with(&self, operator: usize, wanted: &[u16; crate::problem::DEGREES]) -> Option<u16> {
+    pub fn choice_with(
+        &self,
+        operator: usize,
+        wanted: &[u16; crate::problem::DEGREES],
+    ) -> Option<u16> {
         self.choices(operator).iter().position(|own| own.degrees == *wanted).map(|at| at as u16)
     }
 

@@ -71,7 +71,8 @@ pub fn planned_operators(problem: &Problem, plan: &Plan) -> Vec<PlannedOperator>
     let planned = operators.map(|(at, (operator, split))| {
         let choice = &problem.choices(at)[split.choice as usize];
         let names = operator.dims.iter().map(|dim| dim.name.clone());
-        let names = names.chain(operator.contracted.iter().map(|dim| format!("{SUM_OF}{}", dim.name)));
+        let names =
+            names.chain(operator.contracted.iter().map(|dim| format!("{SUM_OF}{}", dim.name)));
         let degrees = names.zip(choice.degrees).filter(|(_, degree)| *degree > 1).collect();
         PlannedOperator { name: operator.name.clone(), degrees, devices: split.devices.clone() }
     });
@@ -122,7 +123,8 @@ impl PlanFile {
                     Some(_) => operators[at].contracted.as_ref().map(|_| operators[at].dims.len()),
                     None => operators[at].dims.iter().position(|dim| dim.name == *name),
                 };
-                let place = place.ok_or_else(|| refused(format!("it has no dimension `{name}`")))?;
+                let place =
+                    place.ok_or_else(|| refused(format!("it has no dimension `{name}`")))?;
                 degrees[place] = *degree;
             }
             let choice = problem
@@ -131,7 +133,8 @@ impl PlanFile {
             let parts = problem.choices(at)[choice as usize].parts();
             let outside = own.devices.iter().find(|&&it| it as usize >= problem.devices());
             if own.devices.len() != parts || outside.is_some() {
-                let reason = format!("{:?} are not {parts} devices of {}", own.devices, problem.devices());
+                let reason =
+                    format!("{:?} are not {parts} devices of {}", own.devices, problem.devices());
                 return Err(refused(reason));
             }
             Ok(Split { choice, devices: own.devices.clone() })

@@ -5,8 +5,8 @@ mod constraints;
 mod wires;
 
 pub use choices::{Choice, DEGREES, PartTimes};
-pub use constraints::{Constraints, Pin};
 pub(crate) use choices::{places_of_part, range_of_part, read_range};
+pub use constraints::{Constraints, Pin};
 pub(crate) use wires::Wires;
 
 use serde::{Deserialize, Serialize};

@@ -72,9 +72,8 @@ pub fn search(problem: &Problem, from: &[Start], options: &SearchOptions<'_>) ->
         return None;
     }
     let ends = run_chains(problem, &fitting, options);
-    let history = ends.iter().fold(options.seed, |all, (_, end)| {
-        trainwright_random::mix(all ^ end.history)
-    });
+    let history =
+        ends.iter().fold(options.seed, |all, (_, end)| trainwright_random::mix(all ^ end.history));
     let (number, best) = ends.iter().min_by_key(|(number, end)| (end.best_cost, *number))?;
     let from = fitting[(*number as u64 / options.chains_per_start) as usize].name.clone();
     let polished = polish(problem, &best.best, options.stop);
@@ -109,7 +108,8 @@ fn run_chains(
             // The last chains get what does not divide evenly.
             let share = |at: u64| options.proposals * at / chains as u64;
             let proposals = share(number as u64 + 1) - share(number as u64);
-            let seed = trainwright_random::mix(options.seed ^ trainwright_random::mix(number as u64));
+            let seed =
+                trainwright_random::mix(options.seed ^ trainwright_random::mix(number as u64));
             let chain = ChainOptions { seed, proposals, mode: Mode::Bounded };
             let end = Chain::new(problem, start, chain).run(options.stop);
             ends.lock().expect("a chain does not panic").push((number, end));

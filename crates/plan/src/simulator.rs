@@ -38,4 +38,3 @@ mod task;
 
 pub use evaluator::{Evaluation, Evaluator, Mode};
 pub use served::{Served, Work};
-

@@ -3,6 +3,7 @@
 pub(crate) mod execution;
 pub(crate) mod graphs;
 pub(crate) mod here;
+pub(crate) mod measured;
 pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod reply;

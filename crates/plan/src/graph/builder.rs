@@ -286,12 +286,7 @@ impl From<usize> for PictureFrom {
 }
 
 /// An operator without weights, that costs nothing but its bytes.
-pub(crate) fn plain(
-    name: &str,
-    kind: &str,
-    dims: Vec<Dimension>,
-    inputs: Vec<Input>,
-) -> Operator {
+pub(crate) fn plain(name: &str, kind: &str, dims: Vec<Dimension>, inputs: Vec<Input>) -> Operator {
     Operator {
         name: name.to_owned(),
         kind: kind.to_owned(),

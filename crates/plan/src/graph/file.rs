@@ -148,17 +148,14 @@ impl GraphDraft {
         let mut groups = Vec::new();
         for (name, elements) in self.groups {
             if !(1..=LARGEST).contains(&elements) {
-                let reason = format!("the group `{name}` has {elements} numbers, not 1 to {LARGEST}");
+                let reason =
+                    format!("the group `{name}` has {elements} numbers, not 1 to {LARGEST}");
                 return Err(PlanError::GraphText { reason });
             }
             groups.push(ParameterGroup { name, elements, operators: Vec::new() });
         }
-        let mut graph = OperatorGraph {
-            name: self.name,
-            batch: self.batch,
-            operators: Vec::new(),
-            groups,
-        };
+        let mut graph =
+            OperatorGraph { name: self.name, batch: self.batch, operators: Vec::new(), groups };
         for draft in self.operators {
             let operator = draft.check(&graph)?;
             if let Some(weights) = &operator.weights {

@@ -15,8 +15,7 @@ impl Net {
     fn line(&mut self, name: &str, from: usize, line: Line<'_>) -> usize {
         let mut at = from;
         for (number, &(filters, kernel, stride)) in line.iter().enumerate() {
-            let padding =
-                if stride > 1 { (0, 0) } else { (kernel.0 / 2, kernel.1 / 2) };
+            let padding = if stride > 1 { (0, 0) } else { (kernel.0 / 2, kernel.1 / 2) };
             let shape = ConvolutionShape { filters, kernel, stride, padding };
             at = self.own.convolution(&format!("{name}.{number}"), at.into(), shape);
         }
@@ -102,8 +101,7 @@ pub(super) fn inception_v3(batch: u64) -> OperatorGraph {
         at = net.block_c(&format!("c{number}"), at, width);
     }
     let three: Line<'_> = &[(192, (1, 1), 1), (320, (3, 3), 2)];
-    let seven: Line<'_> =
-        &[(192, (1, 1), 1), (192, (1, 7), 1), (192, (7, 1), 1), (192, (3, 3), 2)];
+    let seven: Line<'_> = &[(192, (1, 1), 1), (192, (1, 7), 1), (192, (7, 1), 1), (192, (3, 3), 2)];
     at = net.reduction("d", at, [three, seven]);
     for number in 0..2 {
         at = net.block_e(&format!("e{number}"), at);

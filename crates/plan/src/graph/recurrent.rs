@@ -110,7 +110,12 @@ fn layer(own: &mut Unrolled, name: &str, below: &[usize], width: u64) -> Vec<usi
     made
 }
 
-fn embeddings(own: &mut Unrolled, name: &str, count: u64, (words, width): (u64, u64)) -> Vec<usize> {
+fn embeddings(
+    own: &mut Unrolled,
+    name: &str,
+    count: u64,
+    (words, width): (u64, u64),
+) -> Vec<usize> {
     let group = own.own.group(name, words * width);
     (0..count)
         .map(|number| own.embedding(&format!("{name}.{number}"), group, (words, width)))
@@ -139,8 +144,7 @@ pub(super) fn rnntc(batch: u64) -> OperatorGraph {
         dimension("sample", batch, Role::Sample),
         dimension("channel", classes, Role::Parameter),
     ];
-    let reads =
-        vec![Read::Same(0), Read::Fixed { from: STEPS - 1, to: STEPS }, Read::Full];
+    let reads = vec![Read::Same(0), Read::Fixed { from: STEPS - 1, to: STEPS }, Read::Full];
     let classifier = plain("classifier", "dense", dims, vec![Input { from: last, reads }]);
     own.own.add(Operator {
         flops_per_output: 2048.0,

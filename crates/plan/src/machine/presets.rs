@@ -85,9 +85,10 @@ fn k80(name: &str, nodes: u32, devices_per_node: u32) -> Machine {
 fn p100(name: &str, nodes: u32) -> Machine {
     Machine {
         name: name.to_owned(),
-        source: "P100: NVIDIA data sheet 2016 (NVLink); links: Jia et al., SysML 2019, section 8.1 \
+        source:
+            "P100: NVIDIA data sheet 2016 (NVLink); links: Jia et al., SysML 2019, section 8.1 \
                  (NVLink inside, 100 Gb/s InfiniBand between)"
-            .to_owned(),
+                .to_owned(),
         nodes,
         devices_per_node: 4,
         price_per_node_hour: None,

@@ -28,7 +28,8 @@ pub fn counters(graph: &OperatorGraph, mesh: &Mesh, layout: &Layout) -> MeshCoun
             continue;
         };
         let outputs = &operator.dims[cut];
-        let others = || operator.dims.iter().enumerate().filter(|(at, _)| *at != cut).map(|it| it.1);
+        let others =
+            || operator.dims.iter().enumerate().filter(|(at, _)| *at != cut).map(|it| it.1);
         let all: Vec<&Dimension> = operator.dims.iter().chain([summed]).collect();
         let product = laid_out(&all, mesh, layout);
         let input: Vec<&Dimension> = others().chain([summed]).collect();
@@ -64,8 +65,7 @@ impl MeshCounters {
 
 /// Numbers of a tensor on one device.
 fn laid_out(dims: &[&Dimension], mesh: &Mesh, layout: &Layout) -> u64 {
-    let own = |dim: &&Dimension| {
-        dim.size / layout.rules.get(&dim.name).map_or(1, |&at| mesh.dims[at].1)
-    };
+    let own =
+        |dim: &&Dimension| dim.size / layout.rules.get(&dim.name).map_or(1, |&at| mesh.dims[at].1);
     dims.iter().map(own).product()
 }

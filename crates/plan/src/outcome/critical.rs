@@ -60,8 +60,9 @@ fn before(served: &[Served], place: usize) -> Option<usize> {
     let waited_for_resource = task.start_ns > task.ready_ns;
     let earlier = || (0..place).rev();
     if waited_for_resource {
-        return earlier()
-            .find(|&at| served[at].resource == task.resource && served[at].end_ns == task.start_ns);
+        return earlier().find(|&at| {
+            served[at].resource == task.resource && served[at].end_ns == task.start_ns
+        });
     }
     let ended = |at: &usize| served[*at].end_ns == task.ready_ns;
     let related = |at: &usize| served[*at].of == task.of || served[*at].resource == task.resource;

@@ -161,9 +161,8 @@ impl Problem {
         let step_time_s = cost as f64 / 1e9;
         let examples_per_s = self.graph.batch() as f64 / step_time_s;
         let all = memory.iter().sum();
-        let epoch_s = examples.map(|examples| {
-            step_time_s * examples.div_ceil(self.graph.batch()) as f64
-        });
+        let epoch_s =
+            examples.map(|examples| step_time_s * examples.div_ceil(self.graph.batch()) as f64);
         let price = self.machine.price_per_hour();
         StrategyRow {
             strategy,

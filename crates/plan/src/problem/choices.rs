@@ -112,10 +112,12 @@ pub(crate) fn of_operator(
     let allowed: Vec<Vec<u16>> = operator
         .split_dims()
         .map(|dim| {
-            let whole =
-                dim.role == Role::Whole || constraints.forbids(&operator.name, &dim.name);
+            let whole = dim.role == Role::Whole || constraints.forbids(&operator.name, &dim.name);
             let most = if whole { 1 } else { dim.size.min(most) };
-            (1..=most).filter(|degree| devices.is_multiple_of(*degree)).map(|it| it as u16).collect()
+            (1..=most)
+                .filter(|degree| devices.is_multiple_of(*degree))
+                .map(|it| it as u16)
+                .collect()
         })
         .collect();
     let mut found = Vec::new();
@@ -198,12 +200,10 @@ fn choice(
         let weights = elements as f64 / (f64::from(cuts.0) * f64::from(cuts.1));
         // A table gives rows, it is not read whole.
         let weights = if operator.flops_per_output > 0.0 { weights } else { 0.0 };
-        let flops =
-            outputs as f64 * operator.flops_per_output / f64::from(degrees[summed_at]);
+        let flops = outputs as f64 * operator.flops_per_output / f64::from(degrees[summed_at]);
         let bytes = 4.0 * (outputs as f64 + read + weights);
-        let (forward, backward) = measured.unwrap_or_else(|| {
-            times(&machine.device, operator, flops, bytes)
-        });
+        let (forward, backward) =
+            measured.unwrap_or_else(|| times(&machine.device, operator, flops, bytes));
         own.forward_ns.push(forward);
         own.backward_ns.push(backward + if training.recompute { forward } else { 0 });
         own.kept.push((outputs as f64 * operator.kept_per_output).ceil() as u64);

@@ -72,9 +72,7 @@ impl Constraints {
 
 fn self_names(own: &str, operator: &str, dimension: &str) -> bool {
     own == dimension
-        || own
-            .rsplit_once('.')
-            .is_some_and(|(name, dim)| names(name, operator) && dim == dimension)
+        || own.rsplit_once('.').is_some_and(|(name, dim)| names(name, operator) && dim == dimension)
 }
 
 /// Whether a text is the name, or its beginning and a `*`.

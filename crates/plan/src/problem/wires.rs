@@ -126,7 +126,10 @@ impl Wires {
         match resource {
             _ if resource < self.devices => format!("device {resource}"),
             _ if resource < self.between_first => {
-                format!("link {} in the node", of(self.inside_first, self.inside.shared_by, self.per_node))
+                format!(
+                    "link {} in the node",
+                    of(self.inside_first, self.inside.shared_by, self.per_node)
+                )
             }
             _ => {
                 let nodes = self.devices / self.per_node;

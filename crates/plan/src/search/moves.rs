@@ -68,9 +68,11 @@ impl<'p> Moves<'p> {
             return;
         }
         let choice = random.index(self.problem.choices(operator).len()) as u16;
-        let devices = self.placement(random, self.problem.choices(operator)[choice as usize].parts());
+        let devices =
+            self.placement(random, self.problem.choices(operator)[choice as usize].parts());
         for &at in changed {
-            let pinned = self.problem.constraints.pinned(&self.problem.graph().operators()[at].name);
+            let pinned =
+                self.problem.constraints.pinned(&self.problem.graph().operators()[at].name);
             let devices = pinned.map_or_else(|| devices.clone(), <[u16]>::to_vec);
             into.push((at, Split { choice, devices }));
         }

@@ -45,8 +45,9 @@ pub fn data_parallel(problem: &Problem) -> Plan {
 pub fn expert(problem: &Problem) -> Plan {
     each(problem, |problem, at| {
         let operator = &problem.graph().operators()[at];
-        let by_outputs = matches!(operator.kind.as_str(), "dense" | "lstm" | "embedding" | "attention")
-            && operator.weights.is_some();
+        let by_outputs =
+            matches!(operator.kind.as_str(), "dense" | "lstm" | "embedding" | "attention")
+                && operator.weights.is_some();
         let cut = operator.weights.as_ref().and_then(|it| it.cut_by).filter(|_| by_outputs);
         let dim = cut.unwrap_or(0);
         let wanted = |own: &[u16; DEGREES]| {

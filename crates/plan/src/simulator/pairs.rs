@@ -3,7 +3,6 @@
 use crate::graph::OperatorGraph;
 use crate::problem::{Choice, DEGREES, Edge, places_of_part, range_of_part, read_range};
 
-
 /// A part of the source and a part of the reader that share numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pair {
@@ -31,7 +30,12 @@ impl PairTable {
     /// what r parts have together. With V numbers of output, of which the readers together want W,
     /// adding up piece by piece and handing out the sums moves V (r-1) + W (r-1)/r numbers, sending
     /// all partial sums to all readers moves W (r-1); the smaller counts, spread over the messages.
-    pub(crate) fn new(graph: &OperatorGraph, edge: &Edge, source: &Choice, reader: &Choice) -> Self {
+    pub(crate) fn new(
+        graph: &OperatorGraph,
+        edge: &Edge,
+        source: &Choice,
+        reader: &Choice,
+    ) -> Self {
         let from = &graph.operators()[edge.from as usize];
         let to = &graph.operators()[edge.to as usize];
         let reads = &to.inputs[edge.input as usize].reads;

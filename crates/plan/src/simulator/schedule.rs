@@ -116,6 +116,11 @@ impl Schedule {
         } else {
             self.rewind(number.min(self.checkpoints.begins.len() - 1), work);
         }
+        // What a resource has left is above the limit whatever the order.
+        let too_late = |(&free, &left): (&u64, &u64)| left > 0 && free + left > limit;
+        if self.free.iter().zip(&self.left).any(too_late) {
+            return Ran::AboveLimit;
+        }
         self.serve(shape, arena, work, limit)
     }
 
@@ -444,8 +449,7 @@ impl Waits<'_> {
     fn gathered(&mut self, shape: &Shape<'_>, group: usize, shard: usize) {
         let devices = shape.problem.devices();
         let cuts = shape.groups[group].cuts;
-        let (first, second) =
-            ((shard / cuts.1 as usize) as u16, (shard % cuts.1 as usize) as u16);
+        let (first, second) = ((shard / cuts.1 as usize) as u16, (shard % cuts.1 as usize) as u16);
         for &operator in &shape.problem.graph.groups()[group].operators {
             let choice = shape.chosen(operator);
             for (part, &place) in choice.cut.iter().enumerate() {

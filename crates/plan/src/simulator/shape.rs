@@ -68,14 +68,13 @@ impl<'p> Shape<'p> {
     pub(super) fn table_of(&mut self, edge: usize) -> u32 {
         let own = &self.problem.edges[edge];
         let (from, to) = (own.from as usize, own.to as usize);
-        let place = self.choice[from] as usize * self.problem.choices[to].len()
-            + self.choice[to] as usize;
+        let place =
+            self.choice[from] as usize * self.problem.choices[to].len() + self.choice[to] as usize;
         let known = self.known[own.class as usize][place];
         if known != NONE {
             return known;
         }
-        let table =
-            PairTable::new(&self.problem.graph, own, self.chosen(from), self.chosen(to));
+        let table = PairTable::new(&self.problem.graph, own, self.chosen(from), self.chosen(to));
         self.kept_pairs += table.pairs.len();
         let number = self.tables.len() as u32;
         self.tables.push(table);

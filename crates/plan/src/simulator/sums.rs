@@ -97,6 +97,7 @@ fn least_common_multiple(a: u16, b: u16) -> u16 {
 #[derive(Debug, Default)]
 pub(super) struct SumsScratch {
     counts: Vec<u32>,
+    timed: Vec<(Kind, u32, u64)>,
 }
 
 /// Makes the shards of a group anew; those that have the same holders as before keep their tasks.
@@ -124,7 +125,7 @@ pub(super) fn rebuild(
         bytes.clear();
         bytes.resize(devices, 0);
     }
-    let SumsScratch { counts } = scratch;
+    let SumsScratch { counts, timed } = scratch;
     counts.clear();
     counts.resize(count * (devices + 1), 0);
     for &at in &own.operators {
@@ -169,7 +170,7 @@ pub(super) fn rebuild(
                 shard = Shard { block, sums, updates, hand_outs, ..shard };
             }
             _ => {
-                make(problem, (group, number), (held, bytes), &mut shard, arena);
+                make(problem, (group, number), (held, bytes), &mut shard, arena, timed);
                 made.push(shard.block);
                 unused.extend(before.map(|before| before.block));
             }
@@ -206,68 +207,23 @@ fn make(
     (held, bytes): (&[u16], u64),
     shard: &mut Shard,
     arena: &mut Arena,
+    timed: &mut Vec<(Kind, u32, u64)>,
 ) {
-    let (wires, training) = (&problem.wires, &problem.training);
-    let count = held.len() as u64;
-    let sharded = training.sums == Sums::Sharded || training.sharding > Sharding::None;
-    let half = |rounds: u64, bytes: u64| rounds * wires.ring_step(held, bytes);
-    // Time of each sum, of each update, and of handing out.
-    let piece = bytes.div_ceil(count.max(1));
-    let update_bytes = if sharded { piece } else { bytes };
-    let numbers = 3.0 + 2.0 * f64::from(training.optimizer_slots);
-    let update = (update_bytes as f64 * numbers * wires.memory_ns_per_byte).ceil() as u64;
-    let update = (update + wires.launch_ns).max(1);
-    let next = |at: usize| wires.link(held[at], held[(at + 1) % held.len()]);
-    let mut sums: Vec<(u32, u64)> = Vec::new();
-    let mut hand_outs: Vec<(u32, u64)> = Vec::new();
-    let mut updating = held;
-    if count > 1 {
-        let rounds = count - 1;
-        // Fetching the weights forward costs a third half, see `Sharding::Weights`.
-        let fetches = if training.sharding == Sharding::Weights { 2 } else { 1 };
-        match training.sums {
-            _ if sharded => {
-                sums = (0..held.len()).map(|at| (next(at), half(rounds, piece))).collect();
-                let time = fetches * half(rounds, piece);
-                hand_outs = (0..held.len()).map(|at| (next(at), time)).collect();
-            }
-            Sums::Tree => {
-                let rounds = 2 * u64::from(count.next_power_of_two().trailing_zeros());
-                sums = (0..held.len()).map(|at| (next(at), half(rounds, bytes))).collect();
-            }
-            Sums::Server => {
-                updating = &held[..1];
-                let (server, others) = (held[0], &held[1..]);
-                let message =
-                    |&other: &u16| (wires.link(server, other), wires.time(server, other, bytes));
-                sums = others.iter().map(message).collect();
-                hand_outs = sums.clone();
-            }
-            Sums::Ring | Sums::Sharded => {
-                sums = (0..held.len()).map(|at| (next(at), half(2 * rounds, piece))).collect();
-            }
-        }
-    }
-    let updates = updating.iter().map(|&device| (u32::from(device), update));
-    let updates: Vec<(u32, u64)> = updates.collect();
-    shard.sums = sums.len() as u16;
-    shard.updates = updates.len() as u16;
-    shard.hand_outs = hand_outs.len() as u16;
-    shard.block = arena.take(JOINS as usize + sums.len() + updates.len() + hand_outs.len());
-    let base = shard.block.base as usize;
+    timed.clear();
+    list(problem, held, bytes, timed);
+    let count = |kind: Kind| timed.iter().filter(|task| task.0 == kind).count() as u16;
+    shard.sums = count(Kind::Sum);
+    shard.updates = count(Kind::Update);
+    shard.hand_outs = count(Kind::HandOut);
+    shard.block = arena.take(JOINS as usize + timed.len());
     let joins = [Kind::Gathered, Kind::Summed, Kind::Updated].map(|kind| (kind, 0, 0));
-    let timed = sums.iter().map(|&(link, time)| (Kind::Sum, link, time));
-    let timed = timed.chain(updates.iter().map(|&(device, time)| (Kind::Update, device, time)));
-    let timed = timed.chain(hand_outs.iter().map(|&(link, time)| (Kind::HandOut, link, time)));
     let low = |at: usize| (number * problem.devices() + at) as u64;
-    let first_of = [JOINS as usize, JOINS as usize + sums.len(), JOINS as usize + sums.len() + updates.len()];
-    for (at, (kind, resource, duration)) in joins.into_iter().chain(timed).enumerate() {
-        let within = match kind {
-            Kind::Sum => at - first_of[0],
-            Kind::Update => at - first_of[1],
-            Kind::HandOut => at - first_of[2],
-            _ => 0,
-        };
+    let mut within = 0;
+    let mut before = Kind::Gathered;
+    let base = shard.block.base as usize;
+    for (at, (kind, resource, duration)) in joins.into_iter().chain(timed.drain(..)).enumerate() {
+        within = if kind == before { within + 1 } else { 0 };
+        before = kind;
         arena.tasks[base + at] = Task {
             duration,
             key: key(kind, group as u32, low(within)),
@@ -278,5 +234,58 @@ fn make(
             kind,
             ..Task::EMPTY
         };
+    }
+}
+
+/// Sums, updates and handing out of a shard, each with its device or link and time.
+fn list(problem: &Problem, held: &[u16], bytes: u64, timed: &mut Vec<(Kind, u32, u64)>) {
+    let (wires, training) = (&problem.wires, &problem.training);
+    let count = held.len() as u64;
+    let sharded = training.sums == Sums::Sharded || training.sharding > Sharding::None;
+    let piece = bytes.div_ceil(count.max(1));
+    let update_bytes = if sharded { piece } else { bytes };
+    let numbers = 3.0 + 2.0 * f64::from(training.optimizer_slots);
+    let update = (update_bytes as f64 * numbers * wires.memory_ns_per_byte).ceil() as u64;
+    let update = (update + wires.launch_ns).max(1);
+    let around = |kind: Kind, time: u64, timed: &mut Vec<(Kind, u32, u64)>| {
+        let next = held.iter().cycle().skip(1);
+        timed.extend(held.iter().zip(next).map(|(&from, &to)| (kind, wires.link(from, to), time)));
+    };
+    let served = |kind: Kind, timed: &mut Vec<(Kind, u32, u64)>| {
+        let server = held[0];
+        timed.extend(
+            held[1..]
+                .iter()
+                .map(|&other| (kind, wires.link(server, other), wires.time(server, other, bytes))),
+        );
+    };
+    let updates = |held: &[u16], timed: &mut Vec<(Kind, u32, u64)>| {
+        timed.extend(held.iter().map(|&device| (Kind::Update, u32::from(device), update)));
+    };
+    let rounds = count.saturating_sub(1);
+    match training.sums {
+        _ if count <= 1 => updates(held, timed),
+        _ if sharded => {
+            let half = rounds * wires.ring_step(held, piece);
+            // Fetching the weights forward costs a third half, see `Sharding::Weights`.
+            let fetches = if training.sharding == Sharding::Weights { 2 } else { 1 };
+            around(Kind::Sum, half, timed);
+            updates(held, timed);
+            around(Kind::HandOut, fetches * half, timed);
+        }
+        Sums::Tree => {
+            let rounds = 2 * u64::from(count.next_power_of_two().trailing_zeros());
+            around(Kind::Sum, rounds * wires.ring_step(held, bytes), timed);
+            updates(held, timed);
+        }
+        Sums::Server => {
+            served(Kind::Sum, timed);
+            updates(&held[..1], timed);
+            served(Kind::HandOut, timed);
+        }
+        Sums::Ring | Sums::Sharded => {
+            around(Kind::Sum, 2 * rounds * wires.ring_step(held, piece), timed);
+            updates(held, timed);
+        }
     }
 }

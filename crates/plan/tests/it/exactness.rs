@@ -54,7 +54,8 @@ fn so_it_is_for_every_way_to_add_up() {
     for sums in [Sums::Ring, Sums::Tree, Sums::Sharded, Sums::Server] {
         for overlap in [Overlap::Beside, Overlap::After] {
             for (sharding, recompute) in [(Sharding::None, false), (Sharding::Weights, true)] {
-                let training = Training { sums, overlap, sharding, recompute, ..Training::default() };
+                let training =
+                    Training { sums, overlap, sharding, recompute, ..Training::default() };
                 check("alexnet", 8, training, 30);
                 check("rnnlm", 4, training, 30);
             }

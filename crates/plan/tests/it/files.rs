@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use trainwright_plan::{
-    Constraints, MACHINE_NAMES, Machine, NAMED_GRAPHS, OperatorGraph, PLAN_SCHEMA, PlanFile, Problem,
-    Training, data_parallel, expert, named_graph, named_machine, planned_operators,
+    Constraints, MACHINE_NAMES, Machine, NAMED_GRAPHS, OperatorGraph, PLAN_SCHEMA, PlanFile,
+    Problem, Training, data_parallel, expert, named_graph, named_machine, planned_operators,
 };
 
 use crate::lab::problem;
@@ -21,7 +21,8 @@ fn graphs_and_machines_are_read_as_they_were_written() {
             let machine = named_machine("4-p100").unwrap();
             let own = Problem::new(graph, machine, Training::default(), Constraints::default());
             let own = own.unwrap();
-            trainwright_plan::Evaluator::new(&own, &expert(&own), trainwright_plan::Mode::Bounded).cost()
+            trainwright_plan::Evaluator::new(&own, &expert(&own), trainwright_plan::Mode::Bounded)
+                .cost()
         };
         assert_eq!(cost(again), cost(graph), "{name}");
     }
@@ -69,7 +70,9 @@ fn what_is_no_graph_is_told_with_its_place() {
     refuses("{", "line 1");
     refuses(r#"{"name": "x", "operators": []}"#, "no operators");
     let one = |more: &str| {
-        format!(r#"{{"name": "x", "batch": 4, "operators": [{{"name": "a", "kind": "dense", {more}}}]}}"#)
+        format!(
+            r#"{{"name": "x", "batch": 4, "operators": [{{"name": "a", "kind": "dense", {more}}}]}}"#
+        )
     };
     let dims = r#""dims": [{"name": "sample", "role": "sample"}]"#;
     OperatorGraph::from_json(&one(dims)).unwrap();

@@ -28,7 +28,10 @@ fn refusals_are_those_of_mesh_tensorflow() {
     let found = refuses(&graph, &mesh, "sample:rows;sample:columns");
     assert!(found.contains("maps to multiple mesh dimensions"), "{found}");
     let found = refuses(&graph, &mesh, "sample:rows;channel:rows");
-    assert!(found.starts_with("Two Tensor Dimensions may not map to the same Mesh Dimension"), "{found}");
+    assert!(
+        found.starts_with("Two Tensor Dimensions may not map to the same Mesh Dimension"),
+        "{found}"
+    );
     assert!(found.contains("`hidden1`"), "{found}");
     let odd = Mesh::of(&[3, 2]);
     let found = refuses(&graph, &odd, "sample:rows");

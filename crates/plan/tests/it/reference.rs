@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use trainwright_plan::{
-    Evaluator, Machine, Mode, Operator, Overlap, Plan, Problem, Read, Role, SharedBy, Sharding,
+    Evaluator, Machine, Mode, Operator, Overlap, Plan, Problem, Read, Role, Sharding, SharedBy,
     Sums, Training,
 };
 use trainwright_random::Random;
@@ -37,12 +37,20 @@ fn range(size: u64, degree: u16, place: u64) -> (u64, u64) {
 }
 
 /// What a part reads of each dimension of a source, as a set of places.
-fn read(operator: &Operator, source: &Operator, read: &[Read], degrees: &[u16; 5], part: usize) -> Vec<Vec<u64>> {
+fn read(
+    operator: &Operator,
+    source: &Operator,
+    read: &[Read],
+    degrees: &[u16; 5],
+    part: usize,
+) -> Vec<Vec<u64>> {
     let at = places(degrees, part);
     let own = |dim: usize| range(operator.dims[dim].size, degrees[dim], at[dim]);
     let scale = |(from, to): (u64, u64), size: u64, wanted: u64| -> Vec<u64> {
         // A place of the source is read where any of its numbers is.
-        (0..wanted).filter(|place| place * size < to * wanted && (place + 1) * size > from * wanted).collect()
+        (0..wanted)
+            .filter(|place| place * size < to * wanted && (place + 1) * size > from * wanted)
+            .collect()
     };
     read.iter()
         .zip(&source.dims)
@@ -97,7 +105,13 @@ struct Tasks<'p> {
 }
 
 impl Tasks<'_> {
-    fn add(&mut self, name: (u8, usize, usize, usize), resource: String, duration: u64, after: Vec<usize>) -> usize {
+    fn add(
+        &mut self,
+        name: (u8, usize, usize, usize),
+        resource: String,
+        duration: u64,
+        after: Vec<usize>,
+    ) -> usize {
         self.tasks.push(Slow { name, resource, duration, after });
         self.tasks.len() - 1
     }
@@ -167,7 +181,12 @@ impl Tasks<'_> {
         }
     }
 
-    fn pair(&mut self, (edge, p, q): (usize, usize, usize), (from, to): (usize, usize), bytes: u64) {
+    fn pair(
+        &mut self,
+        (edge, p, q): (usize, usize, usize),
+        (from, to): (usize, usize),
+        bytes: u64,
+    ) {
         let here = self.plan.splits[from].devices[p] as usize;
         let there = self.plan.splits[to].devices[q] as usize;
         let (write, read) = (self.find((0, from, p, 0)), self.find((0, to, q, 0)));
@@ -207,7 +226,8 @@ impl Tasks<'_> {
         let operator = &self.problem.graph().operators()[at];
         let weights = operator.weights.as_ref().unwrap();
         let (degrees, place) = (self.degrees(at), places(&self.degrees(at), part));
-        let of = |dim: Option<usize>| dim.map_or((1, 0), |dim| (u64::from(degrees[dim]), place[dim]));
+        let of =
+            |dim: Option<usize>| dim.map_or((1, 0), |dim| (u64::from(degrees[dim]), place[dim]));
         [of(weights.cut_by), of(weights.cut_by_contracted.then_some(operator.dims.len()))]
     }
 
@@ -251,7 +271,13 @@ impl Tasks<'_> {
         }
     }
 
-    fn shard(&mut self, (group, shard): (usize, usize), held: &[usize], bytes: u64, after: Vec<usize>) {
+    fn shard(
+        &mut self,
+        (group, shard): (usize, usize),
+        held: &[usize],
+        bytes: u64,
+        after: Vec<usize>,
+    ) {
         let (machine, training) = (self.problem.machine().clone(), *self.problem.training());
         let low = |at: usize| shard * machine.devices() + at;
         let n = held.len() as u64;
@@ -263,7 +289,8 @@ impl Tasks<'_> {
         let piece = bytes.div_ceil(n);
         let numbers = 3.0 + 2.0 * f64::from(training.optimizer_slots);
         let updated = if sharded { piece } else { bytes };
-        let update = (updated as f64 * numbers * (1e9 / machine.device.memory_bytes_per_s)).ceil() as u64;
+        let update =
+            (updated as f64 * numbers * (1e9 / machine.device.memory_bytes_per_s)).ceil() as u64;
         let update = (update + (machine.device.launch_s * 1e9).round() as u64).max(1);
         let log = (0..).find(|log| 1_u64 << log >= n).unwrap();
         let (sum, hand_out) = match training.sums {
@@ -317,7 +344,9 @@ impl Tasks<'_> {
                 .filter(|&at| ends[at].is_none())
                 .filter_map(|at| {
                     let after = self.tasks[at].after.iter();
-                    let ready = after.map(|&it| ends[it].map(|it| it.2)).try_fold(0, |a, b| Some(a.max(b?)));
+                    let ready = after
+                        .map(|&it| ends[it].map(|it| it.2))
+                        .try_fold(0, |a, b| Some(a.max(b?)));
                     ready.map(|ready| ((ready, self.tasks[at].name), at))
                 })
                 .min()
@@ -345,7 +374,8 @@ fn slow(problem: &Problem, plan: &Plan) -> Times {
 fn fast(problem: &Problem, plan: &Plan) -> Times {
     let own = Evaluator::new(problem, plan, Mode::Rebuild);
     let named = own.served().into_iter().map(|it| {
-        let (kind, owner, low) = ((it.key >> 45) as u8, (it.key >> 28 & 0x1_ffff) as usize, it.key & 0xfff_ffff);
+        let (kind, owner, low) =
+            ((it.key >> 45) as u8, (it.key >> 28 & 0x1_ffff) as usize, it.key & 0xfff_ffff);
         let name = match kind {
             2 | 3 => (kind, owner, (low >> 14) as usize, (low & 0x3fff) as usize),
             _ => (kind, owner, low as usize, 0),
@@ -368,7 +398,9 @@ fn check(graph: &str, devices: u32, training: Training, seed: u64) {
 #[test]
 fn every_task_has_the_times_of_the_slow_simulator() {
     let usual = Training::default();
-    for (graph, devices) in [("lenet", 2), ("lenet", 4), ("lenet", 8), ("rnnlm-2", 4), ("rnnlm-2", 8)] {
+    for (graph, devices) in
+        [("lenet", 2), ("lenet", 4), ("lenet", 8), ("rnnlm-2", 4), ("rnnlm-2", 8)]
+    {
         for sums in [Sums::Ring, Sums::Tree, Sums::Sharded, Sums::Server] {
             for overlap in [Overlap::Beside, Overlap::After] {
                 check(graph, devices, Training { sums, overlap, ..usual }, 7);

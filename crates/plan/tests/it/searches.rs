@@ -48,15 +48,15 @@ fn small(graph: &str, devices: u32, forbid: &[&str]) -> Problem {
         forbid: forbid.iter().map(|&name| name.to_owned()).collect(),
         ..Constraints::default()
     };
-    Problem::new(named_graph(graph, None).unwrap(), machine, Training::default(), constraints).unwrap()
+    Problem::new(named_graph(graph, None).unwrap(), machine, Training::default(), constraints)
+        .unwrap()
 }
 
 fn finds_the_optimum(problem: &Problem, name: &str) {
     let best = optimum(problem, &data_parallel(problem), 1e12).unwrap();
     let starts = starts(problem, None, None);
-    let found = (0..10).filter(|&seed| {
-        search(problem, &starts, &options(seed, 6000)).unwrap().cost <= best.cost
-    });
+    let found = (0..10)
+        .filter(|&seed| search(problem, &starts, &options(seed, 6000)).unwrap().cost <= best.cost);
     let count = found.count();
     assert!(count >= 9, "{name}: {count} of 10 seeds reach {best:?}");
 }
@@ -80,7 +80,8 @@ fn the_plan_that_is_found_is_locally_optimal_and_better_than_its_starts() {
         let problem = problem(graph, 4, Training::default());
         let found = search(&problem, &starts(&problem, None, None), &options(1, 1500)).unwrap();
         assert!(found.locally_optimal);
-        let cost = |plan| Evaluator::new(&problem, plan, Mode::Bounded).cost();
+        let cost =
+            |plan: &trainwright_plan::Plan| Evaluator::new(&problem, plan, Mode::Bounded).cost();
         assert!(found.cost <= cost(&data_parallel(&problem)), "{graph}");
         assert!(found.cost <= cost(&expert(&problem)), "{graph}");
         let mut own = Evaluator::new(&problem, &found.plan, Mode::InPlace);
@@ -105,11 +106,15 @@ fn the_plan_that_is_found_is_locally_optimal_and_better_than_its_starts() {
 fn memory_is_a_hard_limit() {
     let graph = named_graph("alexnet", None).unwrap();
     let mut machine = machine(4);
-    let usual = Problem::new(graph.clone(), machine.clone(), Training::default(), Constraints::default()).unwrap();
+    let usual =
+        Problem::new(graph.clone(), machine.clone(), Training::default(), Constraints::default())
+            .unwrap();
     let own = Evaluator::new(&usual, &data_parallel(&usual), Mode::Bounded);
     let needed = *own.memory().iter().max().unwrap();
     machine.device.memory_bytes = needed * 3 / 4;
-    let tight = Problem::new(graph.clone(), machine.clone(), Training::default(), Constraints::default()).unwrap();
+    let tight =
+        Problem::new(graph.clone(), machine.clone(), Training::default(), Constraints::default())
+            .unwrap();
     assert!(!Evaluator::new(&tight, &data_parallel(&tight), Mode::Bounded).fits());
     let found = search(&tight, &starts(&tight, None, None), &options(2, 3000)).unwrap();
     let own = Evaluator::new(&tight, &found.plan, Mode::Bounded);
@@ -119,7 +124,13 @@ fn memory_is_a_hard_limit() {
     let cut = Problem::new(graph, machine.clone(), sharded, Constraints::default()).unwrap();
     assert!(Evaluator::new(&cut, &data_parallel(&cut), Mode::Bounded).fits());
     machine.device.memory_bytes = 1000;
-    let none = Problem::new(named_graph("alexnet", None).unwrap(), machine, Training::default(), Constraints::default()).unwrap();
+    let none = Problem::new(
+        named_graph("alexnet", None).unwrap(),
+        machine,
+        Training::default(),
+        Constraints::default(),
+    )
+    .unwrap();
     assert!(search(&none, &starts(&none, None, None), &options(2, 100)).is_none());
 }
 

@@ -42,7 +42,11 @@ pub struct PlacedOperator {
 
 const SECTIONS: [(&str, &str, &str); 4] = [
     ("verdict", "Answer", "The best plan, why it is, and what would help."),
-    ("strategies", "Strategies", "Ways to spread the network, as simulated. Look for those that fit."),
+    (
+        "strategies",
+        "Strategies",
+        "Ways to spread the network, as simulated. Look for those that fit.",
+    ),
     (
         "timeline",
         "Timeline",

@@ -55,7 +55,9 @@ impl<'a> SplitLearner<'a> {
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
         if options.checkpoint.is_some() {
-            return Err(refused("checkpoints of a split network are not kept; leave --checkpoint out"));
+            return Err(refused(
+                "checkpoints of a split network are not kept; leave --checkpoint out",
+            ));
         }
         let alone = JobSpec { split: None, ..job.clone() };
         let whole = DenseLearner::new(&alone, pictures, largest_batch)?;

@@ -57,7 +57,9 @@ fn tensor_parallel_layers_learn_what_one_device_learns() {
     let pairs =
         vec![cut("0", "outputs"), cut("1", "inputs"), cut("2", "outputs"), cut("3", "inputs")];
     let inputs_after_whole = vec![cut("1", "inputs")];
-    for (layers, ranks) in [(all_outputs, 2), (pairs.clone(), 2), (pairs, 4), (inputs_after_whole, 2)] {
+    for (layers, ranks) in
+        [(all_outputs, 2), (pairs.clone(), 2), (pairs, 4), (inputs_after_whole, 2)]
+    {
         let split = json!({ "data": 1, "tensor": ranks, "layers": layers });
         let found = trained(split_over(ranks, split, NET));
         let error = relative(&one, &found);
@@ -81,8 +83,7 @@ fn data_parallel_ranks_are_one_device_with_micro_batches_bit_for_bit() {
     let found = trained(split_over(2, json!({ "data": 2 }), NET));
     // The last batch of an epoch is cut elsewhere where it does not fill a micro-batch.
     assert!(relative(&one, &found) < 1e-5);
-    let mirrored =
-        trained(base(NET, &json!({ "strategy": "mirrored", "replicas": 2 })));
+    let mirrored = trained(base(NET, &json!({ "strategy": "mirrored", "replicas": 2 })));
     assert_eq!(relative(&mirrored, &found), 0.0, "the bits of mirrored");
 }
 

@@ -9,8 +9,8 @@ use trainwright_study::{
 };
 use trainwright_train::TrainOutcome;
 
-use crate::trainings::train::Trained;
 use crate::Error;
+use crate::trainings::train::Trained;
 
 /// The time of a step as planned and as measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -33,8 +33,8 @@ pub fn planned_job(job: JobSpec, path: &Path) -> Result<(JobSpec, f64), Error> {
         .map_err(|source| Error::PlanFile { path: path.to_owned(), source })?;
     let refused = |reason: String| Error::Request(format!("{}: {reason}", path.display()));
     let split = split(&file).map_err(refused)?;
-    let network = NetworkName::try_from(file.network.clone())
-        .map_err(|error| refused(error.to_string()))?;
+    let network =
+        NetworkName::try_from(file.network.clone()).map_err(|error| refused(error.to_string()))?;
     let batch = u32::try_from(file.batch)
         .map_err(|_| refused(format!("its batch {} is too large to train", file.batch)))?;
     let ranks = split.ranks();
@@ -86,17 +86,25 @@ fn split(file: &PlanFile) -> Result<JobSplit, String> {
     let mut layers = Vec::new();
     for own in &file.operators {
         let refused = |what: &str| Err(format!("operator `{}` {what}", own.name));
-        if let Some(name) = own.degrees.keys().find(|name| matches!(name.as_str(), "height" | "width" | "length")) {
+        if let Some(name) =
+            own.degrees.keys().find(|name| matches!(name.as_str(), "height" | "width" | "length"))
+        {
             return refused(&format!("is split by {name}, which cannot run here"));
         }
         if degree(own, |name| name == "sample") != data {
-            return refused(&format!("is not split into {data} by samples as others are; try --strategy data-parallel, tensor or pipeline"));
+            return refused(&format!(
+                "is not split into {data} by samples as others are; try --strategy data-parallel, tensor or pipeline"
+            ));
         }
         let cut = match cuts(own) {
             (1, 1) => continue,
             (outputs, 1) if outputs == tensor => Cut::Outputs,
             (1, inputs) if inputs == tensor => Cut::Inputs,
-            _ => return refused(&format!("is cut otherwise than into {tensor} by outputs or inputs")),
+            _ => {
+                return refused(&format!(
+                    "is cut otherwise than into {tensor} by outputs or inputs"
+                ));
+            }
         };
         layers.push(CutLayer { name: own.name.clone(), cut });
     }
@@ -163,7 +171,8 @@ mod tests {
         assert!(error.contains("operator `1`"), "{error}");
         let error = split(&file(&[("0", &[("height", 2)])])).unwrap_err();
         assert!(error.contains("height"), "{error}");
-        let error = split(&file(&[("0", &[("channel", 4)]), ("1", &[("channel", 2)])])).unwrap_err();
+        let error =
+            split(&file(&[("0", &[("channel", 4)]), ("1", &[("channel", 2)])])).unwrap_err();
         assert!(error.contains("operator `1`"), "{error}");
         assert!(split(&file(&[])).is_err());
     }

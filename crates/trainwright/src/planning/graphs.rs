@@ -31,10 +31,8 @@ pub(crate) fn graph(request: &NetworkRequest, batch: Option<u64>) -> Result<Grap
     if path.extension().is_some_and(|extension| extension == "json") {
         let json = std::fs::read_to_string(path)
             .map_err(|source| Error::Input { path: path.to_owned(), source })?;
-        let graph = OperatorGraph::from_json(&json).map_err(|source| Error::PlanFile {
-            path: path.to_owned(),
-            source,
-        })?;
+        let graph = OperatorGraph::from_json(&json)
+            .map_err(|source| Error::PlanFile { path: path.to_owned(), source })?;
         let batch = batch.unwrap_or(graph.batch());
         return Ok(Graph { graph: graph.with_batch(batch)?, network: None });
     }
@@ -62,8 +60,7 @@ pub(crate) fn of_network(
     description: &NetworkDescription,
     batch: u64,
 ) -> Result<OperatorGraph, Error> {
-    let network =
-        Network::new(description).map_err(|error| Error::Request(error.to_string()))?;
+    let network = Network::new(description).map_err(|error| Error::Request(error.to_string()))?;
     let layers: BTreeMap<String, &LayerDescription> = description
         .layers
         .iter()
@@ -96,8 +93,11 @@ fn with_weights(
 
 /// Names of the dimensions of an output; channels take turns, see `GraphBuilder`.
 fn dims_of(operator: &Operator, batch: u64, channel: &str) -> Vec<Dimension> {
-    let dimension =
-        |name: &str, size: usize, role| Dimension { name: name.to_owned(), size: size as u64, role };
+    let dimension = |name: &str, size: usize, role| Dimension {
+        name: name.to_owned(),
+        size: size as u64,
+        role,
+    };
     let mut dims = vec![dimension("sample", batch as usize, Role::Sample)];
     match *operator.output_shape.as_slice() {
         [height, width, channels] => dims.extend([
@@ -224,7 +224,8 @@ fn reads(source: &[Dimension], own: &[Dimension], layer: &LayerDescription) -> V
             reads.extend(window(size, size, 0));
             reads.push(Read::Same(own_last));
         }
-        _ if source.len() == own.len() && source[1..].iter().zip(&own[1..]).all(|(a, b)| a.size == b.size)
+        _ if source.len() == own.len()
+            && source[1..].iter().zip(&own[1..]).all(|(a, b)| a.size == b.size)
             && !matches!(layer, LayerDescription::Lstm { .. }) =>
         {
             reads.extend((1..source.len()).map(Read::Same));

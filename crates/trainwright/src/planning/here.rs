@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use trainwright_plan::{Device, Link, Machine, MACHINE_NAMES, SharedBy, named_machine};
+use trainwright_plan::{Device, Link, MACHINE_NAMES, Machine, SharedBy, named_machine};
 use trainwright_probe::describe_machine;
 
-use crate::questions::machine::{MachineRequest, kept_capacities, machine};
 use crate::Error;
+use crate::questions::machine::{MachineRequest, kept_capacities, machine};
 
 /// Time to start a piece of work on a thread that waits for it.
 const LAUNCH_S: f64 = 3e-6;
@@ -55,10 +55,16 @@ fn here(tell: &mut dyn FnMut(&str)) -> Result<Machine, Error> {
     let per_core = |all: f64| all / f64::from(cores);
     let copy = per_core(capacities.copy_all_cores_bytes_per_s.median);
     let memory = described.machine.memory_bytes / u64::from(cores);
-    let efficiency: BTreeMap<String, f64> =
-        [("depthwise", 0.15), ("pool", 0.1), ("lstm", 0.6), ("other", 0.2), ("dense", 0.9), ("convolution", 0.7)]
-            .map(|(kind, share)| (kind.to_owned(), share))
-            .into();
+    let efficiency: BTreeMap<String, f64> = [
+        ("depthwise", 0.15),
+        ("pool", 0.1),
+        ("lstm", 0.6),
+        ("other", 0.2),
+        ("dense", 0.9),
+        ("convolution", 0.7),
+    ]
+    .map(|(kind, share)| (kind.to_owned(), share))
+    .into();
     let own = Machine {
         name: "here".to_owned(),
         source: "measured by `trainwright machine --measure`".to_owned(),

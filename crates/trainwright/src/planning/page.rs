@@ -21,11 +21,8 @@ const ACTIVITIES: [&str; 7] = [
 pub fn plan_page(answer: &PlanAnswer, written_at: &str) -> String {
     let reply = &answer.reply;
     let title = format!("{} on {}", reply.network, reply.machine.name);
-    let span = |&(activity, start_s, end_s): &(usize, f64, f64)| TimelineSpan {
-        activity,
-        start_s,
-        end_s,
-    };
+    let span =
+        |&(activity, start_s, end_s): &(usize, f64, f64)| TimelineSpan { activity, start_s, end_s };
     let timelines = answer.spans.iter();
     let timelines = timelines.map(|(name, own)| (name.clone(), own.iter().map(span).collect()));
     let operators = reply.chosen.operators.iter().map(|own| PlacedOperator {

@@ -3,15 +3,16 @@
 use std::time::{Duration, Instant};
 
 use trainwright_plan::{
-    Change, Constraints, Evaluator, Found, Mode, PLAN_SCHEMA, Pipeline, Plan, PlanFile,
+    Change, Constraints, DEGREES, Evaluator, Found, Mode, PLAN_SCHEMA, Pipeline, Plan, PlanFile,
     PlannedPipeline, Problem, Ranked, SearchOptions, Sharding, Strategy, StrategyRow, Tables,
     Training, WhatIf, chrome_trace, pipeline_trace, planned_operators, search, starts, strategies,
     what_if,
 };
 
 use crate::Error;
-use crate::planning::graphs::graph;
+use crate::planning::graphs::{Graph, graph};
 use crate::planning::here::machine_of;
+use crate::planning::measured::{Times, measured_times};
 use crate::planning::reply::{
     BusyResource, ChosenPlan, PlanMachine, PlanReply, PlanSearch, PlannedChange,
 };
@@ -59,7 +60,7 @@ pub struct PlanAnswer {
 }
 
 /// Proposals of the chains together, over the number of operators and devices.
-const WORK: f64 = 6e7;
+const WORK: f64 = 2e7;
 
 /// Chains from each start.
 const CHAINS: u64 = 2;
@@ -81,10 +82,18 @@ pub fn plan(
     if let Some(bytes) = request.memory_bytes {
         machine.device.memory_bytes = bytes;
     }
+    let Graph { graph, network } = graph(&request.network, request.batch)?;
+    let times = match &network {
+        Some(network) if request.machine == "here" => {
+            measured_times(network, &graph, machine.devices(), tell)
+        }
+        _ => Times::new(),
+    };
     let begun = Instant::now();
-    let graph = graph(&request.network, request.batch)?.graph;
+    let measured = |at: usize, degrees: &[u16; DEGREES]| times.get(&(at, *degrees)).copied();
     let own = |training: Training| {
-        Problem::new(graph.clone(), machine.clone(), training, request.constraints.clone())
+        let constraints = request.constraints.clone();
+        Problem::with_times(graph.clone(), machine.clone(), training, constraints, &measured)
     };
     let problem = own(request.training)?;
     let sharding = request.training.sharding.max(Sharding::Weights);
@@ -105,7 +114,7 @@ pub fn plan(
     let found = if wants_search { searched(&problem, &tables, request, &over) } else { None };
     let spent = begun.elapsed();
     let search = found.as_ref().map(|own| search_reply(own, request.seed, first_answer, spent));
-    Answering { problem, sharded, tables, request, found }.answer(search)
+    Answering { problem, sharded, tables, request, found, times: &times }.answer(search)
 }
 
 fn fastest(rows: &[Ranked]) -> Option<&Ranked> {
@@ -158,6 +167,7 @@ struct Answering<'a> {
     tables: Tables,
     request: &'a PlanRequest,
     found: Option<Found>,
+    times: &'a Times,
 }
 
 impl Answering<'_> {
@@ -183,7 +193,9 @@ impl Answering<'_> {
         };
         let changes = match &chosen.plan {
             Some(plan) => {
-                what_if(problem, plan, (self.request.seed, WHAT_IF_PROPOSALS), &|_, _| None)?
+                let measured =
+                    |at: usize, degrees: &[u16; DEGREES]| self.times.get(&(at, *degrees)).copied();
+                what_if(problem, plan, (self.request.seed, WHAT_IF_PROPOSALS), &measured)?
             }
             None => Vec::new(),
         };
@@ -229,14 +241,15 @@ impl Answering<'_> {
         (search, what_if, shown): (Option<PlanSearch>, Vec<WhatIf>, &Shown),
     ) -> PlanReply {
         let machine = problem.machine();
-        let rows: Vec<StrategyRow> =
-            self.tables.rows.iter().map(|own| own.row.clone()).collect();
+        let rows: Vec<StrategyRow> = self.tables.rows.iter().map(|own| own.row.clone()).collect();
         let name = |row: &StrategyRow| {
             let text = serde_json::to_value(row.strategy).expect("a word");
             text.as_str().unwrap_or_default().to_owned()
         };
-        let baselines =
-            rows.iter().filter(|row| row.strategy != Strategy::Hybrid).map(|row| (name(row), row.clone()));
+        let baselines = rows
+            .iter()
+            .filter(|row| row.strategy != Strategy::Hybrid)
+            .map(|row| (name(row), row.clone()));
         let data_parallel = rows.iter().find(|row| row.strategy == Strategy::DataParallel);
         let row = &chosen.row;
         let operators =
@@ -323,12 +336,9 @@ fn shown(problem: &Problem, plan: Option<&Plan>, pipeline: Option<&Pipeline>) ->
     match (plan, pipeline) {
         (Some(plan), _) => shown_plan(problem, plan),
         (None, Some(own)) => shown_pipeline(own),
-        (None, None) => Shown {
-            critical_path: None,
-            busy: Vec::new(),
-            trace: String::new(),
-            spans: Vec::new(),
-        },
+        (None, None) => {
+            Shown { critical_path: None, busy: Vec::new(), trace: String::new(), spans: Vec::new() }
+        }
     }
 }
 
@@ -340,7 +350,10 @@ fn shown_plan(problem: &Problem, plan: &Plan) -> Shown {
         .iter()
         .enumerate()
         .filter(|(_, work)| **work > 0)
-        .map(|(at, &work)| BusyResource { name: problem.resource_name(at), share: work as f64 / cost })
+        .map(|(at, &work)| BusyResource {
+            name: problem.resource_name(at),
+            share: work as f64 / cost,
+        })
         .collect();
     busy.sort_by(|a, b| b.share.total_cmp(&a.share));
     let mut spans: Vec<(String, Vec<(usize, f64, f64)>)> =
@@ -359,10 +372,11 @@ fn shown_plan(problem: &Problem, plan: &Plan) -> Shown {
 }
 
 fn shown_pipeline(own: &Pipeline) -> Shown {
-    let busy = own.busy.iter().enumerate().map(|(stage, &share)| BusyResource {
-        name: format!("stage {stage}"),
-        share,
-    });
+    let busy = own
+        .busy
+        .iter()
+        .enumerate()
+        .map(|(stage, &share)| BusyResource { name: format!("stage {stage}"), share });
     let stages = own.stages.count();
     let mut spans: Vec<(String, Vec<(usize, f64, f64)>)> =
         (0..stages).map(|stage| (format!("stage {stage}"), Vec::new())).collect();

@@ -44,8 +44,16 @@ pub fn plan(reply: &PlanReply) -> String {
 /// Heads and rows of the table of strategies.
 pub(crate) fn plan_table(reply: &PlanReply) -> (Vec<&'static str>, Vec<Vec<String>>) {
     let mut head = vec![
-        "strategy", "ms a step", "examples/s", "weights", "gradients", "optimiser", "activations",
-        "GiB a device", "epoch", "",
+        "strategy",
+        "ms a step",
+        "examples/s",
+        "weights",
+        "gradients",
+        "optimiser",
+        "activations",
+        "GiB a device",
+        "epoch",
+        "",
     ];
     let costs = reply.strategies.iter().any(|row| row.epoch_cost.is_some());
     head[8] = if costs { "epoch cost" } else { "epoch s" };
@@ -80,7 +88,8 @@ fn operators(reply: &PlanReply) -> String {
         table.row([own.name.clone(), split_text(own), devices_text(&own.devices)]);
     }
     let rest = chosen.operators.len().saturating_sub(LISTED);
-    let more = if rest > 0 { format!(" ... and {rest} more (--json has all)\n") } else { String::new() };
+    let more =
+        if rest > 0 { format!(" ... and {rest} more (--json has all)\n") } else { String::new() };
     format!("\n{table}{more}")
 }
 
@@ -126,7 +135,11 @@ fn reasons(reply: &PlanReply) -> String {
     let busy = busy.map(|own| format!("{} {:.0} %", own.name, 100.0 * own.share));
     out += &format!(" busiest: {}\n", busy.collect::<Vec<_>>().join(", "));
     if let Some(own) = &reply.most_helpful {
-        out += &format!(" most helpful: {} ({} times the examples/s)\n", own.text, figure(own.speed_up));
+        out += &format!(
+            " most helpful: {} ({} times the examples/s)\n",
+            own.text,
+            figure(own.speed_up)
+        );
     }
     if !reply.what_if.is_empty() {
         let mut table = TextTable::with_header(["what if", "ms a step", "examples/s", "times"])
@@ -150,7 +163,11 @@ fn reasons(reply: &PlanReply) -> String {
             figure(own.seconds),
             own.seed,
             own.from,
-            if own.locally_optimal { "; no change of one operator helps" } else { "; stopped before its end" }
+            if own.locally_optimal {
+                "; no change of one operator helps"
+            } else {
+                "; stopped before its end"
+            }
         );
     }
     out

@@ -133,8 +133,10 @@ fn cut_layer(
         (LayerDescription::Dense { .. }, Cut::Outputs) => Ok(vec![one(SegmentCut::Outputs, named)]),
         (&LayerDescription::Dense { outputs, activation }, Cut::Inputs) => {
             let linear = LayerDescription::Dense { outputs, activation: Activation::Linear };
-            let mut found =
-                vec![one(SegmentCut::Inputs, NamedLayer { name: Some(name.clone()), layer: linear })];
+            let mut found = vec![one(
+                SegmentCut::Inputs,
+                NamedLayer { name: Some(name.clone()), layer: linear },
+            )];
             let after = match activation {
                 Activation::Linear => None,
                 Activation::Relu => Some(LayerDescription::Relu),
@@ -148,11 +150,10 @@ fn cut_layer(
             }));
             Ok(found)
         }
-        (LayerDescription::Lstm { bidirectional: true, returns: Returns::Last, .. }, Cut::Outputs)
-            if places == 2 =>
-        {
-            Ok(vec![one(SegmentCut::Directions, named)])
-        }
+        (
+            LayerDescription::Lstm { bidirectional: true, returns: Returns::Last, .. },
+            Cut::Outputs,
+        ) if places == 2 => Ok(vec![one(SegmentCut::Directions, named)]),
         _ => Err(refused(format!(
             "layer `{name}` cannot be cut so: dense layers are cut by outputs or inputs, memories of \
              two directions by outputs in two"
@@ -188,12 +189,8 @@ impl SegmentPlan {
         }
         // A network ends with one dimension.
         layers.push(NamedLayer { name: Some("end".into()), layer: LayerDescription::Flatten });
-        let description = NetworkDescription {
-            name: "segment".into(),
-            input,
-            loss: Default::default(),
-            layers,
-        };
+        let description =
+            NetworkDescription { name: "segment".into(), input, loss: Default::default(), layers };
         let mut network = Network::new(&description)?;
         if network.state_count() > 0 {
             return Err(refused("batch norm cannot be split over ranks yet"));

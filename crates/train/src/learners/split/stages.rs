@@ -65,8 +65,7 @@ impl Stage {
             sum.clear();
         }
         let logits = vec![Vec::new(); micro];
-        let mut step =
-            Step { group, whole, examples, micro, score: BatchScore::default(), logits };
+        let mut step = Step { group, whole, examples, micro, score: BatchScore::default(), logits };
         match self.order {
             StageOrder::Gpipe => self.all_then_all(&mut step)?,
             StageOrder::OneForwardOneBackward => self.one_by_one(&mut step)?,
