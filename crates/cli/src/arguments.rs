@@ -6,6 +6,7 @@ mod cluster;
 mod data;
 mod design;
 mod load;
+mod plan;
 mod queue;
 mod search;
 mod stats;
@@ -28,6 +29,7 @@ pub(crate) use data::{
 };
 pub(crate) use design::{AlphaArgument, DesignArguments, DesignKindArgument, FaceArgument};
 pub(crate) use load::{ArrivalsArgument, LoadArguments};
+pub(crate) use plan::PlanArguments;
 pub(crate) use queue::{
     FitArguments, QuestionArguments, QueueVerb, SimulateArguments, SimulatedKind, name_and_value,
 };
@@ -240,6 +242,18 @@ pub(crate) enum Verb {
         Networks: mlp:784-128-10, cnn:flowers, mobilenet-v2:1.0, lstm:128, bilstm:128, or a TOML \
         file with name, input and [[layer]] tables.")]
     Network(NetworkArguments),
+    /// Split a network over machines: strategies side by side, the best of them, and why.
+    ///
+    /// One step is simulated task by task for data parallel, sharded, tensor, pipeline and mesh
+    /// strategies; a search then splits every operator by itself. Memory is a hard limit.
+    #[command(after_help = "Examples:\n  \
+        trainwright plan alexnet --machine 4-p100 --batch 256 --proposals 2000\n  \
+        trainwright plan mobilenet-v2 --machine examples/plan/2x4-p100.toml --batch 256 \
+        --examples 1281167 --proposals 500 --report plan.html --trace trace.json\n  \
+        trainwright plan examples/plan/perceptron.json --machine 10x1-k80 --pin out=0 \
+        --forbid hidden --max-degree 5 --json\n  \
+        trainwright plan mlp:784-512-512-10 --machine 4-k80 --strategy tensor -o plan.json")]
+    Plan(Box<PlanArguments>),
     /// Describe this machine; with --measure, find out what it can do and keep it for other verbs.
     ///
     /// Products of matrices and copies on one and on all cores, bytes and round trips over loopback,

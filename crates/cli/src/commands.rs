@@ -5,6 +5,7 @@ mod data;
 mod design;
 mod engine;
 mod machine;
+mod plan;
 mod queue;
 mod studies;
 mod tables;
@@ -57,6 +58,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Train(arguments) => training::train(&arguments),
         Verb::Predict(arguments) => training::predict(&arguments),
         Verb::Worker(arguments) => training::worker(&arguments),
+        Verb::Plan(arguments) => plan::plan(&arguments),
         Verb::Machine(arguments) => machine::machine(&arguments),
         Verb::Job(arguments) => training::job(&arguments),
         Verb::Metrics(MetricsVerb::Test(arguments)) => training::metrics_test(&arguments),

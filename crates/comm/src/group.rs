@@ -104,6 +104,24 @@ impl Group {
         self.transport.exchange(Tag(tag & !COLLECTIVE), &[], &mut [Place { from, into }])
     }
 
+    /// Sends to one rank and receives from it at once; the other side does the same with the same
+    /// tag.
+    ///
+    /// # Errors
+    /// Where the rank is lost, does not exist, or sends something else.
+    pub fn trade(
+        &mut self,
+        with: usize,
+        tag: u64,
+        bytes: &[u8],
+        into: &mut [u8],
+    ) -> Result<(), CommError> {
+        self.other(with)?;
+        let sends = [Outgoing { to: with, parts: &[bytes] }];
+        let mut places = [Place { from: with, into }];
+        self.transport.exchange(Tag(tag & !COLLECTIVE), &sends, &mut places)
+    }
+
     /// A rank among these that has sent something which was not received yet; none where none has
     /// within the limit.
     ///

@@ -105,7 +105,8 @@ pub struct TrialOrder {
 }
 
 /// Where a trial begins.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TrialStart {
     /// At its beginning, whatever an earlier attempt left.
     #[default]

@@ -10,6 +10,7 @@ pub(crate) mod gradient_sink;
 pub(crate) mod initial_weights;
 mod memory;
 pub(crate) mod operator;
+mod passes;
 mod slots;
 pub(crate) mod tensors;
 pub(crate) mod workspace;
@@ -59,6 +60,8 @@ pub struct Network {
     pub(crate) state_tensors: Vec<TensorInfo>,
     pub(crate) operators: Vec<Operator>,
     pub(crate) loss: Loss,
+    /// Whether backward steps compute the gradients of the inputs too.
+    pub(crate) input_gradients: bool,
 }
 
 /// A layer between values.
@@ -285,6 +288,7 @@ impl Network {
     /// Whether any layer before each value learns, so that its gradients are needed.
     pub(crate) fn values_that_learn(&self) -> Vec<bool> {
         let mut learns = vec![false; self.sizes.len()];
+        learns[0] = self.input_gradients;
         for node in &self.nodes {
             let own = !node.frozen && !node.tensors.is_empty();
             let before = learns[node.input] || node.other.is_some_and(|value| learns[value]);

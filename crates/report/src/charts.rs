@@ -57,7 +57,7 @@ pub(crate) use resources::{channel, channels, timelines};
 pub(crate) use response_curve::{response_by_servers, response_curve};
 pub(crate) use search::{search_contour, search_slice, search_trace};
 pub(crate) use speed::speed;
-pub(crate) use timeline::timeline;
+pub(crate) use timeline::{named_timeline, timeline};
 
 /// Colours of series; `report.css` gives them their values.
 const SERIES_COLOURS: usize = 8;

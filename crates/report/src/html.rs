@@ -11,6 +11,7 @@ mod effects;
 mod environment;
 mod fit;
 mod load;
+mod plan;
 mod predictions;
 mod queue;
 mod resources;
@@ -30,6 +31,7 @@ use shell::Shell;
 
 pub use cloud::{CloudCurve, CloudPage, CloudRow, cloud_html};
 pub use load::{LoadPage, load_html};
+pub use plan::{PlacedOperator, PlanPage, plan_html};
 pub use predictions::{PredictionsPage, predictions_html};
 pub use queue::{QueuePage, queue_html};
 pub use search::SearchPart;

@@ -25,10 +25,10 @@ mod unmixing;
 
 pub use figure::figure;
 pub use html::{
-    CloudCurve, CloudPage, CloudRow, LoadPage, PredictionsPage, QueuePage, RankSum, SearchPart,
-    SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, SurfacePage, TableReport, Timeline,
-    TimelineSpan, TrainingPage, cloud_html, html, load_html, predictions_html, queue_html,
-    speed_html, surface_html, table_html, training_html,
+    CloudCurve, CloudPage, CloudRow, LoadPage, PlacedOperator, PlanPage, PredictionsPage,
+    QueuePage, RankSum, SearchPart, SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, SurfacePage,
+    TableReport, Timeline, TimelineSpan, TrainingPage, cloud_html, html, load_html, plan_html,
+    predictions_html, queue_html, speed_html, surface_html, table_html, training_html,
 };
 pub use input::{ReportInput, ReportTrial};
 pub use spent_budget::spent_budget;

@@ -5,6 +5,7 @@ pub(crate) mod compression;
 mod limits;
 pub(crate) mod network_name;
 pub(crate) mod schedule;
+pub(crate) mod split;
 pub(crate) mod strategy;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use crate::job::augmentation::Augmentation;
 use crate::job::compression::Compression;
 use crate::job::network_name::NetworkName;
 use crate::job::schedule::Schedule;
+use crate::job::split::JobSplit;
 use crate::job::strategy::{AllReduce, Consistency, Scaling, Strategy, idle_keys};
 use crate::{Configuration, Level};
 
@@ -107,6 +109,10 @@ pub struct JobSpec {
     /// Whether the updates of a sparse model wait for each other.
     #[serde(default)]
     pub update: UpdateMode,
+    /// How layers are split over the ranks of the strategy, as a plan says; ranks are copies
+    /// without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<JobSplit>,
     /// How training is spread over devices.
     #[serde(default)]
     pub strategy: Strategy,

@@ -31,6 +31,7 @@ pub use job::augmentation::Augmentation;
 pub use job::compression::Compression;
 pub use job::network_name::NetworkName;
 pub use job::schedule::Schedule;
+pub use job::split::{Cut, CutLayer, JobPipeline, JobSplit, StageOrder};
 pub use job::strategy::{AllReduce, Consistency, Scaling, Strategy};
 pub use job::{JOB_KEYS, JobError, JobSpec, JobTemplate, Optimizer, UpdateMode};
 pub use metric::derived::{Derived, MissingValue, derive};

@@ -53,6 +53,8 @@ pub enum TrainError {
     ReadRecord { path: PathBuf, source: std::io::Error },
     #[error("record {}, line {line}: {problem}", path.display())]
     Record { path: PathBuf, line: usize, problem: String },
+    #[error("the plan cannot be run: {reason}")]
+    Split { reason: String },
     #[error("no program was named that starts workers; use the command `train`")]
     NoWorkers,
     #[error("cannot start the worker {}: {source}", program.display())]

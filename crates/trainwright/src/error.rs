@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use trainwright_analysis::AnalysisError;
 use trainwright_engine::EngineError;
+use trainwright_plan::PlanError;
 use trainwright_probe::ProbeError;
 use trainwright_queueing::QueueingError;
 use trainwright_records::RecordsError;
@@ -78,6 +79,10 @@ pub enum Error {
     Request(String),
     #[error("cannot read {path}: {source}", path = path.display())]
     Input { path: PathBuf, source: io::Error },
+    #[error("cannot plan: {0}")]
+    Plan(#[from] PlanError),
+    #[error("cannot use {path}: {source}", path = path.display())]
+    PlanFile { path: PathBuf, source: PlanError },
     #[error("cannot write {path}: {source}", path = path.display())]
     Folder { path: PathBuf, source: io::Error },
     #[error("cannot analyse: {0}")]
@@ -125,6 +130,8 @@ impl Error {
             | Self::CloudFile { .. }
             | Self::Cloud(_)
             | Self::Request(_)
+            | Self::Plan(_)
+            | Self::PlanFile { .. }
             | Self::Input { .. }
             | Self::Table { .. }
             | Self::Queue(_)
@@ -137,6 +144,7 @@ impl Error {
                 | TrainError::NoCheckpoint { .. }
                 | TrainError::NoSuchClass { .. }
                 | TrainError::SparseOnnx
+                | TrainError::Split { .. }
                 | TrainError::OnlyServers { .. }
                 | TrainError::Record { .. }
                 | TrainError::TooLarge { .. }

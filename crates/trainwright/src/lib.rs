@@ -10,6 +10,7 @@ mod data;
 mod error;
 mod json;
 mod nouns;
+mod planning;
 mod questions;
 mod running;
 mod searching;
@@ -39,7 +40,13 @@ pub use data::speedtest::{
 };
 pub use error::Error;
 pub use json::to_json;
-pub use nouns::{analysis, clouds, queueing, records, store, training};
+pub use nouns::{analysis, clouds, plans, queueing, records, store, training};
+pub use planning::execution::{PlannedStepTime, planned_job};
+pub use planning::page::plan_page;
+pub use planning::plan::{PlanAnswer, PlanRequest, plan};
+pub use planning::reply::{
+    BusyResource, ChosenPlan, PlanMachine, PlanReply, PlanSearch, PlannedChange,
+};
 pub use questions::designs::{
     Alpha, CentrePoints, DesignReply, DesignRequest, FractionBy, FractionRequest, Spread, Star,
     design,

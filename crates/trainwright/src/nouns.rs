@@ -14,6 +14,13 @@ pub mod clouds {
     pub use trainwright_search::cloud::{Limits, Method, Objective};
 }
 
+/// What plans are made of.
+pub mod plans {
+    pub use trainwright_plan::{
+        Constraints, Overlap, Pin, PlanFile, Sharding, Strategy, Sums, Training,
+    };
+}
+
 /// Questions about queues.
 pub mod queueing {
     pub use trainwright_queueing::{

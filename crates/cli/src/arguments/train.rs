@@ -35,6 +35,10 @@ pub(crate) struct TrainArguments {
     /// Neurons in each hidden layer.
     #[arg(long, default_value_t = 128)]
     pub neurons: i64,
+    /// Follow a plan that `trainwright plan` has written: its network, batch and split, on threads,
+    /// or on processes with --strategy multi-worker.
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
     /// How training is spread over devices: one-device, mirrored (replicas on threads),
     /// multi-worker (processes), parameter-server, or local-sgd (replicas that drift apart for
     /// some steps).

@@ -7,6 +7,6 @@ mod predict;
 mod train;
 
 pub(super) use metrics::test as metrics_test;
-pub(super) use network::network;
+pub(super) use network::{dimensions, network};
 pub(super) use predict::predict;
 pub(super) use train::{job, train, worker};

@@ -9,6 +9,7 @@ mod data;
 mod designs;
 mod lab;
 mod machines;
+mod plans;
 mod queues;
 mod spark;
 mod studies;

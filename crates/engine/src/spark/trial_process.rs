@@ -9,7 +9,9 @@ use serde_json::Value;
 use trainwright_study::{PlannedTrial, Study};
 
 use super::link::{ExecutorLink, Incoming};
-use crate::{Engine, EngineError, EngineEvent, LocalEngine, LocalPlace, Stop, TrialOrder, Which};
+use crate::{
+    Engine, EngineError, EngineEvent, LocalEngine, LocalPlace, Stop, TrialOrder, TrialStart, Which,
+};
 
 /// Names this kind of work.
 pub const TRIAL_KIND: &str = "trial";
@@ -25,6 +27,8 @@ pub(super) struct TrialWork {
     pub(super) trial: PlannedTrial,
     /// The folder of the study's trials, which all executors see.
     pub(super) trials: PathBuf,
+    /// Where it begins.
+    pub(super) start: TrialStart,
 }
 
 /// A wish of the runner.
@@ -57,10 +61,10 @@ pub fn serve_trial(link: &ExecutorLink, body: Value, program: &Path) -> Result<(
         address: "the runner".to_owned(),
         problem: format!("its order does not read: {error}"),
     };
-    let TrialWork { study, trial, trials } = serde_json::from_value(body).map_err(unread)?;
+    let TrialWork { study, trial, trials, start } = serde_json::from_value(body).map_err(unread)?;
     let place = LocalPlace { trials, program: program.to_owned(), slots: 1 };
     let mut engine = LocalEngine::beside_others(place, trial.number)?;
-    engine.submit(TrialOrder { study: Arc::new(study), trial, slots: 1 })?;
+    engine.submit(TrialOrder { study: Arc::new(study), trial, slots: 1, start })?;
     loop {
         if let Some(event) = engine.next_event(LOOK_EVERY) {
             let last = event.is_end();

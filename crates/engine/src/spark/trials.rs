@@ -138,6 +138,7 @@ impl SparkEngine {
     fn go(&mut self, number: u32, link: Arc<Link>) {
         let Some(running) = self.slots.get_mut(number) else { return };
         let (study, trial) = (Arc::clone(&running.order.study), running.order.trial.clone());
+        let start = running.order.start;
         running.link = Some(Arc::clone(&link));
         let mut beside = false;
         for other in self.slots.all_mut() {
@@ -150,7 +151,8 @@ impl SparkEngine {
         if let Some(running) = self.slots.get_mut(number) {
             running.shared |= beside;
         }
-        let work = TrialWork { study: self.sent_study(&study), trial, trials: self.trials.clone() };
+        let work =
+            TrialWork { study: self.sent_study(&study), trial, trials: self.trials.clone(), start };
         let body = serde_json::to_value(&work).expect("names, numbers and texts become JSON");
         link.say(&Go::Work { kind: TRIAL_KIND.to_owned(), body });
     }

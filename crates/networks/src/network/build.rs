@@ -232,6 +232,7 @@ impl Builder {
             state_tensors: self.state.into_tensors(),
             operators: self.operators,
             loss,
+            input_gradients: false,
         })
     }
 }

@@ -100,6 +100,41 @@ impl Workspace {
         score
     }
 
+    pub(crate) fn forward_pass(
+        &mut self,
+        network: &Network,
+        parameters: &[f32],
+        inputs: &[f32],
+    ) -> &[f32] {
+        let examples = inputs.len() / network.sizes[0];
+        let mode = Mode::Train { seed: 0 };
+        let step = Step { network, parameters, inputs, examples, mode };
+        self.forward(&step, &[], Some(&mut []));
+        let last = network.sizes.len() - 1;
+        &self.slots[self.value_slots[last]][..examples * network.sizes[last]]
+    }
+
+    pub(crate) fn backward_pass(
+        &mut self,
+        network: &Network,
+        parameters: &[f32],
+        (inputs, output_gradients): (&[f32], &[f32]),
+        gradients: &mut dyn GradientSink,
+    ) -> &[f32] {
+        let examples = inputs.len() / network.sizes[0];
+        let mode = Mode::Train { seed: 0 };
+        let step = Step { network, parameters, inputs, examples, mode };
+        let last = network.sizes.len() - 1;
+        let slot = self.gradient_slots[last].expect("the outputs have gradients");
+        let length = examples * network.sizes[last];
+        self.slots[slot][..length].copy_from_slice(output_gradients);
+        self.backward(&step, gradients);
+        match self.gradient_slots[0] {
+            Some(slot) => &self.slots[slot][..examples * network.sizes[0]],
+            None => &[],
+        }
+    }
+
     fn forward(&mut self, step: &Step<'_>, state: &[f32], mut statistics: Option<&mut [f32]>) {
         let Step { network, parameters, inputs, examples, mode } = *step;
         assert_eq!(parameters.len(), network.parameter_count(), "the network's own parameters");

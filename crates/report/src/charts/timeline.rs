@@ -15,46 +15,59 @@ const STROKE: usize = 16;
 
 /// The strokes of some ranks over the milliseconds since the first of them.
 pub(crate) fn timeline(heading: &str, ranks: &[Timeline], activities: &[&str]) -> Chart {
-    let starts = ranks.iter().flat_map(|rank| &rank.spans).map(|own| own.start_s);
+    let rows: Vec<(String, &[TimelineSpan])> =
+        ranks.iter().map(|own| (format!("rank {}", own.rank), &own.spans[..])).collect();
+    let summary = format!(
+        "What each of {} ranks did, moment by moment, in a few steps of the training.",
+        ranks.len()
+    );
+    named_timeline(heading, &rows, activities, ("rank", summary))
+}
+
+/// The same for rows with names of their own, told what a row is and what the chart says.
+pub(crate) fn named_timeline(
+    heading: &str,
+    rows: &[(String, &[TimelineSpan])],
+    activities: &[&str],
+    (row, summary): (&str, String),
+) -> Chart {
+    let starts = rows.iter().flat_map(|(_, spans)| *spans).map(|own| own.start_s);
     let begin = starts.reduce(f64::min).unwrap_or(0.0);
     let series: Vec<Value> = activities
         .iter()
         .enumerate()
         .filter_map(|(place, name)| {
-            let data = strokes(ranks, place, begin);
+            let data = strokes(rows, place, begin);
             (!data.is_empty()).then(|| of_activity(place, name, data))
         })
         .collect();
-    let names: Vec<String> = ranks.iter().map(|own| format!("rank {}", own.rank)).collect();
+    let names: Vec<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
     Chart {
         option: json!({
             "title": title(heading),
-            "tips": { "x": "ms", "y": "rank" },
+            "tips": { "x": "ms", "y": row },
             "legend": { "top": 24, "left": 0, "type": "scroll" },
             "grid": { "top": 56 },
             "xAxis": { "type": "value", "name": "ms", "min": 0 },
             "yAxis": { "type": "category", "data": names, "inverse": true },
             "series": series,
         }),
-        summary: format!(
-            "What each of {} ranks did, moment by moment, in a few steps of the training.",
-            ranks.len()
-        ),
-        height: AROUND + ROW * ranks.len(),
+        summary,
+        height: AROUND + ROW * rows.len(),
     }
 }
 
 /// Two points a stretch in the row of its rank, and a gap after it.
-fn strokes(ranks: &[Timeline], activity: usize, begin: f64) -> Vec<Value> {
+fn strokes(rows: &[(String, &[TimelineSpan])], activity: usize, begin: f64) -> Vec<Value> {
     let point = |row: usize, seconds: f64| json!([for_chart(1e3 * (seconds - begin)), row]);
     let stroke = |row: usize, own: &TimelineSpan| {
         [point(row, own.start_s), point(row, own.end_s), json!([null, null])]
     };
-    let of_rank = |(row, rank): (usize, &Timeline)| {
-        let own = rank.spans.iter().filter(|span| span.activity == activity);
+    let of_row = |(row, (_, spans)): (usize, &(String, &[TimelineSpan]))| {
+        let own = spans.iter().filter(|span| span.activity == activity);
         own.flat_map(|span| stroke(row, span)).collect::<Vec<_>>()
     };
-    ranks.iter().enumerate().flat_map(of_rank).collect()
+    rows.iter().enumerate().flat_map(of_row).collect()
 }
 
 fn of_activity(place: usize, name: &str, data: Vec<Value>) -> Value {

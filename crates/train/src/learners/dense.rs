@@ -17,7 +17,7 @@ mod replica;
 pub(crate) mod served;
 mod steps;
 mod survivors;
-mod updater;
+pub(crate) mod updater;
 
 use std::path::Path;
 use std::time::Instant;
@@ -52,7 +52,7 @@ use updater::Updater;
 /// Parts of a job that draw random numbers, each from its own seed.
 const WEIGHTS: u64 = 1;
 const DROPOUT: u64 = 3;
-const CHANGES: u64 = 5;
+pub(crate) const CHANGES: u64 = 5;
 
 /// Bytes of gradients that are added up together; the first bucket is small, so that the sums
 /// begin early.
@@ -161,6 +161,11 @@ impl<'a> DenseLearner<'a> {
             lost: Vec::new(),
             steps_made: 0,
         })
+    }
+
+    /// The parameters, to be changed by whoever trains them elsewhere.
+    pub(crate) fn parameters_mut(&mut self) -> &mut [f32] {
+        &mut self.parameters
     }
 
     /// The flat vectors that a network consists of.

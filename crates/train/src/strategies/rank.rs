@@ -11,6 +11,7 @@ use crate::error::TrainError;
 use crate::events::TrainOutcome;
 use crate::input::{Pictures, SetPart};
 use crate::learners::dense::DenseLearner;
+use crate::learners::split::{SplitLearner, SplitRank};
 use crate::train::{Listener, TrainOptions, held_out, order_of, run};
 
 /// The pictures of a job, and the seconds that it took to open them.
@@ -43,6 +44,12 @@ pub(super) fn lead(
         begins.weights = None;
     }
     let largest = largest_batch(job, pictures);
+    if let Some(split) = &job.split {
+        let mut learner = SplitLearner::new(group, (&begins, split), pictures, largest, options)?;
+        let outcome = run(job, options, &mut learner, load_s, on_event)?;
+        learner.dismiss()?;
+        return Ok(outcome);
+    }
     let mut learner = DenseLearner::among(group, &begins, pictures, largest)?;
     let outcome = run(job, options, &mut learner, load_s, on_event)?;
     learner.dismiss()?;
@@ -57,6 +64,9 @@ pub(super) fn follow(group: Group, job: &JobSpec, pictures: &Pictures) -> Result
     // Parameters come from the first rank.
     let begins = JobSpec { weights: None, ..job.clone() };
     let largest = largest_batch(job, pictures);
+    if let Some(split) = &job.split {
+        return SplitRank::new(group, (&begins, split), pictures, largest)?.follow();
+    }
     let mut learner = DenseLearner::among(Some(group), &begins, pictures, largest)?;
     let pool = held_out(job, pictures.len(SetPart::Train)).0;
     learner.follow(|learner, epoch| order_of(job, learner, epoch, &pool))

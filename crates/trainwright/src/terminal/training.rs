@@ -31,7 +31,15 @@ pub fn train_event(event: &TrainEvent) -> Option<String> {
 pub fn trained(own: &Trained) -> String {
     let event = train_event(&own.outcome.clone().into()).unwrap_or_default();
     let bound = own.bottleneck.as_ref().map(|own| format!("\nwhat binds: {}", own.text));
-    format!("{event}{}\n", bound.unwrap_or_default())
+    let planned = own.planned.as_ref().map(|own| {
+        format!(
+            "\na step: {:.3} ms measured, {:.3} ms planned ({:+.0} %)",
+            1e3 * own.measured_s,
+            1e3 * own.predicted_s,
+            100.0 * (own.predicted_s / own.measured_s - 1.0)
+        )
+    });
+    format!("{event}{}{}\n", bound.unwrap_or_default(), planned.unwrap_or_default())
 }
 
 fn epoch_line(epoch: &EpochEnd) -> String {

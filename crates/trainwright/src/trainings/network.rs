@@ -65,7 +65,7 @@ fn total(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::saturating_add)
 }
 
-fn description(request: &NetworkRequest) -> Result<NetworkDescription, Error> {
+pub(crate) fn description(request: &NetworkRequest) -> Result<NetworkDescription, Error> {
     let refused = |error: trainwright_networks::NetworksError| Error::Request(error.to_string());
     let NetworkRequest { description, input, classes } = request;
     let path = Path::new(description);

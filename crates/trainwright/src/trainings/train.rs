@@ -8,6 +8,7 @@ use trainwright_train::{
 };
 
 use crate::Error;
+use crate::planning::execution::PlannedStepTime;
 use crate::trainings::bottleneck::{MachineBefore, account};
 
 /// A training that has ended.
@@ -19,6 +20,8 @@ pub struct Trained {
     pub account: Option<TrainingAccount>,
     /// Which resource bound it.
     pub bottleneck: Option<Attribution>,
+    /// What a plan said of its steps, where it followed one.
+    pub planned: Option<PlannedStepTime>,
 }
 
 /// Trains one network; `on_event` hears every step and may stop it.
@@ -41,7 +44,7 @@ pub fn train(
         TrainOutcome::Diverged(_) | TrainOutcome::Stopped(_) => None,
     };
     let bottleneck = account.as_ref().and_then(attribute);
-    Ok(Trained { outcome, account, bottleneck })
+    Ok(Trained { outcome, account, bottleneck, planned: None })
 }
 
 impl Trained {
@@ -51,7 +54,7 @@ impl Trained {
     /// Never: events and verdicts are structures whose keys are texts.
     pub fn json_line(&self) -> String {
         let (event, bottleneck) = (self.outcome.clone().into(), self.bottleneck.as_ref());
-        let line = LastLine { event: &event, bottleneck };
+        let line = LastLine { event: &event, bottleneck, planned: self.planned.as_ref() };
         serde_json::to_string(&line).expect("events and verdicts have fields with names")
     }
 }
@@ -62,6 +65,8 @@ struct LastLine<'a> {
     event: &'a TrainEvent,
     #[serde(skip_serializing_if = "Option::is_none")]
     bottleneck: Option<&'a Attribution>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    planned: Option<&'a PlannedStepTime>,
 }
 
 /// Works for a job that another process trains.

@@ -17,7 +17,7 @@ pub(crate) fn network(arguments: &NetworkArguments) -> anyhow::Result<u8> {
 }
 
 /// Dimensions such as `64x64x3`.
-fn dimensions(text: &str) -> Result<Vec<usize>, Error> {
+pub(crate) fn dimensions(text: &str) -> Result<Vec<usize>, Error> {
     let number = |part: &str| part.parse().ok().filter(|&size| size > 0);
     text.split('x').map(number).collect::<Option<Vec<usize>>>().ok_or_else(|| {
         Error::Request(format!("--input {text}: dimensions look like 784, 28x28 or 64x64x3"))

@@ -23,7 +23,12 @@ use crate::pages::{check_folder_of, now, write_file};
 use live::Live;
 
 pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
-    let spec = job_spec(arguments)?;
+    let mut spec = job_spec(arguments)?;
+    let mut predicted_s = None;
+    if let Some(path) = &arguments.plan {
+        let (job, predicted) = trainwright::planned_job(spec, path)?;
+        (spec, predicted_s) = (job, Some(predicted));
+    }
     if let Some(request) = launched_worker(arguments) {
         trainwright::worker(&request)?;
         return Ok(0);
@@ -62,6 +67,7 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
         }
     };
     drop(live);
+    let trained = trained.with_plan(&spec, predicted_s);
     if let Some(cluster) = cluster.filter(|_| !arguments.json) {
         print(&terminal::on_cluster(&cluster))?;
     }

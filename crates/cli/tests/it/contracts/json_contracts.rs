@@ -31,7 +31,9 @@ fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 }
 
 /// Objects whose fields are named by the user, or by a count.
-const OWN_NAMES: [&str; 9] = [
+const OWN_NAMES: [&str; 11] = [
+    ".degrees",
+    ".baselines",
     ".values",
     "runs[].metrics",
     ".aliases",
@@ -220,6 +222,7 @@ const VERBS: &[(&str, &str)] = &[
     ("data inspect", "data inspect shards/train --json"),
     ("data speedtest", "data speedtest photos --size 8 --batch-size 1,2 --batch-number 1,2 --json"),
     ("network", "network mlp:784-8-10 --json"),
+    ("plan", "plan mlp:784-8-10 --machine 4-k80 --batch 32 --examples 640 --proposals 50 --json"),
     ("train", "train --neurons 4 --batch 500 --checkpoint kept --json"),
     ("predict", "predict kept --json"),
     ("metrics test", "metrics test log --study study.toml --json"),

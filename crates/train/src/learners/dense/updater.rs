@@ -8,7 +8,7 @@ use trainwright_study::JobSpec;
 use crate::learners::optimizers::optimizer;
 
 /// Changes the parameters of a piece.
-pub(super) struct Updater {
+pub(crate) struct Updater {
     piece: Range<usize>,
     optimizer: Box<dyn Optimizer>,
     clip_norm: Option<f64>,
@@ -16,30 +16,30 @@ pub(super) struct Updater {
 
 impl Updater {
     /// The updater of a job for this piece of a network's parameters.
-    pub(super) fn new(job: &JobSpec, tensors: &[TensorInfo], piece: Range<usize>) -> Self {
+    pub(crate) fn new(job: &JobSpec, tensors: &[TensorInfo], piece: Range<usize>) -> Self {
         let trained = Trained::ranges(piece.len(), &within(&trained_ranges(tensors), &piece));
         Self { optimizer: optimizer(job, trained), piece, clip_norm: job.clip_norm }
     }
 
     /// Where the piece lies among the parameters.
-    pub(super) fn piece(&self) -> Range<usize> {
+    pub(crate) fn piece(&self) -> Range<usize> {
         self.piece.clone()
     }
 
     /// Whether it must know the norm of all gradients.
-    pub(super) fn clips(&self) -> bool {
+    pub(crate) fn clips(&self) -> bool {
         self.clip_norm.is_some()
     }
 
     /// Squares of the piece's gradients, block by block; those of all pieces one after another add
     /// up to the squared norm.
-    pub(super) fn squares(&self, gradients: &[f32], team: &mut Team) -> Vec<f64> {
+    pub(crate) fn squares(&self, gradients: &[f32], team: &mut Team) -> Vec<f64> {
         squares_of_blocks(gradients, team)
     }
 
     /// Makes one step with the gradients of the piece, whose global norm is `norm` where it is
     /// known.
-    pub(super) fn update(
+    pub(crate) fn update(
         &mut self,
         parameters: &mut [f32],
         gradients: &mut [f32],
@@ -51,7 +51,7 @@ impl Updater {
     }
 
     /// The same where the parameters are those of the piece alone.
-    pub(super) fn update_piece(
+    pub(crate) fn update_piece(
         &mut self,
         parameters: &mut [f32],
         gradients: &mut [f32],
@@ -65,7 +65,7 @@ impl Updater {
     }
 
     /// What the optimiser remembers of the piece.
-    pub(super) fn optimizer(&mut self) -> &mut dyn Optimizer {
+    pub(crate) fn optimizer(&mut self) -> &mut dyn Optimizer {
         &mut *self.optimizer
     }
 }

@@ -1,0 +1,126 @@
+//! Plans: asked for, written, run, and refused.
+
+use serde_json::Value;
+
+use crate::program::Lab;
+
+#[test]
+fn a_plan_has_the_fields_that_others_rely_on_and_repeats_by_seed() {
+    let lab = Lab::new();
+    let words = ["plan", "alexnet", "--machine", "4-p100", "--proposals", "300", "--json"];
+    let first = lab.json(&words);
+    assert_eq!(first["schema"], "trainwright/plan/1");
+    let chosen = &first["chosen"];
+    assert!(chosen["step_time_s"].as_f64().unwrap() > 0.0);
+    assert!(chosen["memory_bytes_per_device"].as_u64().unwrap() > 0);
+    assert_eq!(chosen["operators"].as_array().unwrap().len(), 13);
+    assert!(chosen["operators"][0]["degrees"].is_object());
+    assert!(first["baselines"]["data_parallel"]["step_time_s"].as_f64().unwrap() > 0.0);
+    assert_eq!(first["search"]["proposals"], 300);
+    assert!(first["search"]["first_answer_seconds"].as_f64().unwrap() < 5.0);
+    let again = lab.json(&words);
+    assert_eq!(again["chosen"], first["chosen"]);
+    assert_eq!(again["search"]["history"], first["search"]["history"]);
+}
+
+#[test]
+fn the_files_of_a_plan_are_written() {
+    let lab = Lab::new();
+    let words = [
+        "plan",
+        "lenet",
+        "--machine",
+        "4-k80",
+        "--proposals",
+        "100",
+        "--report",
+        "page.html",
+        "--trace",
+        "trace.json",
+        "-o",
+        "plan.json",
+    ];
+    let text = lab.expect(0, &words).stdout;
+    assert!(text.contains("Best: ") && text.contains("critical path"), "{text}");
+    assert!(lab.read("page.html").contains("Device map"));
+    let trace: Value = serde_json::from_str(&lab.read("trace.json")).unwrap();
+    assert!(trace["traceEvents"].as_array().unwrap().len() > 10);
+    let plan: Value = serde_json::from_str(&lab.read("plan.json")).unwrap();
+    assert_eq!(plan["schema"], "trainwright/plan-file/1");
+}
+
+/// What a plan of a strategy gives when it is trained.
+fn trained(lab: &Lab, strategy: &str, more: &[&str]) -> Value {
+    let words = [
+        "plan",
+        "mlp:784-32-16-10",
+        "--machine",
+        "two.toml",
+        "--batch",
+        "100",
+        "--strategy",
+        strategy,
+        "-o",
+        "plan.json",
+    ];
+    lab.expect(0, &words);
+    let train = ["train", "--plan", "plan.json", "--epochs", "1", "--seed", "3", "--json"];
+    let end = lab.expect(0, &[&train[..], more].concat());
+    serde_json::from_str(end.stdout.lines().last().unwrap()).unwrap()
+}
+
+#[test]
+fn plans_run_on_threads_and_processes_and_tell_planned_and_measured_times() {
+    let lab = Lab::new();
+    let machine = include_str!("../../../../examples/plan/2x4-p100.toml");
+    let machine = machine.replace("nodes = 2", "nodes = 1");
+    lab.write("two.toml", machine.replace("devices_per_node = 4", "devices_per_node = 2"));
+    let alone = lab.expect(
+        0,
+        &[
+            "train",
+            "--network",
+            "mlp:784-32-16-10",
+            "--batch",
+            "100",
+            "--epochs",
+            "1",
+            "--seed",
+            "3",
+            "--json",
+        ],
+    );
+    let alone: Value = serde_json::from_str(alone.stdout.lines().last().unwrap()).unwrap();
+    for strategy in ["data-parallel", "tensor", "pipeline"] {
+        let threads = trained(&lab, strategy, &[]);
+        let loss = |own: &Value| own["test_loss"].as_f64().unwrap();
+        assert!((loss(&threads) / loss(&alone) - 1.0).abs() < 1e-4, "{strategy}: {threads}");
+        assert!(threads["planned"]["predicted_s"].as_f64().unwrap() > 0.0, "{threads}");
+        assert!(threads["planned"]["measured_s"].as_f64().unwrap() > 0.0, "{threads}");
+        let processes = trained(&lab, strategy, &["--strategy", "multi-worker"]);
+        assert_eq!(processes["parameters_hash"], threads["parameters_hash"], "{strategy}");
+    }
+}
+
+#[test]
+fn what_cannot_be_planned_or_run_is_refused_with_code_2() {
+    let lab = Lab::new();
+    let refuses = |words: &[&str], expected: &[&str]| lab.expect(2, words).says(expected);
+    refuses(&["plan", "vgg", "--machine", "4-k80"], &["`vgg`", "inception-v3"]);
+    refuses(&["plan", "lenet", "--machine", "5-k80"], &["`5-k80`", "16-p100"]);
+    refuses(&["plan", "lenet", "--machine", "gone.toml"], &["gone.toml"]);
+    lab.write("bad.toml", "name = \"x\"\n");
+    refuses(&["plan", "lenet", "--machine", "bad.toml"], &["bad.toml", "missing field"]);
+    refuses(&["plan", "lenet", "--machine", "4-k80", "--batch", "0"], &["batch is 0"]);
+    refuses(&["plan", "lenet", "--machine", "4-k80", "--pin", "x"], &["--pin x"]);
+    refuses(&["plan", "lenet", "--machine", "4-k80", "--pin", "fc9=0"], &["`fc9`"]);
+    refuses(
+        &["plan", "alexnet", "--machine", "4-k80", "--memory", "0.01", "--proposals", "10"],
+        &["no plan fits"],
+    );
+    lab.write("plan.json", "{}");
+    refuses(&["train", "--plan", "plan.json"], &["plan.json", "missing field"]);
+    let words = ["plan", "lenet", "--machine", "4-k80", "--strategy", "mesh", "-o", "lenet.json"];
+    lab.expect(0, &words);
+    refuses(&["train", "--plan", "lenet.json"], &["lenet"]);
+}

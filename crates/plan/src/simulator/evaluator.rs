@@ -1,0 +1,562 @@
+//! Evaluates plans one after another: each a small change of the one before.
+
+use crate::plan::{Plan, Split};
+use crate::problem::{Overlap, Problem};
+use crate::simulator::arena::{Arena, Block};
+use crate::simulator::schedule::{Ran, Schedule, all_backward};
+use crate::simulator::shape::{EdgeTasks, Shape};
+use crate::simulator::sums::{self, GroupSums, SumsScratch};
+use crate::simulator::task::{Kind, NOWHERE, Task, key, two_parts};
+
+/// How much is computed anew for a change. The costs are the same in all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// The whole task graph, and its whole schedule.
+    Rebuild,
+    /// The changed tasks, and the whole schedule.
+    InPlace,
+    /// The changed tasks, and the schedule from where it could change.
+    Rewind,
+    /// The same, but nothing that cannot stay below the limit.
+    Bounded,
+}
+
+/// What came of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evaluation {
+    /// The step takes so many nanoseconds.
+    Cost(u64),
+    /// It takes more than the limit; how much is not known.
+    AboveLimit,
+    /// A device would need more memory than it has.
+    DoesNotFit,
+}
+
+/// A plan, its task graph and its schedule, changed in place.
+#[derive(Debug)]
+pub struct Evaluator<'p> {
+    pub(super) shape: Shape<'p>,
+    pub(super) arena: Arena,
+    pub(super) schedule: Schedule,
+    mode: Mode,
+    /// Work of each resource.
+    work: Vec<u64>,
+    memory: Memory,
+    change: Change,
+    scratch: SumsScratch,
+    spare: Vec<GroupSums>,
+    /// Whether the task graph is that of another plan (in [`Mode::Rebuild`] after an undo).
+    stale: bool,
+}
+
+/// Bytes on each device.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Memory {
+    /// Weights, gradients, the optimiser's numbers, and what came from other devices.
+    held: Vec<u64>,
+    /// Rows of what is kept for the backward pass; see `Problem::kept_row`.
+    kept: Vec<u64>,
+}
+
+/// What a change replaced, so that it can be undone.
+#[derive(Debug, Default)]
+struct Change {
+    is_open: bool,
+    operators: Vec<(u32, u16)>,
+    devices: Vec<u16>,
+    tasks: Vec<Task>,
+    edges: Vec<(u32, EdgeTasks)>,
+    groups: Vec<(u32, GroupSums)>,
+    made: Vec<Block>,
+    unused: Vec<Block>,
+    work: Vec<u64>,
+    memory: Memory,
+}
+
+impl<'p> Evaluator<'p> {
+    /// The evaluator of a problem, beginning with a plan.
+    ///
+    /// # Panics
+    /// When the plan is not one of the problem.
+    pub fn new(problem: &'p Problem, plan: &Plan, mode: Mode) -> Self {
+        let operators = problem.graph.operators().len();
+        let overlaps = problem.training.overlap == Overlap::Beside;
+        let mut own = Self {
+            shape: Shape::new(problem),
+            arena: Arena::new(operators * 2 * problem.devices() + 1),
+            schedule: Schedule::new(problem.resources(), overlaps),
+            mode,
+            work: Vec::new(),
+            memory: Memory::default(),
+            change: Change::default(),
+            scratch: SumsScratch::default(),
+            spare: Vec::new(),
+            stale: false,
+        };
+        own.put(plan);
+        own.build();
+        own.simulate_all();
+        own
+    }
+
+    /// Makes another plan the one that is kept.
+    ///
+    /// # Panics
+    /// When the plan is not one of the problem.
+    pub fn set(&mut self, plan: &Plan) {
+        self.put(plan);
+        self.build();
+        self.simulate_all();
+    }
+
+    fn put(&mut self, plan: &Plan) {
+        let operators = self.shape.choice.len();
+        assert_eq!(plan.splits.len(), operators, "one split an operator");
+        for (operator, split) in plan.splits.iter().enumerate() {
+            self.put_split(operator, split);
+        }
+    }
+
+    fn put_split(&mut self, operator: usize, split: &Split) {
+        let choice = &self.shape.problem.choices[operator][split.choice as usize];
+        assert_eq!(choice.parts(), split.devices.len(), "one device a part");
+        let first = operator * self.shape.problem.devices();
+        self.shape.choice[operator] = split.choice;
+        self.shape.device[first..first + split.devices.len()].copy_from_slice(&split.devices);
+    }
+
+    /// Nanoseconds of a step of the plan that is kept.
+    pub fn cost(&self) -> u64 {
+        self.schedule.makespan
+    }
+
+    /// The split of an operator now.
+    pub fn split(&self, operator: usize) -> Split {
+        let devices = self.shape.devices_of(operator).to_vec();
+        Split { choice: self.shape.choice[operator], devices }
+    }
+
+    /// The plan now.
+    pub fn plan(&self) -> Plan {
+        Plan { splits: (0..self.shape.choice.len()).map(|at| self.split(at)).collect() }
+    }
+
+    /// Bytes that each device needs.
+    pub fn memory(&self) -> Vec<u64> {
+        (0..self.shape.problem.devices()).map(|device| self.memory_of(device)).collect()
+    }
+
+    /// Whether every device has the memory that it needs.
+    pub fn fits(&self) -> bool {
+        let capacity = self.shape.problem.machine.device.memory_bytes;
+        (0..self.shape.problem.devices()).all(|device| self.memory_of(device) <= capacity)
+    }
+
+    /// Bytes of weights, gradients, the optimiser's numbers and activations on a device.
+    pub fn memory_parts(&self, device: usize) -> [u64; 4] {
+        let sum = |of: fn(&GroupSums) -> &Vec<u64>| {
+            self.shape.groups.iter().map(|group| of(group)[device]).sum::<u64>()
+        };
+        let [weights, gradients, optimizer] =
+            [sum(|it| &it.weights), sum(|it| &it.gradients), sum(|it| &it.optimizer)];
+        let rest = self.memory_of(device) - weights - gradients - optimizer;
+        [weights, gradients, optimizer, rest]
+    }
+
+    fn memory_of(&self, device: usize) -> u64 {
+        let devices = self.shape.problem.devices();
+        let mut rows = self.memory.kept.chunks_exact(devices).map(|row| row[device]);
+        let always = rows.next().unwrap_or(0);
+        self.memory.held[device] + always + rows.max().unwrap_or(0)
+    }
+
+    /// Makes all tasks of the plan anew.
+    fn build(&mut self) {
+        let problem = self.shape.problem;
+        self.work.clear();
+        self.work.resize(problem.resources(), 0);
+        self.memory.held.clear();
+        self.memory.held.resize(problem.devices(), 0);
+        self.memory.kept.clear();
+        self.memory.kept.resize(problem.devices() * problem.kept_rows, 0);
+        let joined = all_backward(&self.shape) as usize;
+        self.arena.tasks[joined] = Task { kind: Kind::AllBackward, ..Task::EMPTY };
+        for operator in 0..problem.graph.operators().len() {
+            self.make_operator(operator);
+        }
+        for edge in 0..problem.edges.len() {
+            let old = self.shape.edges[edge];
+            self.arena.give_back(old.block);
+            self.shape.edges[edge] = self.make_edge(edge);
+        }
+        for group in 0..problem.graph.groups().len() {
+            let old = std::mem::take(&mut self.shape.groups[group]);
+            old.shards.iter().for_each(|shard| self.arena.give_back(shard.block));
+            let mut new = old;
+            new.shards.clear();
+            let empty = GroupSums::default();
+            self.make_group(group, &empty, &mut new);
+            self.shape.groups[group] = new;
+        }
+        self.change.made.clear();
+        self.change.unused.clear();
+        self.stale = false;
+    }
+
+    fn make_operator(&mut self, operator: usize) {
+        let shape = &self.shape;
+        let (devices, choice) = (shape.problem.devices(), shape.chosen(operator));
+        let row = shape.problem.kept_row[operator] * devices;
+        for part in 0..choice.parts() {
+            let device = shape.device[operator * devices + part];
+            let (forward, backward) = choice.part_ns(part);
+            let place = operator * 2 * devices + part;
+            let (owner, number) = (operator as u32, part as u32);
+            let task = |kind, duration| Task {
+                duration,
+                key: key(kind, owner, u64::from(number)),
+                pos: NOWHERE,
+                owner,
+                resource: u32::from(device),
+                part: number,
+                kind,
+                ..Task::EMPTY
+            };
+            self.arena.tasks[place] = task(Kind::Forward, forward);
+            self.arena.tasks[place + devices] = task(Kind::Backward, backward);
+            self.work[device as usize] += forward + backward;
+            self.memory.kept[row + device as usize] += choice.kept[part];
+        }
+    }
+
+    /// Takes the work and memory of an operator's parts away.
+    fn forget_operator(&mut self, operator: usize) {
+        let shape = &self.shape;
+        let (devices, choice) = (shape.problem.devices(), shape.chosen(operator));
+        let row = shape.problem.kept_row[operator] * devices;
+        for (part, &device) in shape.devices_of(operator).iter().enumerate() {
+            let (forward, backward) = choice.part_ns(part);
+            self.work[device as usize] -= forward + backward;
+            self.memory.kept[row + device as usize] -= choice.kept[part];
+        }
+    }
+
+    fn make_edge(&mut self, edge: usize) -> EdgeTasks {
+        let table = self.shape.table_of(edge);
+        let shape = &self.shape;
+        let problem = shape.problem;
+        let (devices, wires) = (problem.devices(), &problem.wires);
+        let own = &problem.edges[edge];
+        let (from, to) = (own.from as usize, own.to as usize);
+        let pairs = &shape.tables[table as usize].pairs;
+        let block = self.arena.take(2 * pairs.len());
+        for (at, pair) in pairs.iter().enumerate() {
+            let (source, reader) = (pair.source as usize, pair.reader as usize);
+            let here = shape.device[from * devices + source];
+            let there = shape.device[to * devices + reader];
+            if here == there {
+                continue;
+            }
+            let low = two_parts(pair.source, pair.reader);
+            let place = block.base as usize + 2 * at;
+            let message = |kind, (here, there), owner: usize| Task {
+                duration: wires.time(here, there, pair.bytes),
+                key: key(kind, edge as u32, low),
+                owner: owner as u32,
+                resource: wires.link(here, there),
+                kind,
+                ..Task::EMPTY
+            };
+            let forward = message(Kind::MoveForward, (here, there), to * 2 * devices + reader);
+            let target = from * 2 * devices + devices + source;
+            let backward = message(Kind::MoveBackward, (there, here), target);
+            self.work[forward.resource as usize] += forward.duration;
+            self.work[backward.resource as usize] += backward.duration;
+            self.memory.held[there as usize] += pair.bytes;
+            self.arena.tasks[place] = forward;
+            self.arena.tasks[place + 1] = backward;
+        }
+        EdgeTasks { table, block }
+    }
+
+    /// Takes the work and memory of an edge's messages away.
+    fn forget_edge(&mut self, edge: usize) {
+        let shape = &self.shape;
+        let devices = shape.problem.devices();
+        let own = &shape.problem.edges[edge];
+        let (from, to) = (own.from as usize, own.to as usize);
+        let EdgeTasks { table, block } = shape.edges[edge];
+        for (at, pair) in shape.tables[table as usize].pairs.iter().enumerate() {
+            let here = shape.device[from * devices + pair.source as usize];
+            let there = shape.device[to * devices + pair.reader as usize];
+            if here != there {
+                let place = block.base as usize + 2 * at;
+                for task in &self.arena.tasks[place..place + 2] {
+                    self.work[task.resource as usize] -= task.duration;
+                }
+                self.memory.held[there as usize] -= pair.bytes;
+            }
+        }
+    }
+
+    fn make_group(&mut self, group: usize, old: &GroupSums, new: &mut GroupSums) {
+        let Self { shape, arena, scratch, change, .. } = self;
+        let blocks = (&mut change.made, &mut change.unused);
+        sums::rebuild(shape, group, (old, new), arena, scratch, blocks);
+        for (sign, own) in [(false, old), (true, &*new)] {
+            for shard in &own.shards {
+                for place in shard.timed_tasks() {
+                    let task = &self.arena.tasks[place as usize];
+                    let work = &mut self.work[task.resource as usize];
+                    *work = if sign { *work + task.duration } else { *work - task.duration };
+                }
+            }
+            for bytes in [&own.weights, &own.gradients, &own.optimizer] {
+                for (held, &bytes) in self.memory.held.iter_mut().zip(bytes) {
+                    *held = if sign { *held + bytes } else { *held - bytes };
+                }
+            }
+        }
+    }
+
+    fn simulate_all(&mut self) {
+        let Self { schedule, shape, arena, work, .. } = self;
+        let ran = schedule.run(shape, arena, work, 0, u64::MAX);
+        debug_assert!(matches!(ran, Ran::Done(_)));
+        schedule.take();
+    }
+
+    /// Evaluates a change of some operators' splits; [`Self::accept`] or [`Self::undo`] must follow.
+    ///
+    /// # Panics
+    /// When a change is open already, or a split is not one of the problem.
+    pub fn propose(&mut self, splits: &[(usize, Split)], limit: u64) -> Evaluation {
+        assert!(!self.change.is_open, "a change is taken or undone before the next");
+        let bounded = self.mode == Mode::Bounded;
+        if bounded && self.devices_exceed(splits, limit) {
+            return Evaluation::AboveLimit;
+        }
+        if self.mode == Mode::Rebuild {
+            return self.propose_rebuilt(splits, limit);
+        }
+        let unchanged = if self.mode == Mode::InPlace { 0 } else { self.first_noticed(splits) };
+        self.apply(splits);
+        if !self.fits() {
+            return Evaluation::DoesNotFit;
+        }
+        if bounded && self.work.iter().any(|&work| work > limit) {
+            return Evaluation::AboveLimit;
+        }
+        let within = if bounded { limit } else { u64::MAX };
+        let Self { schedule, shape, arena, work, .. } = self;
+        match schedule.run(shape, arena, work, unchanged, within) {
+            Ran::Done(cost) if cost <= limit => Evaluation::Cost(cost),
+            _ => Evaluation::AboveLimit,
+        }
+    }
+
+    fn propose_rebuilt(&mut self, splits: &[(usize, Split)], limit: u64) -> Evaluation {
+        self.save_splits(splits);
+        for (operator, split) in splits {
+            self.put_split(*operator, split);
+        }
+        self.build();
+        self.stale = true;
+        if !self.fits() {
+            return Evaluation::DoesNotFit;
+        }
+        let Self { schedule, shape, arena, work, .. } = self;
+        match schedule.run(shape, arena, work, 0, u64::MAX) {
+            Ran::Done(cost) if cost <= limit => Evaluation::Cost(cost),
+            _ => Evaluation::AboveLimit,
+        }
+    }
+
+    /// Whether a device has more to compute than the limit.
+    fn devices_exceed(&mut self, splits: &[(usize, Split)], limit: u64) -> bool {
+        let devices = self.shape.problem.devices();
+        let work = &mut self.change.work;
+        work.clear();
+        work.extend_from_slice(&self.work[..devices]);
+        for (operator, _) in splits {
+            let old = self.shape.chosen(*operator);
+            for (part, &device) in self.shape.devices_of(*operator).iter().enumerate() {
+                work[device as usize] -= old.forward_ns[part] + old.backward_ns[part];
+            }
+        }
+        // Updates may move to other devices too; without them this is a lower bound.
+        for (operator, _) in splits {
+            if let Some(weights) = &self.shape.problem.graph.operators()[*operator].weights {
+                self.without_updates(weights.group);
+            }
+        }
+        let work = &mut self.change.work;
+        for (operator, split) in splits {
+            let new = &self.shape.problem.choices[*operator][split.choice as usize];
+            for (part, &device) in split.devices.iter().enumerate() {
+                work[device as usize] += new.forward_ns[part] + new.backward_ns[part];
+            }
+        }
+        work.iter().any(|&work| work > limit)
+    }
+
+    fn without_updates(&mut self, group: usize) {
+        for shard in &self.shape.groups[group].shards {
+            for place in shard.update_tasks() {
+                let task = &self.arena.tasks[place as usize];
+                let work = &mut self.change.work[task.resource as usize];
+                *work = work.saturating_sub(task.duration);
+            }
+        }
+    }
+
+    /// The first place in the log whose task could notice a change of these operators: that of the
+    /// first part of an operator that one of them reads.
+    fn first_noticed(&self, splits: &[(usize, Split)]) -> usize {
+        let problem = self.shape.problem;
+        let mut first = self.schedule.log.len();
+        for (operator, _) in splits {
+            let edges = &problem.edges_in[*operator];
+            if edges.is_empty() {
+                return 0;
+            }
+            for &edge in edges {
+                let from = problem.edges[edge as usize].from as usize;
+                let place = from * 2 * problem.devices();
+                for part in 0..self.shape.chosen(from).parts() {
+                    first = first.min(self.arena.tasks[place + part].pos as usize);
+                }
+            }
+        }
+        first
+    }
+
+    fn save_splits(&mut self, splits: &[(usize, Split)]) {
+        let change = &mut self.change;
+        change.is_open = true;
+        change.operators.clear();
+        change.devices.clear();
+        for (operator, _) in splits {
+            change.operators.push((*operator as u32, self.shape.choice[*operator]));
+            change.devices.extend_from_slice(self.shape.devices_of(*operator));
+        }
+    }
+
+    fn apply(&mut self, splits: &[(usize, Split)]) {
+        self.shape.forget_tables();
+        self.save_splits(splits);
+        let problem = self.shape.problem;
+        let width = 2 * problem.devices();
+        self.change.work.clone_from(&self.work);
+        self.change.memory.clone_from(&self.memory);
+        self.change.tasks.clear();
+        self.change.edges.clear();
+        for (operator, _) in splits {
+            let first = operator * width;
+            self.change.tasks.extend_from_slice(&self.arena.tasks[first..first + width]);
+            for &edge in problem.edges_in[*operator].iter().chain(&problem.edges_out[*operator]) {
+                if !self.change.edges.iter().any(|&(other, _)| other == edge) {
+                    self.change.edges.push((edge, self.shape.edges[edge as usize]));
+                }
+            }
+        }
+        for at in 0..self.change.edges.len() {
+            self.forget_edge(self.change.edges[at].0 as usize);
+        }
+        for (operator, split) in splits {
+            self.forget_operator(*operator);
+            self.put_split(*operator, split);
+            self.make_operator(*operator);
+        }
+        for at in 0..self.change.edges.len() {
+            let edge = self.change.edges[at].0 as usize;
+            let new = self.make_edge(edge);
+            self.shape.edges[edge] = new;
+        }
+        for (operator, _) in splits {
+            let Some(weights) = &problem.graph.operators()[*operator].weights else { continue };
+            let group = weights.group;
+            if self.change.groups.iter().any(|&(other, _)| other as usize == group) {
+                continue;
+            }
+            let old = std::mem::take(&mut self.shape.groups[group]);
+            let mut new = self.spare.pop().unwrap_or_default();
+            self.make_group(group, &old, &mut new);
+            self.shape.groups[group] = new;
+            self.change.groups.push((group as u32, old));
+        }
+    }
+
+    /// Keeps the plan that was proposed; it must have been given a cost.
+    ///
+    /// # Panics
+    /// When no change is open.
+    pub fn accept(&mut self) {
+        assert!(self.change.is_open, "only what was proposed is taken");
+        self.change.is_open = false;
+        self.stale = false;
+        if self.mode != Mode::Rebuild {
+            let change = &mut self.change;
+            for (_, old) in change.edges.drain(..) {
+                self.arena.give_back(old.block);
+            }
+            change.unused.drain(..).for_each(|block| self.arena.give_back(block));
+            change.made.clear();
+            self.spare.extend(change.groups.drain(..).map(|(_, old)| old));
+        }
+        self.schedule.take();
+    }
+
+    /// Goes back to the plan before the proposal.
+    pub fn undo(&mut self) {
+        if !self.change.is_open {
+            return;
+        }
+        self.change.is_open = false;
+        let mut first = 0;
+        for &(operator, choice) in &self.change.operators {
+            let operator = operator as usize;
+            self.shape.choice[operator] = choice;
+            let parts = self.shape.chosen(operator).parts();
+            let place = operator * self.shape.problem.devices();
+            self.shape.device[place..place + parts]
+                .copy_from_slice(&self.change.devices[first..first + parts]);
+            first += parts;
+        }
+        if self.mode == Mode::Rebuild {
+            self.schedule.fresh.clear();
+            return;
+        }
+        self.schedule.drop_fresh(&mut self.arena);
+        let width = 2 * self.shape.problem.devices();
+        let change = &mut self.change;
+        for (&(operator, _), old) in change.operators.iter().zip(change.tasks.chunks_exact(width)) {
+            let place = operator as usize * width;
+            self.arena.tasks[place..place + width].copy_from_slice(old);
+        }
+        for (edge, old) in change.edges.drain(..) {
+            let new = std::mem::replace(&mut self.shape.edges[edge as usize], old);
+            self.arena.give_back(new.block);
+        }
+        for (group, old) in change.groups.drain(..) {
+            let new = std::mem::replace(&mut self.shape.groups[group as usize], old);
+            self.spare.push(new);
+        }
+        change.made.drain(..).for_each(|block| self.arena.give_back(block));
+        change.unused.clear();
+        std::mem::swap(&mut self.work, &mut change.work);
+        std::mem::swap(&mut self.memory, &mut change.memory);
+    }
+
+    pub(super) fn work_of_resources(&self) -> &[u64] {
+        &self.work
+    }
+
+    /// Brings the task graph up to date with the plan that is kept.
+    pub fn refresh(&mut self) {
+        if self.stale {
+            self.build();
+            self.simulate_all();
+        }
+    }
+}

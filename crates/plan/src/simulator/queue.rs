@@ -1,0 +1,96 @@
+//! A heap of queue entries, smallest first, with four children a node.
+
+/// The queue of tasks that are ready.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Queue {
+    entries: Vec<u128>,
+}
+
+impl Queue {
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    pub(super) fn entries(&self) -> &[u128] {
+        &self.entries
+    }
+
+    /// Takes a copy of another queue's entries.
+    pub(super) fn restore(&mut self, entries: &[u128]) {
+        self.entries.clear();
+        self.entries.extend_from_slice(entries);
+    }
+
+    pub(super) fn push(&mut self, entry: u128) {
+        let entries = &mut self.entries;
+        let mut at = entries.len();
+        entries.push(entry);
+        while at > 0 {
+            let above = (at - 1) / 4;
+            if entries[above] <= entry {
+                break;
+            }
+            entries[at] = entries[above];
+            at = above;
+        }
+        entries[at] = entry;
+    }
+
+    pub(super) fn pop(&mut self) -> Option<u128> {
+        let entries = &mut self.entries;
+        let last = entries.pop()?;
+        let Some(&first) = entries.first() else { return Some(last) };
+        let count = entries.len();
+        let mut at = 0;
+        loop {
+            let below = 4 * at + 1;
+            if below >= count {
+                break;
+            }
+            let end = (below + 4).min(count);
+            let (mut least, mut least_at) = (entries[below], below);
+            for (offset, &other) in entries[below + 1..end].iter().enumerate() {
+                if other < least {
+                    (least, least_at) = (other, below + 1 + offset);
+                }
+            }
+            if least >= last {
+                break;
+            }
+            entries[at] = least;
+            at = least_at;
+        }
+        entries[at] = last;
+        Some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn entries_come_out_in_order(
+            entries in prop::collection::vec(any::<u128>(), 0..200),
+            takes in prop::collection::vec(any::<bool>(), 0..200),
+        ) {
+            let mut queue = Queue::default();
+            let mut sorted: Vec<u128> = Vec::new();
+            for (entry, take) in entries.into_iter().zip(takes.into_iter().chain(std::iter::repeat(false))) {
+                queue.push(entry);
+                sorted.push(entry);
+                sorted.sort_unstable_by(|a, b| b.cmp(a));
+                if take {
+                    prop_assert_eq!(queue.pop(), sorted.pop());
+                }
+            }
+            while let Some(expected) = sorted.pop() {
+                prop_assert_eq!(queue.pop(), Some(expected));
+            }
+            prop_assert_eq!(queue.pop(), None);
+        }
+    }
+}

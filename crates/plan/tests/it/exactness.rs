@@ -1,0 +1,106 @@
+//! Incremental evaluation gives what a full simulation of the rebuilt task graph gives, for every
+//! task, and undoing a change brings everything back.
+
+use trainwright_plan::{Evaluation, Evaluator, Mode, Moves, Overlap, Sharding, Sums, Training};
+use trainwright_random::Random;
+
+use crate::lab::{SIX, change, data_parallel, problem};
+
+/// Proposes changes one after another, of which some are taken, and compares after each.
+fn check(graph: &str, devices: u32, training: Training, proposals: u32) {
+    let problem = problem(graph, devices, training);
+    let moves = Moves::new(&problem);
+    let mut random = Random::for_purpose(5, &[u64::from(devices), graph.len() as u64]);
+    let mut plan = data_parallel(&problem);
+    let mut own = Evaluator::new(&problem, &plan, Mode::Rewind);
+    let mut full = Evaluator::new(&problem, &plan, Mode::Rebuild);
+    for number in 0..proposals {
+        let change = change(&moves, &plan, &mut random);
+        let (before, before_memory) = (own.fingerprint(), own.memory());
+        let found = own.propose(&change, u64::MAX);
+        let mut changed = plan.clone();
+        change.into_iter().for_each(|(at, split)| changed.splits[at] = split);
+        full.set(&changed);
+        if let Evaluation::Cost(cost) = found {
+            assert_eq!(cost, full.cost(), "{graph} {devices} proposal {number}");
+            if random.below(3) == 0 {
+                own.accept();
+                assert_eq!(own.fingerprint(), full.fingerprint(), "{graph} {devices} {number}");
+                assert_eq!(own.memory(), full.memory(), "{graph} {devices} {number}");
+                assert_eq!(own.work(), full.work(), "{graph} {devices} {number}");
+                plan = changed;
+                continue;
+            }
+        } else {
+            assert!(!full.fits(), "{graph} {devices} {number}: {found:?}");
+        }
+        own.undo();
+        assert_eq!((own.fingerprint(), own.memory()), (before, before_memory), "undo {number}");
+    }
+    assert_eq!(own.plan(), plan);
+}
+
+#[test]
+fn an_incremental_evaluation_is_a_full_one() {
+    for graph in SIX.into_iter().chain(["transformer", "lenet"]) {
+        for devices in [2, 4, 8, 16] {
+            check(graph, devices, Training::default(), if devices > 8 { 8 } else { 15 });
+        }
+    }
+}
+
+#[test]
+fn so_it_is_for_every_way_to_add_up() {
+    for sums in [Sums::Ring, Sums::Tree, Sums::Sharded, Sums::Server] {
+        for overlap in [Overlap::Beside, Overlap::After] {
+            for (sharding, recompute) in [(Sharding::None, false), (Sharding::Weights, true)] {
+                let training =
+                    Training { sums, overlap, sharding, recompute, ..Training::default() };
+                check("alexnet", 8, training, 30);
+                check("rnnlm", 4, training, 30);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "long: 10^5 proposals over six graphs and four machines; part of `just full`"]
+fn a_hundred_thousand_incremental_evaluations_are_full_ones() {
+    for graph in SIX {
+        for devices in [2, 4, 8, 16] {
+            check(graph, devices, Training::default(), 4167);
+        }
+    }
+}
+
+/// A refusal below a limit is right: the full cost is above it.
+#[test]
+fn a_bounded_evaluation_refuses_only_what_is_above_the_limit() {
+    for graph in SIX {
+        let problem = problem(graph, 8, Training::default());
+        let moves = Moves::new(&problem);
+        let mut random = Random::new(3);
+        let mut plan = data_parallel(&problem);
+        let mut own = Evaluator::new(&problem, &plan, Mode::Bounded);
+        let mut full = Evaluator::new(&problem, &plan, Mode::InPlace);
+        for number in 0..60 {
+            let change = change(&moves, &plan, &mut random);
+            let limit = (own.cost() as f64 * (0.97 + 0.2 * random.unit())) as u64;
+            let expected = full.propose(&change, limit);
+            let found = own.propose(&change, limit);
+            match expected {
+                Evaluation::Cost(_) => assert_eq!(found, expected, "{graph} {number}"),
+                _ => assert!(!matches!(found, Evaluation::Cost(_)), "{graph} {number}"),
+            }
+            if let Evaluation::Cost(_) = found {
+                own.accept();
+                full.accept();
+                change.into_iter().for_each(|(at, split)| plan.splits[at] = split);
+                assert_eq!(own.fingerprint(), full.fingerprint(), "{graph} {number}");
+            } else {
+                own.undo();
+                full.undo();
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Tests of the planner.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
+
+mod closed_forms;
+mod exactness;
+mod files;
+mod lab;
+mod layouts;
+mod reference;
+mod searches;

@@ -1,0 +1,104 @@
+//! A step on a grid of ranks: columns share the examples, rows the layers that are cut.
+
+use trainwright_comm::Group;
+use trainwright_networks::{BatchScore, Network};
+
+use super::circle::Circle;
+use super::segment::{Segment, SegmentCut};
+use crate::error::TrainError;
+
+/// The layers of a rank on a grid.
+pub(super) struct Grid {
+    pub(super) segments: Vec<Segment>,
+    /// Ranks with the same examples.
+    pub(super) row: Circle,
+    /// Ranks with the same layers.
+    pub(super) column: Circle,
+}
+
+/// Examples of a rank in one step.
+pub(super) struct Examples<'a> {
+    pub(super) inputs: &'a [f32],
+    pub(super) labels: &'a [u32],
+    /// Examples of the whole step.
+    pub(super) of: usize,
+    pub(super) label_smoothing: f32,
+}
+
+impl Grid {
+    /// Whether a segment hands its columns on as they are, to one that is cut by inputs.
+    fn leaves_columns(&self, at: usize) -> bool {
+        let next = self.segments.get(at + 1).map(|segment| segment.cut);
+        self.segments[at].cut == SegmentCut::Outputs && next == Some(SegmentCut::Inputs)
+    }
+
+    fn gets_columns(&self, at: usize) -> bool {
+        at > 0 && self.leaves_columns(at - 1)
+    }
+
+    /// Computes gradients and adds them up over the ranks that share the examples.
+    pub(super) fn learn(
+        &mut self,
+        group: &mut Group,
+        whole: &Network,
+        examples: &Examples<'_>,
+    ) -> Result<BatchScore, TrainError> {
+        let mut values = self.forward(group, examples.inputs.to_vec())?;
+        let Examples { labels, of, label_smoothing, .. } = *examples;
+        let score = match labels.is_empty() {
+            true => BatchScore::default(),
+            false => whole.loss_gradients(&mut values, labels, of, label_smoothing),
+        };
+        self.backward(group, values)?;
+        for segment in &mut self.segments {
+            self.column.sum(group, &mut segment.gradients)?;
+        }
+        Ok(score)
+    }
+
+    fn forward(&mut self, group: &mut Group, inputs: Vec<f32>) -> Result<Vec<f32>, TrainError> {
+        let mut values = inputs;
+        for at in 0..self.segments.len() {
+            let (leaves, gets) = (self.leaves_columns(at), self.gets_columns(at));
+            let Self { segments, row, .. } = self;
+            let segment = &mut segments[at];
+            if segment.cut == SegmentCut::Inputs && !gets {
+                values = row.own_columns(&values, segment.widths.0);
+            }
+            values = segment.forward(0, values);
+            match segment.cut {
+                SegmentCut::Outputs | SegmentCut::Directions if !leaves => {
+                    values = row.columns(group, &values, segment.widths.1)?;
+                }
+                SegmentCut::Inputs => row.sum(group, &mut values)?,
+                _ => {}
+            }
+        }
+        Ok(values)
+    }
+
+    fn backward(&mut self, group: &mut Group, gradients: Vec<f32>) -> Result<(), TrainError> {
+        let mut values = gradients;
+        for at in (0..self.segments.len()).rev() {
+            let (leaves, gets) = (self.leaves_columns(at), self.gets_columns(at));
+            let Self { segments, row, .. } = self;
+            let segment = &mut segments[at];
+            let is_cut = matches!(segment.cut, SegmentCut::Outputs | SegmentCut::Directions);
+            if is_cut && !leaves {
+                values = row.own_columns(&values, segment.widths.1);
+            }
+            let mut own = std::mem::take(&mut segment.gradients);
+            values = segment.backward(0, &values, &mut own);
+            segment.gradients = own;
+            if at == 0 {
+                break;
+            }
+            if is_cut {
+                row.sum(group, &mut values)?;
+            } else if segment.cut == SegmentCut::Inputs && !gets {
+                values = row.columns(group, &values, segment.widths.0)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,315 @@
+//! Layers that a rank computes at one go, with its pieces of their parameters.
+
+use trainwright_networks::{
+    Activation, LayerDescription, NamedLayer, Network, NetworkDescription, Numbers, Returns,
+    TensorInfo, Workspace,
+};
+use trainwright_study::{Cut, CutLayer, JobSpec};
+
+use super::circle::share;
+use super::refused;
+use crate::error::TrainError;
+use crate::learners::dense::updater::Updater;
+
+/// How a segment's layer is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SegmentCut {
+    /// Not at all.
+    Whole,
+    /// By outputs.
+    Outputs,
+    /// By inputs: outputs are partial sums.
+    Inputs,
+    /// A memory of two directions: one each.
+    Directions,
+}
+
+/// Some layers one after another.
+pub(super) struct Segment {
+    pub(super) cut: SegmentCut,
+    pub(super) network: Network,
+    pub(super) parameters: Numbers,
+    pub(super) gradients: Numbers,
+    pub(super) updater: Updater,
+    pub(super) workspaces: Vec<Workspace>,
+    /// Inputs of the examples in each workspace.
+    pub(super) inputs: Vec<Vec<f32>>,
+    /// Numbers of an example's whole input and output.
+    pub(super) widths: (usize, usize),
+    /// Steps and numbers of a step, where the input is read backwards.
+    pub(super) reversed: Option<(usize, usize)>,
+    place: (usize, usize),
+}
+
+/// Layers before they are built.
+pub(super) struct SegmentPlan {
+    pub(super) cut: SegmentCut,
+    layers: Vec<NamedLayer>,
+    input: Vec<usize>,
+    widths: (usize, usize),
+}
+
+/// Place of a rank among those that share a layer, how many examples it has at once, and how often.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    pub(super) place: usize,
+    pub(super) places: usize,
+    pub(super) examples: usize,
+    pub(super) workspaces: usize,
+}
+
+/// Layers of a network in their order, cut as asked for; a layer of `begins` begins a segment.
+///
+/// # Errors
+/// When a layer is not there or cannot be cut so.
+pub(super) fn plan(
+    network: &Network,
+    cuts: &[CutLayer],
+    places: usize,
+    begins: &[String],
+) -> Result<Vec<SegmentPlan>, TrainError> {
+    let description = network.description();
+    let drops = |named: &NamedLayer| matches!(named.layer, LayerDescription::Dropout { .. });
+    if description.layers.iter().any(drops) {
+        return Err(refused("dropout cannot be split over ranks yet"));
+    }
+    let name = |at: usize, named: &NamedLayer| named.name.clone().unwrap_or_else(|| at.to_string());
+    let mut found: Vec<SegmentPlan> = Vec::new();
+    let mut shape = description.input.clone();
+    let mut known = 0;
+    for (at, named) in description.layers.iter().enumerate() {
+        let name = name(at, named);
+        let before = shape.clone();
+        match network.operators().iter().find(|operator| operator.name == name) {
+            Some(operator) => shape = operator.output_shape.clone(),
+            None if matches!(named.layer, LayerDescription::Flatten) => {
+                shape = vec![shape.iter().product()];
+            }
+            None => {}
+        }
+        let layer = NamedLayer { name: Some(name.clone()), layer: named.layer.clone() };
+        let width = |shape: &[usize]| shape.iter().product::<usize>();
+        let widths = (width(&before), width(&shape));
+        let cut = cuts.iter().find(|own| own.name == name).map(|own| own.cut);
+        known += usize::from(cut.is_some());
+        match cut.filter(|_| places > 1) {
+            Some(cut) => found.extend(cut_layer(layer, cut, (before, widths), places)?),
+            None => match found.last_mut() {
+                Some(last) if last.cut == SegmentCut::Whole && !begins.contains(&name) => {
+                    last.layers.push(layer);
+                    last.widths.1 = widths.1;
+                }
+                _ => {
+                    let cut = SegmentCut::Whole;
+                    found.push(SegmentPlan { cut, layers: vec![layer], input: before, widths });
+                }
+            },
+        }
+    }
+    if known < cuts.len() {
+        return Err(refused("it cuts a layer that the network does not have"));
+    }
+    // What only changes the shape computes nothing.
+    found.retain(|own| {
+        !own.layers.iter().all(|named| matches!(named.layer, LayerDescription::Flatten))
+    });
+    Ok(found)
+}
+
+fn cut_layer(
+    named: NamedLayer,
+    cut: Cut,
+    (input, widths): (Vec<usize>, (usize, usize)),
+    places: usize,
+) -> Result<Vec<SegmentPlan>, TrainError> {
+    let name = named.name.clone().unwrap_or_default();
+    let one = |cut, layer: NamedLayer| SegmentPlan {
+        cut,
+        layers: vec![layer],
+        input: input.clone(),
+        widths,
+    };
+    match (&named.layer, cut) {
+        (LayerDescription::Dense { .. }, Cut::Outputs) => Ok(vec![one(SegmentCut::Outputs, named)]),
+        (&LayerDescription::Dense { outputs, activation }, Cut::Inputs) => {
+            let linear = LayerDescription::Dense { outputs, activation: Activation::Linear };
+            let mut found = vec![one(
+                SegmentCut::Inputs,
+                NamedLayer { name: Some(name.clone()), layer: linear },
+            )];
+            let after = match activation {
+                Activation::Linear => None,
+                Activation::Relu => Some(LayerDescription::Relu),
+                Activation::Relu6 => Some(LayerDescription::Relu6),
+            };
+            found.extend(after.map(|layer| SegmentPlan {
+                cut: SegmentCut::Whole,
+                layers: vec![NamedLayer { name: Some(format!("{name}.activation")), layer }],
+                input: vec![outputs],
+                widths: (outputs, outputs),
+            }));
+            Ok(found)
+        }
+        (
+            LayerDescription::Lstm { bidirectional: true, returns: Returns::Last, .. },
+            Cut::Outputs,
+        ) if places == 2 => Ok(vec![one(SegmentCut::Directions, named)]),
+        _ => Err(refused(format!(
+            "layer `{name}` cannot be cut so: dense layers are cut by outputs or inputs, memories of \
+             two directions by outputs in two"
+        ))),
+    }
+}
+
+impl SegmentPlan {
+    /// The segment on a rank.
+    ///
+    /// # Errors
+    /// When its part of the layers cannot be built.
+    pub(super) fn build(
+        &self,
+        job: &JobSpec,
+        room: Room,
+        is_first: bool,
+    ) -> Result<Segment, TrainError> {
+        let Room { place, places, examples, workspaces } = room;
+        let mut input = self.input.clone();
+        let mut layers = self.layers.clone();
+        let mut reversed = None;
+        match (self.cut, &mut layers[0].layer) {
+            (SegmentCut::Outputs, LayerDescription::Dense { outputs, .. }) => {
+                *outputs = share(*outputs, places, place).len();
+            }
+            (SegmentCut::Inputs, _) => input = vec![share(self.widths.0, places, place).len()],
+            (SegmentCut::Directions, LayerDescription::Lstm { bidirectional, .. }) => {
+                *bidirectional = false;
+                reversed = (place == 1).then(|| (input[0], input[1..].iter().product()));
+            }
+            _ => {}
+        }
+        // A network ends with one dimension.
+        layers.push(NamedLayer { name: Some("end".into()), layer: LayerDescription::Flatten });
+        let description =
+            NetworkDescription { name: "segment".into(), input, loss: Default::default(), layers };
+        let mut network = Network::new(&description)?;
+        if network.state_count() > 0 {
+            return Err(refused("batch norm cannot be split over ranks yet"));
+        }
+        if !is_first {
+            network.want_input_gradients();
+        }
+        let count = network.parameter_count();
+        let threads = job.threads as usize;
+        let spaces = (0..workspaces).map(|_| network.workspace(examples, threads));
+        Ok(Segment {
+            cut: self.cut,
+            parameters: Numbers::zeros(count),
+            gradients: Numbers::zeros(count),
+            updater: Updater::new(job, network.tensors(), 0..count),
+            workspaces: spaces.collect::<Result<_, _>>()?,
+            inputs: vec![Vec::new(); workspaces],
+            widths: self.widths,
+            reversed,
+            network,
+            place: (place, places),
+        })
+    }
+}
+
+/// Which numbers of the whole vector a segment's parameters are, one after another.
+pub(super) type Places = Vec<u32>;
+
+/// Where another rank has the number and this one a zero in its place.
+pub(super) const ELSEWHERE: u32 = u32::MAX;
+
+impl Segment {
+    /// Where the segment's parameters lie in the whole network's.
+    pub(super) fn places_in(&self, whole: &Network) -> Places {
+        let mut places = Vec::with_capacity(self.parameters.len());
+        for own in self.network.tensors() {
+            let name = match self.reversed {
+                Some(_) => format!("{}_reverse", own.name),
+                None => own.name.clone(),
+            };
+            let full = whole.tensors().iter().find(|tensor| tensor.name == name);
+            let full = full.expect("a segment has layers of the network");
+            self.tensor_places(own, full, &mut places);
+        }
+        places
+    }
+
+    fn tensor_places(&self, own: &TensorInfo, full: &TensorInfo, places: &mut Places) {
+        let (place, count) = self.place;
+        let start = full.range.start;
+        match self.cut {
+            SegmentCut::Outputs => {
+                let width = *full.shape.last().expect("a tensor has dimensions");
+                let columns = share(width, count, place);
+                for row in 0..full.range.len() / width {
+                    let first = start + row * width;
+                    places.extend(columns.clone().map(|column| (first + column) as u32));
+                }
+            }
+            SegmentCut::Inputs if full.shape.len() > 1 => {
+                let (rows, width) = (full.shape[0], full.shape[1]);
+                let rows = share(rows, count, place);
+                let range = start + rows.start * width..start + rows.end * width;
+                places.extend(range.map(|place| place as u32));
+            }
+            // The bias is added once.
+            SegmentCut::Inputs if place > 0 => places.extend(own.range.clone().map(|_| ELSEWHERE)),
+            _ => places.extend(full.range.clone().map(|place| place as u32)),
+        }
+    }
+
+    /// Takes its parameters out of the whole network's.
+    pub(super) fn take(&mut self, whole: &Network, parameters: &[f32]) {
+        let places = self.places_in(whole);
+        for (own, place) in self.parameters.iter_mut().zip(places) {
+            *own = if place == ELSEWHERE { 0.0 } else { parameters[place as usize] };
+        }
+    }
+
+    /// The outputs for some inputs.
+    pub(super) fn forward(&mut self, workspace: usize, input: Vec<f32>) -> Vec<f32> {
+        let Self { network, parameters, workspaces, inputs, reversed, .. } = self;
+        let input = match reversed {
+            Some(steps) => backwards(&input, *steps),
+            None => input,
+        };
+        inputs[workspace] = input;
+        network.forward(parameters, &inputs[workspace], &mut workspaces[workspace]).to_vec()
+    }
+
+    /// Gradients of the parameters into `gradients`, and those of the inputs.
+    pub(super) fn backward(
+        &mut self,
+        workspace: usize,
+        output_gradients: &[f32],
+        gradients: &mut [f32],
+    ) -> Vec<f32> {
+        let Self { network, parameters, workspaces, inputs, reversed, .. } = self;
+        let values = (&inputs[workspace][..], output_gradients);
+        let found = network.backward(parameters, values, gradients, &mut workspaces[workspace]);
+        match reversed {
+            Some(steps) => backwards(found, *steps),
+            None => found.to_vec(),
+        }
+    }
+
+    /// Makes a step with its gradients.
+    pub(super) fn update(&mut self, rate: f64) {
+        let Self { updater, parameters, gradients, workspaces, network, cut, place, .. } = self;
+        if *cut == SegmentCut::Inputs && place.0 > 0 {
+            let biases = network.tensors().iter().filter(|tensor| tensor.shape.len() == 1);
+            biases.for_each(|tensor| gradients[tensor.range.clone()].fill(0.0));
+        }
+        updater.update(parameters, gradients, (rate, None), workspaces[0].team());
+    }
+}
+
+/// Rows of each example in the opposite order.
+fn backwards(values: &[f32], (steps, width): (usize, usize)) -> Vec<f32> {
+    let examples = values.chunks_exact(steps * width);
+    examples.flat_map(|own| own.chunks_exact(width).rev().flatten()).copied().collect()
+}

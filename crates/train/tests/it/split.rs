@@ -1,0 +1,123 @@
+//! A network split over ranks learns what one device learns.
+
+use serde_json::{Value, json};
+
+use trainwright_networks::SafeTensors;
+use trainwright_study::JobSpec;
+use trainwright_train::{Flow, TrainOptions, TrainOutcome, train_with};
+
+/// Parameters after training a job with some keys.
+fn trained(keys: Value) -> Vec<f32> {
+    let job: JobSpec = serde_json::from_value(keys).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trained.safetensors");
+    let options = TrainOptions { export: vec![path.clone()], ..TrainOptions::default() };
+    let outcome = train_with(&job, &options, &mut |_| Flow::Continue).unwrap();
+    assert!(matches!(outcome, TrainOutcome::Done(_)), "{outcome:?}");
+    let file = SafeTensors::open(&path).unwrap();
+    let names: Vec<String> = file.shapes().map(|(name, _)| name.to_owned()).collect();
+    names.iter().flat_map(|name| file.values(name).unwrap()).collect()
+}
+
+fn base(network: &str, more: &Value) -> Value {
+    let mut keys = json!({
+        "network": network, "data": "fashion-mnist-sample", "batch": 64, "lr": 0.05,
+        "optimizer": "momentum", "epochs": 1, "seed": 3,
+    });
+    for (key, value) in more.as_object().unwrap() {
+        keys[key] = value.clone();
+    }
+    keys
+}
+
+fn split_over(ranks: u32, split: Value, network: &str) -> Value {
+    base(network, &json!({ "strategy": "mirrored", "replicas": ranks, "split": split }))
+}
+
+/// The length of the difference over that of the first.
+fn relative(expected: &[f32], found: &[f32]) -> f64 {
+    assert_eq!(expected.len(), found.len());
+    let square = |values: &mut dyn Iterator<Item = f32>| -> f64 {
+        values.map(|it| f64::from(it) * f64::from(it)).sum::<f64>().sqrt()
+    };
+    let difference = square(&mut expected.iter().zip(found).map(|(a, b)| a - b));
+    difference / square(&mut expected.iter().copied())
+}
+
+fn cut(name: &str, how: &str) -> Value {
+    json!({ "name": name, "cut": how })
+}
+
+const NET: &str = "mlp:784-32-24-16-10";
+
+#[test]
+fn tensor_parallel_layers_learn_what_one_device_learns() {
+    let one = trained(base(NET, &json!({})));
+    let all_outputs: Vec<Value> = (0..4).map(|at| cut(&at.to_string(), "outputs")).collect();
+    let pairs =
+        vec![cut("0", "outputs"), cut("1", "inputs"), cut("2", "outputs"), cut("3", "inputs")];
+    let inputs_after_whole = vec![cut("1", "inputs")];
+    for (layers, ranks) in
+        [(all_outputs, 2), (pairs.clone(), 2), (pairs, 4), (inputs_after_whole, 2)]
+    {
+        let split = json!({ "data": 1, "tensor": ranks, "layers": layers });
+        let found = trained(split_over(ranks, split, NET));
+        let error = relative(&one, &found);
+        assert!(error < 1e-5, "{error} with {ranks}");
+        assert!(error > 0.0 || ranks == 2, "it was split at all");
+    }
+}
+
+#[test]
+fn a_memory_s_two_directions_are_split() {
+    let one = trained(base("bilstm:6", &json!({})));
+    let split = json!({ "data": 1, "tensor": 2, "layers": [cut("0", "outputs")] });
+    let found = trained(split_over(2, split, "bilstm:6"));
+    let error = relative(&one, &found);
+    assert!(error < 1e-5, "{error}");
+}
+
+#[test]
+fn data_parallel_ranks_are_one_device_with_micro_batches_bit_for_bit() {
+    let one = trained(base(NET, &json!({ "micro_batch": 32 })));
+    let found = trained(split_over(2, json!({ "data": 2 }), NET));
+    // The last batch of an epoch is cut elsewhere where it does not fill a micro-batch.
+    assert!(relative(&one, &found) < 1e-5);
+    let mirrored = trained(base(NET, &json!({ "strategy": "mirrored", "replicas": 2 })));
+    assert_eq!(relative(&mirrored, &found), 0.0, "the bits of mirrored");
+}
+
+#[test]
+fn a_grid_of_data_and_tensor_ranks_learns_the_same() {
+    let one = trained(base(NET, &json!({})));
+    let layers = vec![cut("0", "outputs"), cut("1", "inputs")];
+    let split = json!({ "data": 2, "tensor": 2, "layers": layers });
+    let error = relative(&one, &trained(split_over(4, split, NET)));
+    assert!(error < 1e-5, "{error}");
+}
+
+#[test]
+fn pipelines_learn_the_same_in_both_orders() {
+    let one = trained(base(NET, &json!({})));
+    let mut found = Vec::new();
+    for order in ["gpipe", "one-forward-one-backward"] {
+        let pipeline = json!({ "begins": ["0", "1", "3"], "micro_batches": 4, "order": order });
+        found.push(trained(split_over(3, json!({ "data": 1, "pipeline": pipeline }), NET)));
+        let error = relative(&one, found.last().unwrap());
+        assert!(error < 1e-5, "{order}: {error}");
+    }
+    assert_eq!(found[0], found[1], "the order of work changes no bit");
+    let pipeline =
+        json!({ "begins": ["0", "2"], "micro_batches": 2, "order": "one-forward-one-backward" });
+    let mixed = trained(split_over(4, json!({ "data": 2, "pipeline": pipeline }), NET));
+    assert!(relative(&one, &mixed) < 1e-5);
+}
+
+#[test]
+fn a_convolutional_network_runs_in_stages() {
+    let one = trained(base("cnn:flowers", &json!({ "batch": 256 })));
+    let pipeline = json!({ "begins": ["0", "2"], "micro_batches": 2, "order": "gpipe" });
+    let mut keys = split_over(2, json!({ "data": 1, "pipeline": pipeline }), "cnn:flowers");
+    keys["batch"] = json!(256);
+    assert!(relative(&one, &trained(keys)) < 1e-5);
+}

@@ -1,0 +1,179 @@
+//! Plans that run here: a plan file becomes a split job.
+
+use std::path::Path;
+
+use serde::Serialize;
+use trainwright_plan::{PipelineOrder, PlanFile, PlannedOperator, PlannedPipeline};
+use trainwright_study::{
+    Cut, CutLayer, JobPipeline, JobSpec, JobSplit, NetworkName, StageOrder, Strategy,
+};
+use trainwright_train::TrainOutcome;
+
+use crate::Error;
+use crate::trainings::train::Trained;
+
+/// The time of a step as planned and as measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PlannedStepTime {
+    /// Seconds as planned.
+    pub predicted_s: f64,
+    /// Seconds as measured: those of training over its steps.
+    pub measured_s: f64,
+}
+
+/// The job that a plan file makes of a job: network, batch and split are the plan's. Also gives the
+/// seconds of a step that the plan says.
+///
+/// # Errors
+/// The file is no plan, or it is one that cannot run here.
+pub fn planned_job(job: JobSpec, path: &Path) -> Result<(JobSpec, f64), Error> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| Error::Input { path: path.to_owned(), source })?;
+    let file = PlanFile::from_json(&text)
+        .map_err(|source| Error::PlanFile { path: path.to_owned(), source })?;
+    let refused = |reason: String| Error::Request(format!("{}: {reason}", path.display()));
+    let split = split(&file).map_err(refused)?;
+    let network =
+        NetworkName::try_from(file.network.clone()).map_err(|error| refused(error.to_string()))?;
+    let batch = u32::try_from(file.batch)
+        .map_err(|_| refused(format!("its batch {} is too large to train", file.batch)))?;
+    let ranks = split.ranks();
+    let mut job = JobSpec { network, batch, split: Some(split), ..job };
+    match job.strategy {
+        Strategy::MultiWorker => job.workers = ranks,
+        Strategy::OneDevice | Strategy::Mirrored => {
+            job.strategy = Strategy::Mirrored;
+            job.replicas = ranks;
+        }
+        other => {
+            let word = other.word();
+            return Err(Error::Request(format!(
+                "--plan goes with --strategy mirrored or multi-worker, not {word}"
+            )));
+        }
+    }
+    Ok((job, file.step_time_s))
+}
+
+impl Trained {
+    /// The same with what a plan said of its steps.
+    pub fn with_plan(self, job: &JobSpec, predicted_s: Option<f64>) -> Self {
+        let planned = match (&self.outcome, predicted_s) {
+            (TrainOutcome::Done(done), Some(predicted_s)) => Some(PlannedStepTime {
+                predicted_s,
+                measured_s: f64::from(job.batch) / done.examples_per_s,
+            }),
+            _ => None,
+        };
+        Self { planned, ..self }
+    }
+}
+
+/// How the layers of a plan are split over ranks.
+fn split(file: &PlanFile) -> Result<JobSplit, String> {
+    if let Some(pipeline) = &file.pipeline {
+        return staged(file, pipeline);
+    }
+    let degree = |own: &PlannedOperator, wanted: fn(&str) -> bool| -> u16 {
+        own.degrees.iter().filter(|(name, _)| wanted(name)).map(|(_, degree)| *degree).product()
+    };
+    let is_sum = |name: &str| name.starts_with("sum of ");
+    let is_other = |name: &str| name != "sample" && !name.starts_with("sum of ");
+    let data = file.operators.iter().map(|own| degree(own, |name| name == "sample")).max();
+    let data = data.ok_or("it has neither operators nor stages")?;
+    let cuts = |own: &PlannedOperator| (degree(own, is_other), degree(own, is_sum));
+    let tensor = file.operators.iter().map(|own| cuts(own).0.max(cuts(own).1)).max().unwrap_or(1);
+    let mut layers = Vec::new();
+    for own in &file.operators {
+        let refused = |what: &str| Err(format!("operator `{}` {what}", own.name));
+        if let Some(name) =
+            own.degrees.keys().find(|name| matches!(name.as_str(), "height" | "width" | "length"))
+        {
+            return refused(&format!("is split by {name}, which cannot run here"));
+        }
+        if degree(own, |name| name == "sample") != data {
+            return refused(&format!(
+                "is not split into {data} by samples as others are; try --strategy data-parallel, tensor or pipeline"
+            ));
+        }
+        let cut = match cuts(own) {
+            (1, 1) => continue,
+            (outputs, 1) if outputs == tensor => Cut::Outputs,
+            (1, inputs) if inputs == tensor => Cut::Inputs,
+            _ => {
+                return refused(&format!(
+                    "is cut otherwise than into {tensor} by outputs or inputs"
+                ));
+            }
+        };
+        layers.push(CutLayer { name: own.name.clone(), cut });
+    }
+    Ok(JobSplit { data: data.into(), tensor: tensor.into(), layers, pipeline: None })
+}
+
+fn staged(file: &PlanFile, own: &PlannedPipeline) -> Result<JobSplit, String> {
+    let stages = own.begins.len();
+    if stages == 0 || !file.devices.is_multiple_of(stages) {
+        return Err(format!("its {stages} stages do not share {} devices evenly", file.devices));
+    }
+    let order = match own.order {
+        PipelineOrder::Gpipe => StageOrder::Gpipe,
+        PipelineOrder::OneForwardOneBackward => StageOrder::OneForwardOneBackward,
+    };
+    let micro_batches = u32::try_from(own.micro_batches).map_err(|_| "too many micro-batches")?;
+    let pipeline = Some(JobPipeline { begins: own.begins.clone(), micro_batches, order });
+    let data = (file.devices / stages) as u32;
+    Ok(JobSplit { data, tensor: 1, layers: Vec::new(), pipeline })
+}
+
+#[cfg(test)]
+mod tests {
+    use trainwright_plan::PLAN_SCHEMA;
+
+    use super::*;
+
+    fn file(operators: &[(&str, &[(&str, u16)])]) -> PlanFile {
+        let operator = |(name, degrees): &(&str, &[(&str, u16)])| PlannedOperator {
+            name: (*name).to_owned(),
+            degrees: degrees.iter().map(|(name, degree)| ((*name).to_owned(), *degree)).collect(),
+            devices: vec![],
+        };
+        PlanFile {
+            schema: PLAN_SCHEMA.to_owned(),
+            network: "mlp:784-8-10".into(),
+            batch: 32,
+            machine: "here".into(),
+            devices: 2,
+            step_time_s: 0.1,
+            memory_bytes_per_device: 1,
+            operators: operators.iter().map(operator).collect(),
+            pipeline: None,
+        }
+    }
+
+    #[test]
+    fn degrees_become_a_grid() {
+        let found = split(&file(&[
+            ("0", &[("sample", 2), ("channel", 2)]),
+            ("1", &[("sample", 2), ("sum of channel", 2)]),
+            ("2", &[("sample", 2)]),
+        ]))
+        .unwrap();
+        assert_eq!((found.data, found.tensor, found.ranks()), (2, 2, 4));
+        let cuts: Vec<(&str, Cut)> =
+            found.layers.iter().map(|own| (own.name.as_str(), own.cut)).collect();
+        assert_eq!(cuts, [("0", Cut::Outputs), ("1", Cut::Inputs)]);
+    }
+
+    #[test]
+    fn what_cannot_run_is_named() {
+        let error = split(&file(&[("0", &[("sample", 2)]), ("1", &[])])).unwrap_err();
+        assert!(error.contains("operator `1`"), "{error}");
+        let error = split(&file(&[("0", &[("height", 2)])])).unwrap_err();
+        assert!(error.contains("height"), "{error}");
+        let error =
+            split(&file(&[("0", &[("channel", 4)]), ("1", &[("channel", 2)])])).unwrap_err();
+        assert!(error.contains("operator `1`"), "{error}");
+        assert!(split(&file(&[])).is_err());
+    }
+}

@@ -1,0 +1,393 @@
+//! The verb `plan`.
+
+use std::time::{Duration, Instant};
+
+use trainwright_plan::{
+    Change, Constraints, DEGREES, Evaluator, Found, Mode, PLAN_SCHEMA, Pipeline, Plan, PlanFile,
+    PlannedPipeline, Problem, Ranked, SearchOptions, Sharding, Strategy, StrategyRow, Tables,
+    Training, WhatIf, chrome_trace, pipeline_trace, planned_operators, search, starts, strategies,
+    what_if,
+};
+
+use crate::Error;
+use crate::planning::graphs::{Graph, graph};
+use crate::planning::here::machine_of;
+use crate::planning::measured::{Times, measured_times};
+use crate::planning::reply::{
+    BusyResource, ChosenPlan, PlanMachine, PlanReply, PlanSearch, PlannedChange,
+};
+use crate::trainings::network::NetworkRequest;
+
+/// A network to be planned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanRequest {
+    /// The network, a graph by name, or a JSON file of a graph.
+    pub network: NetworkRequest,
+    /// Name of a machine, or a TOML file.
+    pub machine: String,
+    /// Examples of a step; the usual ones where `None`.
+    pub batch: Option<u64>,
+    /// Examples of an epoch.
+    pub examples: Option<u64>,
+    /// How it is trained.
+    pub training: Training,
+    /// What plans must keep to.
+    pub constraints: Constraints,
+    /// Bytes of a device's memory, where they are other than the machine's.
+    pub memory_bytes: Option<u64>,
+    /// The strategy that is wanted; the best where `None`.
+    pub strategy: Option<Strategy>,
+    /// Decides every draw of the search.
+    pub seed: u64,
+    /// Proposals of the search; as many as take seconds where `None`.
+    pub proposals: Option<u64>,
+    /// Time after which the search ends with what it has.
+    pub time_limit: Option<Duration>,
+    /// Threads of the search.
+    pub threads: usize,
+}
+
+/// The answer with the files that can be made of it.
+#[derive(Debug, Clone)]
+pub struct PlanAnswer {
+    /// The answer.
+    pub reply: PlanReply,
+    /// The plan as a file.
+    pub file: PlanFile,
+    /// The trace of a step, for Perfetto or chrome://tracing.
+    pub trace: String,
+    pub(crate) spans: Vec<(String, Vec<(usize, f64, f64)>)>,
+}
+
+/// Proposals of the chains together, over the number of operators and devices.
+const WORK: f64 = 2e7;
+
+/// Chains from each start.
+const CHAINS: u64 = 2;
+
+/// Proposals of a search for another number of nodes.
+const WHAT_IF_PROPOSALS: u64 = 1500;
+
+/// Plans a network for a machine. `stop` is asked often and ends the search; `tell` hears what is
+/// known so far.
+///
+/// # Errors
+/// Network, machine or constraints do not read or do not fit together.
+pub fn plan(
+    request: &PlanRequest,
+    stop: &(dyn Fn() -> bool + Sync),
+    tell: &mut dyn FnMut(&str),
+) -> Result<PlanAnswer, Error> {
+    let mut machine = machine_of(&request.machine, tell)?;
+    if let Some(bytes) = request.memory_bytes {
+        machine.device.memory_bytes = bytes;
+    }
+    let Graph { graph, network } = graph(&request.network, request.batch)?;
+    let times = match &network {
+        Some(network) if request.machine == "here" => {
+            measured_times(network, &graph, machine.devices(), tell)
+        }
+        _ => Times::new(),
+    };
+    let begun = Instant::now();
+    let measured = |at: usize, degrees: &[u16; DEGREES]| times.get(&(at, *degrees)).copied();
+    let own = |training: Training| {
+        let constraints = request.constraints.clone();
+        Problem::with_times(graph.clone(), machine.clone(), training, constraints, &measured)
+    };
+    let problem = own(request.training)?;
+    let sharding = request.training.sharding.max(Sharding::Weights);
+    let sharded = own(Training { sharding, ..request.training })?;
+    let limit = request.time_limit;
+    let over = || stop() || limit.is_some_and(|limit| begun.elapsed() >= limit);
+    let tables = strategies(&problem, &sharded, request.examples, &over);
+    let first_answer = begun.elapsed();
+    if let Some(best) = fastest(&tables.rows) {
+        let row = &best.row;
+        tell(&format!(
+            "{}: {:.3} ms a step; searching",
+            crate::terminal::strategy_name(row.strategy),
+            1e3 * row.step_time_s
+        ));
+    }
+    let wants_search = request.strategy.is_none_or(|own| own == Strategy::Hybrid);
+    let found = if wants_search { searched(&problem, &tables, request, &over) } else { None };
+    let spent = begun.elapsed();
+    let search = found.as_ref().map(|own| search_reply(own, request.seed, first_answer, spent));
+    Answering { problem, sharded, tables, request, found, times: &times }.answer(search)
+}
+
+fn fastest(rows: &[Ranked]) -> Option<&Ranked> {
+    let key = |row: &StrategyRow| (!row.fits, row.step_time_s);
+    rows.iter().min_by(|a, b| {
+        let (a, b) = (key(&a.row), key(&b.row));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    })
+}
+
+fn searched(
+    problem: &Problem,
+    tables: &Tables,
+    request: &PlanRequest,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Option<Found> {
+    let mesh = tables.mesh.as_ref().map(|own| own.plan.clone());
+    let stages = tables.pipeline.as_ref().map(|own| &own.stages);
+    let starts = starts(problem, mesh, stages);
+    let tasks = (problem.graph().operators().len() * problem.devices()) as f64;
+    let usual = (WORK / tasks).clamp(2_000.0, 200_000.0) as u64;
+    let options = SearchOptions {
+        seed: request.seed,
+        proposals: request.proposals.unwrap_or(usual),
+        chains_per_start: CHAINS,
+        threads: request.threads,
+        stop,
+    };
+    search(problem, &starts, &options)
+}
+
+fn search_reply(own: &Found, seed: u64, first: Duration, spent: Duration) -> PlanSearch {
+    PlanSearch {
+        proposals: own.proposals,
+        accepted: own.accepted,
+        polish_proposals: own.polish_proposals,
+        seconds: spent.as_secs_f64(),
+        first_answer_seconds: first.as_secs_f64(),
+        from: own.from.clone(),
+        locally_optimal: own.locally_optimal,
+        seed,
+        history: format!("{:016x}", own.history),
+    }
+}
+
+/// What is known before the answer is put together.
+struct Answering<'a> {
+    problem: Problem,
+    sharded: Problem,
+    tables: Tables,
+    request: &'a PlanRequest,
+    found: Option<Found>,
+    times: &'a Times,
+}
+
+impl Answering<'_> {
+    fn answer(mut self, search: Option<PlanSearch>) -> Result<PlanAnswer, Error> {
+        if let Some(found) = &self.found {
+            let detail = format!("each operator by itself, from {}", found.from);
+            let examples = self.request.examples;
+            let kind = (Strategy::Hybrid, detail.as_str());
+            self.tables.rows.push(self.problem.ranked(kind, found.plan.clone(), examples));
+        }
+        self.tables.rows.sort_by(|a, b| {
+            let (a, b) = (&a.row, &b.row);
+            (!a.fits).cmp(&!b.fits).then(a.step_time_s.total_cmp(&b.step_time_s))
+        });
+        let chosen = self.chosen()?;
+        let problem = match chosen.row.strategy {
+            Strategy::Sharded => &self.sharded,
+            _ => &self.problem,
+        };
+        let of_pipeline = match chosen.row.strategy {
+            Strategy::Pipeline => self.tables.pipeline.as_ref(),
+            _ => None,
+        };
+        let changes = match &chosen.plan {
+            Some(plan) => {
+                let measured =
+                    |at: usize, degrees: &[u16; DEGREES]| self.times.get(&(at, *degrees)).copied();
+                what_if(problem, plan, (self.request.seed, WHAT_IF_PROPOSALS), &measured)?
+            }
+            None => Vec::new(),
+        };
+        let shown = shown(problem, chosen.plan.as_ref(), of_pipeline);
+        let reply = self.reply(&chosen, problem, of_pipeline, (search, changes, &shown));
+        let file = self.file(&reply);
+        Ok(PlanAnswer { reply, file, trace: shown.trace, spans: shown.spans })
+    }
+
+    /// The strategy that was asked for, else the fastest that fits.
+    fn chosen(&self) -> Result<Ranked, Error> {
+        let rows = &self.tables.rows;
+        match self.request.strategy {
+            Some(wanted) => {
+                let own = rows.iter().find(|own| own.row.strategy == wanted);
+                own.cloned().ok_or_else(|| {
+                    let name = crate::terminal::strategy_name(wanted);
+                    Error::Request(format!("there is no {name} plan of this network here"))
+                })
+            }
+            None => {
+                let first = rows.first().expect("there is always one device");
+                if !first.row.fits {
+                    return Err(Error::Plan(trainwright_plan::PlanError::NothingFits {
+                        needed: rows
+                            .iter()
+                            .map(|own| own.row.memory_bytes_per_device)
+                            .min()
+                            .unwrap_or(0),
+                        capacity: self.problem.machine().device.memory_bytes,
+                    }));
+                }
+                Ok(first.clone())
+            }
+        }
+    }
+
+    fn reply(
+        &self,
+        chosen: &Ranked,
+        problem: &Problem,
+        pipeline: Option<&Pipeline>,
+        (search, what_if, shown): (Option<PlanSearch>, Vec<WhatIf>, &Shown),
+    ) -> PlanReply {
+        let machine = problem.machine();
+        let rows: Vec<StrategyRow> = self.tables.rows.iter().map(|own| own.row.clone()).collect();
+        let name = |row: &StrategyRow| {
+            let text = serde_json::to_value(row.strategy).expect("a word");
+            text.as_str().unwrap_or_default().to_owned()
+        };
+        let baselines = rows
+            .iter()
+            .filter(|row| row.strategy != Strategy::Hybrid)
+            .map(|row| (name(row), row.clone()));
+        let data_parallel = rows.iter().find(|row| row.strategy == Strategy::DataParallel);
+        let row = &chosen.row;
+        let operators =
+            chosen.plan.as_ref().map_or_else(Vec::new, |plan| planned_operators(problem, plan));
+        PlanReply {
+            network: problem.graph().name().to_owned(),
+            batch: problem.graph().batch(),
+            parameters: problem.graph().parameters(),
+            flops: problem.graph().flops(),
+            machine: PlanMachine {
+                name: machine.name.clone(),
+                source: machine.source.clone(),
+                nodes: machine.nodes,
+                devices: machine.devices(),
+                memory_bytes: machine.device.memory_bytes,
+                price_per_hour: machine.price_per_hour(),
+            },
+            chosen: ChosenPlan {
+                strategy: row.strategy,
+                detail: row.detail.clone(),
+                step_time_s: row.step_time_s,
+                examples_per_s: row.examples_per_s,
+                memory_bytes_per_device: row.memory_bytes_per_device,
+                fits: row.fits,
+                speed_up_over_data_parallel: data_parallel
+                    .map_or(1.0, |other| other.step_time_s / row.step_time_s),
+                operators,
+                pipeline: pipeline.map(|own| planned_pipeline(problem, own)),
+            },
+            baselines: baselines.collect(),
+            strategies: rows,
+            search,
+            critical_path: shown.critical_path.clone(),
+            busy: shown.busy.clone(),
+            most_helpful: most_helpful(&what_if),
+            what_if,
+        }
+    }
+
+    fn file(&self, reply: &PlanReply) -> PlanFile {
+        PlanFile {
+            schema: PLAN_SCHEMA.to_owned(),
+            network: self.request.network.description.clone(),
+            batch: reply.batch,
+            machine: reply.machine.name.clone(),
+            devices: reply.machine.devices,
+            step_time_s: reply.chosen.step_time_s,
+            memory_bytes_per_device: reply.chosen.memory_bytes_per_device,
+            operators: reply.chosen.operators.clone(),
+            pipeline: reply.chosen.pipeline.clone(),
+        }
+    }
+}
+
+fn planned_pipeline(problem: &Problem, own: &Pipeline) -> PlannedPipeline {
+    let operators = problem.graph().operators();
+    PlannedPipeline {
+        begins: own.stages.begins.iter().map(|&at| operators[at].name.clone()).collect(),
+        micro_batches: own.micro_batches,
+        order: own.order,
+    }
+}
+
+/// The change that helps most, among those that leave batch and devices as they are.
+fn most_helpful(changes: &[WhatIf]) -> Option<PlannedChange> {
+    let own = changes.iter().find(|own| {
+        own.fits && !matches!(own.change, Change::TwiceTheBatch | Change::HalfTheBatch)
+    })?;
+    (own.speed_up > 1.0).then(|| PlannedChange {
+        text: crate::terminal::change_text(own.change).to_owned(),
+        speed_up: own.speed_up,
+    })
+}
+
+/// What a page and a trace show of the chosen plan.
+struct Shown {
+    critical_path: Option<trainwright_plan::CriticalPath>,
+    busy: Vec<BusyResource>,
+    trace: String,
+    spans: Vec<(String, Vec<(usize, f64, f64)>)>,
+}
+
+fn shown(problem: &Problem, plan: Option<&Plan>, pipeline: Option<&Pipeline>) -> Shown {
+    match (plan, pipeline) {
+        (Some(plan), _) => shown_plan(problem, plan),
+        (None, Some(own)) => shown_pipeline(own),
+        (None, None) => {
+            Shown { critical_path: None, busy: Vec::new(), trace: String::new(), spans: Vec::new() }
+        }
+    }
+}
+
+fn shown_plan(problem: &Problem, plan: &Plan) -> Shown {
+    let own = Evaluator::new(problem, plan, Mode::Bounded);
+    let cost = own.cost() as f64;
+    let mut busy: Vec<BusyResource> = own
+        .work()
+        .iter()
+        .enumerate()
+        .filter(|(_, work)| **work > 0)
+        .map(|(at, &work)| BusyResource {
+            name: problem.resource_name(at),
+            share: work as f64 / cost,
+        })
+        .collect();
+    busy.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let mut spans: Vec<(String, Vec<(usize, f64, f64)>)> =
+        (0..problem.resources()).map(|at| (problem.resource_name(at), Vec::new())).collect();
+    for task in own.served() {
+        let span = (task.work as usize, task.start_ns as f64 / 1e9, task.end_ns as f64 / 1e9);
+        spans[task.resource as usize].1.push(span);
+    }
+    spans.retain(|(_, own)| !own.is_empty());
+    Shown {
+        critical_path: Some(own.critical_path()),
+        busy,
+        trace: chrome_trace(problem, &own),
+        spans,
+    }
+}
+
+fn shown_pipeline(own: &Pipeline) -> Shown {
+    let busy = own
+        .busy
+        .iter()
+        .enumerate()
+        .map(|(stage, &share)| BusyResource { name: format!("stage {stage}"), share });
+    let stages = own.stages.count();
+    let mut spans: Vec<(String, Vec<(usize, f64, f64)>)> =
+        (0..stages).map(|stage| (format!("stage {stage}"), Vec::new())).collect();
+    for task in own.served.iter().filter(|task| task.resource < stages) {
+        let activity = match task.name.split(' ').next() {
+            Some("forward") => 0,
+            Some("backward") => 1,
+            _ => 5,
+        };
+        let span = (activity, task.start_ns as f64 / 1e9, task.end_ns as f64 / 1e9);
+        spans[task.resource].1.push(span);
+    }
+    Shown { critical_path: None, busy: busy.collect(), trace: pipeline_trace(own), spans }
+}

@@ -1,0 +1,219 @@
+//! Plans in words.
+
+use trainwright_plan::{Change, PlannedOperator, Strategy};
+use trainwright_report::figure;
+use trainwright_report::terminal::TextTable;
+
+use crate::PlanReply;
+
+/// Operators that are listed before the rest is only counted.
+const LISTED: usize = 24;
+
+/// The table of strategies, the best of them, why it is, and what would help.
+pub fn plan(reply: &PlanReply) -> String {
+    let machine = &reply.machine;
+    let mut out = format!(
+        "{}, batch {}: {} parameters, {} TFLOP a step\n{}: {} devices in {} nodes ({})\n\n",
+        reply.network,
+        reply.batch,
+        reply.parameters,
+        figure(reply.flops / 1e12),
+        machine.name,
+        machine.devices,
+        machine.nodes,
+        machine.source
+    );
+    let (head, rows) = plan_table(reply);
+    let mut table = TextTable::with_header(head).numbers_in(1..9);
+    rows.into_iter().for_each(|row| table.row(row));
+    out += &table.to_string();
+    let chosen = &reply.chosen;
+    out += &format!(
+        "\nBest: {} ({}), {} ms a step, {} examples/s, {} times data parallel\n",
+        strategy_name(chosen.strategy),
+        chosen.detail,
+        figure(1e3 * chosen.step_time_s),
+        figure(chosen.examples_per_s),
+        figure(chosen.speed_up_over_data_parallel)
+    );
+    out += &operators(reply);
+    out += &reasons(reply);
+    out
+}
+
+/// Heads and rows of the table of strategies.
+pub(crate) fn plan_table(reply: &PlanReply) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let mut head = vec![
+        "strategy",
+        "ms a step",
+        "examples/s",
+        "weights",
+        "gradients",
+        "optimiser",
+        "activations",
+        "GiB a device",
+        "epoch",
+        "",
+    ];
+    let costs = reply.strategies.iter().any(|row| row.epoch_cost.is_some());
+    head[8] = if costs { "epoch cost" } else { "epoch s" };
+    let gib = |bytes: u64| figure(bytes as f64 / (1_u64 << 30) as f64);
+    let rows = reply.strategies.iter().map(|row| {
+        let epoch = if costs { row.epoch_cost } else { row.epoch_s };
+        let detail =
+            if row.fits { row.detail.clone() } else { format!("does not fit; {}", row.detail) };
+        vec![
+            strategy_name(row.strategy).to_owned(),
+            figure(1e3 * row.step_time_s),
+            figure(row.examples_per_s),
+            gib(row.weights_bytes),
+            gib(row.gradients_bytes),
+            gib(row.optimizer_bytes),
+            gib(row.activations_bytes),
+            gib(row.memory_bytes_per_device),
+            epoch.map_or_else(|| "-".to_owned(), figure),
+            detail,
+        ]
+    });
+    (head, rows.collect())
+}
+
+fn operators(reply: &PlanReply) -> String {
+    let chosen = &reply.chosen;
+    if let Some(own) = &chosen.pipeline {
+        return format!("Stages begin at {}\n", own.begins.join(", "));
+    }
+    let mut table = TextTable::with_header(["operator", "split", "devices"]);
+    for own in chosen.operators.iter().take(LISTED) {
+        table.row([own.name.clone(), split_text(own), devices_text(&own.devices)]);
+    }
+    let rest = chosen.operators.len().saturating_sub(LISTED);
+    let more =
+        if rest > 0 { format!(" ... and {rest} more (--json has all)\n") } else { String::new() };
+    format!("\n{table}{more}")
+}
+
+/// How an operator is split, such as `sample 4, channel 2`.
+pub(crate) fn split_text(own: &PlannedOperator) -> String {
+    if own.degrees.is_empty() {
+        return "whole".to_owned();
+    }
+    let text = |(name, degree): (&String, &u16)| format!("{name} {degree}");
+    own.degrees.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// Devices with ranges of neighbours, such as `0-3 8`.
+fn devices_text(devices: &[u16]) -> String {
+    let mut ranges: Vec<(u16, u16)> = Vec::new();
+    for &device in devices {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == device => *last = device,
+            _ => ranges.push((device, device)),
+        }
+    }
+    let text = |&(first, last): &(u16, u16)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    ranges.iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
+fn reasons(reply: &PlanReply) -> String {
+    let mut out = "\nWhy\n".to_owned();
+    let step_ns = reply.chosen.step_time_s * 1e9;
+    if let Some(path) = &reply.critical_path {
+        let share = |own: &trainwright_plan::CriticalPart| {
+            format!("{} {:.0} %", own.name, 100.0 * own.ns as f64 / step_ns)
+        };
+        let list = |own: &[trainwright_plan::CriticalPart]| {
+            own.iter().map(share).collect::<Vec<_>>().join(", ")
+        };
+        out += &format!(" critical path ({} tasks): {}\n", path.tasks, list(&path.parts));
+        out += &format!(" most of it in: {}\n", list(&path.longest));
+    }
+    let busy = reply.busy.iter().take(4);
+    let busy = busy.map(|own| format!("{} {:.0} %", own.name, 100.0 * own.share));
+    out += &format!(" busiest: {}\n", busy.collect::<Vec<_>>().join(", "));
+    if let Some(own) = &reply.most_helpful {
+        out += &format!(
+            " most helpful: {} ({} times the examples/s)\n",
+            own.text,
+            figure(own.speed_up)
+        );
+    }
+    if !reply.what_if.is_empty() {
+        let mut table = TextTable::with_header(["what if", "ms a step", "examples/s", "times"])
+            .numbers_in(1..4);
+        for own in &reply.what_if {
+            let fits = if own.fits { "" } else { " (does not fit)" };
+            table.row([
+                format!("{}{fits}", change_text(own.change)),
+                figure(1e3 * own.step_time_s),
+                figure(own.examples_per_s),
+                figure(own.speed_up),
+            ]);
+        }
+        out += &format!("\n{table}");
+    }
+    if let Some(own) = &reply.search {
+        out += &format!(
+            "\n{} proposals and {} to polish in {} s (seed {}), from {}{}\n",
+            own.proposals,
+            own.polish_proposals,
+            figure(own.seconds),
+            own.seed,
+            own.from,
+            if own.locally_optimal {
+                "; no change of one operator helps"
+            } else {
+                "; stopped before its end"
+            }
+        );
+    }
+    out
+}
+
+/// A strategy as people call it.
+pub(crate) fn strategy_name(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::OneDevice => "one device",
+        Strategy::DataParallel => "data parallel",
+        Strategy::Sharded => "sharded",
+        Strategy::Tensor => "tensor",
+        Strategy::Pipeline => "pipeline",
+        Strategy::Mesh => "mesh",
+        Strategy::Hybrid => "per operator",
+    }
+}
+
+/// A change in words.
+pub(crate) fn change_text(change: Change) -> &'static str {
+    match change {
+        Change::DevicesTwiceAsFast => "devices twice as fast",
+        Change::InsideTwiceAsFast => "links in a node twice as fast",
+        Change::BetweenTwiceAsFast => "network between nodes twice as fast",
+        Change::NoLatency => "messages without latency",
+        Change::NoLaunch => "work that starts at once",
+        Change::TwiceTheNodes => "twice the nodes, planned anew",
+        Change::HalfTheNodes => "half the nodes, planned anew",
+        Change::TwiceTheBatch => "twice the batch",
+        Change::HalfTheBatch => "half the batch",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbouring_devices_are_ranges() {
+        assert_eq!(devices_text(&[0, 1, 2, 3, 8, 6]), "0-3 8 6");
+        assert_eq!(devices_text(&[]), "");
+        let own = PlannedOperator {
+            name: "a".into(),
+            degrees: [("channel".to_owned(), 2), ("sample".to_owned(), 4)].into(),
+            devices: vec![],
+        };
+        assert_eq!(split_text(&own), "channel 2, sample 4");
+    }
+}
