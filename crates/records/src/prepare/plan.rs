@@ -128,7 +128,7 @@ impl Plan {
         let of_part = |part: &&'static str| -> Vec<String> {
             (0..self.shards).map(|number| self.shard(part, number)).collect()
         };
-        self.parts.iter().map(|(part, _)| part).flat_map(|part| of_part(&part)).collect()
+        self.parts.iter().map(|(part, _)| part).flat_map(|part| of_part(part)).collect()
     }
 
     /// The runs of every shard that is not there yet, shard after shard.
