@@ -58,7 +58,7 @@ fn too_few_slots_are_told_at_once() {
 /// A training of some seconds that is kept every ten steps.
 fn long(lab: &Lab, workers: &'static str, kept: &'static str) -> Vec<&'static str> {
     let _ = lab;
-    let words = ["multi-worker", "--workers", workers, "--epochs", "60", "--neurons", "256"];
+    let words = ["multi-worker", "--workers", workers, "--epochs", "20", "--neurons", "256"];
     [&job(&words)[..], &["--checkpoint", kept, "--checkpoint-every", "10 steps"]].concat()
 }
 
