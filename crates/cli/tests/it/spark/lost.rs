@@ -31,6 +31,14 @@ fn check_nothing_is_left(lab: &Lab) {
     });
 }
 
+/// Trials that run.
+fn shells(lab: &Lab) -> usize {
+    let own = |(pid, words): &(u32, String)| {
+        words.starts_with("sh ") && working_folder(*pid).is_some_and(|own| own == lab.folder())
+    };
+    processes().iter().filter(|process| own(process)).count()
+}
+
 #[track_caller]
 fn check_it_goes_on(lab: &Lab, cluster: &Cluster) {
     lab.write("go", "");
@@ -48,6 +56,8 @@ fn a_killed_machine_costs_a_study_no_trial() {
     let mut running = lab.start(&run(&cluster));
     eventually("four trials run", || lab.lines("begun").len() >= 4);
     cluster.kill_worker(2);
+    // Those of the lost machine must not finish on their way out.
+    eventually("trials of the lost machine end", || shells(&lab) <= 2);
     lab.write("go", "");
     eventually("the end", || running.has_ended());
     assert_eq!(running.end().code(), Some(0), "{}", lab.read("running.stderr"));
