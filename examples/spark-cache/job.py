@@ -13,7 +13,7 @@ import zlib
 from pyspark import SparkConf, SparkContext
 
 FILES = 48
-WORK = 12  # Times that each file is read, so that a task takes a while.
+WORK = 24  # Times that each file is read, so that a task takes a while.
 
 
 def make_files(folder):

@@ -63,7 +63,7 @@ pub enum EngineError {
     #[error("the start of Spark was given up")]
     StartGivenUp,
     #[error(
-        "the cluster at {master} gave no executor within {seconds} s; are there workers with free cores and memory (see spark.executor.memory)?"
+        "the cluster at {master} gave no executor within {seconds} s; are there workers with free memory (spark.executor.memory) and cores, or does another application hold them all (spark.cores.max)?"
     )]
     NoExecutors { master: String, seconds: f64 },
     #[error("Spark is lost: {reason}")]

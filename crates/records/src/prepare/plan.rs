@@ -125,10 +125,9 @@ impl Plan {
 
     /// Paths of all shards below the folder, in order.
     pub(super) fn shard_names(&self) -> Vec<String> {
-        let of_part = |part: &&'static str| -> Vec<String> {
-            (0..self.shards).map(|number| self.shard(part, number)).collect()
-        };
-        self.parts.iter().map(|(part, _)| part).flat_map(|part| of_part(part)).collect()
+        let shards = self.shards;
+        let of_part = |part: &'static str| (0..shards).map(move |number| self.shard(part, number));
+        self.parts.iter().flat_map(|(part, _)| of_part(part)).collect()
     }
 
     /// The runs of every shard that is not there yet, shard after shard.

@@ -21,8 +21,11 @@ struct Placed<'a> {
     end_s: f64,
 }
 
+/// Whether a task is of a kind.
+type Is = fn(&ClusterTask) -> bool;
+
 /// How tasks ended, in the order of colours, and which they are.
-const ENDS: [(&str, fn(&ClusterTask) -> bool); 3] = [
+const ENDS: [(&str, Is); 3] = [
     ("done", |task| task.status == "success" && !task.speculative),
     ("done by a second attempt beside a slow one", |task| {
         task.status == "success" && task.speculative

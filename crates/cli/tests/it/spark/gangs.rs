@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::cluster::{Cluster, kill, processes};
+use super::cluster::{Cluster, kill, processes, working_folder};
 use super::{eventually, on, shared};
 use crate::program::{End, Lab};
 
@@ -58,14 +58,18 @@ fn too_few_slots_are_told_at_once() {
 /// A training of some seconds that is kept every ten steps.
 fn long(lab: &Lab, workers: &'static str, kept: &'static str) -> Vec<&'static str> {
     let _ = lab;
-    let words = ["multi-worker", "--workers", workers, "--epochs", "60", "--neurons", "256"];
+    let words = ["multi-worker", "--workers", workers, "--epochs", "20", "--neurons", "256"];
     [&job(&words)[..], &["--checkpoint", kept, "--checkpoint-every", "10 steps"]].concat()
 }
 
-/// Processes of ranks: our program on executors.
-fn ranks() -> Vec<u32> {
-    let own = |words: &str| words.contains("trainwright executor");
-    processes().into_iter().filter(|(_, words)| own(words)).map(|(pid, _)| pid).collect()
+/// Processes of ranks: our program on executors, which works in the folder of the lab.
+fn ranks(lab: &Lab) -> Vec<u32> {
+    let own = |pid: u32, words: &str| {
+        words.contains("trainwright executor")
+            && working_folder(pid).is_some_and(|own| own == lab.folder())
+    };
+    let all = processes().into_iter();
+    all.filter(|(pid, words)| own(*pid, words)).map(|(pid, _)| pid).collect()
 }
 
 fn is_kept(lab: &Lab, folder: &str) -> bool {
@@ -82,7 +86,7 @@ fn a_killed_rank_resumes_the_gang_with_the_same_parameters() {
     let undisturbed = last(&lab.run(&long(&lab, "2", "here")));
     let mut running = lab.start(&on(&cluster.master, &long(&lab, "2", "there")));
     eventually("a checkpoint", || is_kept(&lab, "there"));
-    kill(*ranks().last().unwrap());
+    kill(*ranks(&lab).last().unwrap());
     eventually("the end", || running.has_ended());
     let text = lab.read("running.stdout");
     assert_eq!(running.end().code(), Some(0), "{}", lab.read("running.stderr"));

@@ -17,18 +17,21 @@ fn run<'a>(cluster: &'a Cluster) -> Vec<&'a str> {
     on(&cluster.master, &["run", "study.toml", "--slots", "4"])
 }
 
-/// No process of a trial, a task or a driver of this lab is left.
+/// No process of a trial, a task or a driver of this lab is left: all of them work in its folder.
 #[track_caller]
 fn check_nothing_is_left(lab: &Lab) {
     eventually("no process is left", || {
-        processes().into_iter().all(|(pid, words)| {
-            let trial = working_folder(pid).is_some_and(|own| own == lab.folder())
-                && !words.contains("trainwright run");
-            let ours =
-                words.contains("trainwright executor") || words.contains("trainwright_driver.py");
-            !trial && !ours
-        })
+        let in_lab = |pid: u32| working_folder(pid).is_some_and(|own| own == lab.folder());
+        !processes().into_iter().any(|(pid, _)| in_lab(pid))
     });
+}
+
+/// Trials that run.
+fn shells(lab: &Lab) -> usize {
+    let own = |(pid, words): &(u32, String)| {
+        words.starts_with("sh ") && working_folder(*pid).is_some_and(|own| own == lab.folder())
+    };
+    processes().iter().filter(|process| own(process)).count()
 }
 
 #[track_caller]
@@ -48,6 +51,8 @@ fn a_killed_machine_costs_a_study_no_trial() {
     let mut running = lab.start(&run(&cluster));
     eventually("four trials run", || lab.lines("begun").len() >= 4);
     cluster.kill_worker(2);
+    // Those of the lost machine must not finish on their way out.
+    eventually("trials of the lost machine end", || shells(&lab) <= 2);
     lab.write("go", "");
     eventually("the end", || running.has_ended());
     assert_eq!(running.end().code(), Some(0), "{}", lab.read("running.stderr"));
