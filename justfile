@@ -18,10 +18,11 @@ test:
 # Everything that must pass, and what takes longer: thousands of simulated studies, benchmarks against peers, kills, fuzzing.
 full: test
     cargo test --release -p trainwright --features parquet
-    cargo test --release -p trainwright-analysis -p trainwright-queueing --test it -- --ignored --nocapture
     PYSPARK_PYTHON="$(bash scripts/spark_python.sh)" cargo test --release -p trainwright-engine -p trainwright-cli --test it spark -- --ignored --test-threads 1
+    cargo test --release -p trainwright-analysis -p trainwright-queueing -p trainwright-plan --test it -- --ignored --nocapture
     bash bench/bookkeeping/run.sh
     bash bench/stores/run.sh
+    bash bench/plan/run.sh
     cargo test --release -p trainwright-records --features turbojpeg,object-stores
     bash bench/interop/run.sh
     bash bench/datapath/run.sh

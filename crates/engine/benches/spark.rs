@@ -13,7 +13,9 @@ use trainwright_engine::spark::{
     ExecutorLink, GangOrder, GangWish, SparkDriver, SparkEngine, SparkOptions, SparkPlace,
     StreamedOrder, TRIAL_KIND, run_gang, run_streamed, serve_streamed, serve_trial,
 };
-use trainwright_engine::{Engine, EngineError, EngineEvent, LocalEngine, LocalPlace, TrialOrder};
+use trainwright_engine::{
+    Engine, EngineError, EngineEvent, LocalEngine, LocalPlace, TrialOrder, TrialStart,
+};
 use trainwright_study::{Configuration, Level, PlannedTrial, Study};
 
 const ROUNDS: usize = 5;
@@ -130,7 +132,7 @@ fn trials(lab: &mut Lab) -> f64 {
             whole_plot: None,
         };
         let study = Arc::clone(&study);
-        lab.engine.submit(TrialOrder { study, trial, slots: 1 }).unwrap();
+        lab.engine.submit(TrialOrder { study, trial, slots: 1, start: TrialStart::Anew }).unwrap();
         while !lab.engine.next_event(Duration::from_secs(60)).is_some_and(|own| is_good_end(&own)) {
         }
     }

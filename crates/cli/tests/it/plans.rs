@@ -41,7 +41,7 @@ fn the_files_of_a_plan_are_written() {
         "plan.json",
     ];
     let text = lab.expect(0, &words).stdout;
-    assert!(text.contains("Best: ") && text.contains("critical path"), "{text}");
+    assert!(text.contains("Best: ") && text.contains("busiest"), "{text}");
     assert!(lab.read("page.html").contains("Device map"));
     let trace: Value = serde_json::from_str(&lab.read("trace.json")).unwrap();
     assert!(trace["traceEvents"].as_array().unwrap().len() > 10);

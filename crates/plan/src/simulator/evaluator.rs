@@ -1,12 +1,14 @@
 //! Evaluates plans one after another: each a small change of the one before.
 
+mod making;
+
 use crate::plan::{Plan, Split};
 use crate::problem::{Overlap, Problem};
 use crate::simulator::arena::{Arena, Block};
 use crate::simulator::schedule::{Ran, Schedule, all_backward};
 use crate::simulator::shape::{EdgeTasks, Shape};
-use crate::simulator::sums::{self, GroupSums, SumsScratch};
-use crate::simulator::task::{Kind, NOWHERE, Task, key, two_parts};
+use crate::simulator::sums::{GroupSums, SumsScratch};
+use crate::simulator::task::{Kind, Task};
 
 /// How much is computed anew for a change. The costs are the same in all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,122 +203,6 @@ impl<'p> Evaluator<'p> {
         self.change.made.clear();
         self.change.unused.clear();
         self.stale = false;
-    }
-
-    fn make_operator(&mut self, operator: usize) {
-        let shape = &self.shape;
-        let (devices, choice) = (shape.problem.devices(), shape.chosen(operator));
-        let row = shape.problem.kept_row[operator] * devices;
-        for part in 0..choice.parts() {
-            let device = shape.device[operator * devices + part];
-            let (forward, backward) = choice.part_ns(part);
-            let place = operator * 2 * devices + part;
-            let (owner, number) = (operator as u32, part as u32);
-            let task = |kind, duration| Task {
-                duration,
-                key: key(kind, owner, u64::from(number)),
-                pos: NOWHERE,
-                owner,
-                resource: u32::from(device),
-                part: number,
-                kind,
-                ..Task::EMPTY
-            };
-            self.arena.tasks[place] = task(Kind::Forward, forward);
-            self.arena.tasks[place + devices] = task(Kind::Backward, backward);
-            self.work[device as usize] += forward + backward;
-            self.memory.kept[row + device as usize] += choice.kept[part];
-        }
-    }
-
-    /// Takes the work and memory of an operator's parts away.
-    fn forget_operator(&mut self, operator: usize) {
-        let shape = &self.shape;
-        let (devices, choice) = (shape.problem.devices(), shape.chosen(operator));
-        let row = shape.problem.kept_row[operator] * devices;
-        for (part, &device) in shape.devices_of(operator).iter().enumerate() {
-            let (forward, backward) = choice.part_ns(part);
-            self.work[device as usize] -= forward + backward;
-            self.memory.kept[row + device as usize] -= choice.kept[part];
-        }
-    }
-
-    fn make_edge(&mut self, edge: usize) -> EdgeTasks {
-        let table = self.shape.table_of(edge);
-        let shape = &self.shape;
-        let problem = shape.problem;
-        let (devices, wires) = (problem.devices(), &problem.wires);
-        let own = &problem.edges[edge];
-        let (from, to) = (own.from as usize, own.to as usize);
-        let pairs = &shape.tables[table as usize].pairs;
-        let block = self.arena.take(2 * pairs.len());
-        for (at, pair) in pairs.iter().enumerate() {
-            let (source, reader) = (pair.source as usize, pair.reader as usize);
-            let here = shape.device[from * devices + source];
-            let there = shape.device[to * devices + reader];
-            if here == there {
-                continue;
-            }
-            let low = two_parts(pair.source, pair.reader);
-            let place = block.base as usize + 2 * at;
-            let message = |kind, (here, there), owner: usize| Task {
-                duration: wires.time(here, there, pair.bytes),
-                key: key(kind, edge as u32, low),
-                owner: owner as u32,
-                resource: wires.link(here, there),
-                kind,
-                ..Task::EMPTY
-            };
-            let forward = message(Kind::MoveForward, (here, there), to * 2 * devices + reader);
-            let target = from * 2 * devices + devices + source;
-            let backward = message(Kind::MoveBackward, (there, here), target);
-            self.work[forward.resource as usize] += forward.duration;
-            self.work[backward.resource as usize] += backward.duration;
-            self.memory.held[there as usize] += pair.bytes;
-            self.arena.tasks[place] = forward;
-            self.arena.tasks[place + 1] = backward;
-        }
-        EdgeTasks { table, block }
-    }
-
-    /// Takes the work and memory of an edge's messages away.
-    fn forget_edge(&mut self, edge: usize) {
-        let shape = &self.shape;
-        let devices = shape.problem.devices();
-        let own = &shape.problem.edges[edge];
-        let (from, to) = (own.from as usize, own.to as usize);
-        let EdgeTasks { table, block } = shape.edges[edge];
-        for (at, pair) in shape.tables[table as usize].pairs.iter().enumerate() {
-            let here = shape.device[from * devices + pair.source as usize];
-            let there = shape.device[to * devices + pair.reader as usize];
-            if here != there {
-                let place = block.base as usize + 2 * at;
-                for task in &self.arena.tasks[place..place + 2] {
-                    self.work[task.resource as usize] -= task.duration;
-                }
-                self.memory.held[there as usize] -= pair.bytes;
-            }
-        }
-    }
-
-    fn make_group(&mut self, group: usize, old: &GroupSums, new: &mut GroupSums) {
-        let Self { shape, arena, scratch, change, .. } = self;
-        let blocks = (&mut change.made, &mut change.unused);
-        sums::rebuild(shape, group, (old, new), arena, scratch, blocks);
-        for (sign, own) in [(false, old), (true, &*new)] {
-            for shard in &own.shards {
-                for place in shard.timed_tasks() {
-                    let task = &self.arena.tasks[place as usize];
-                    let work = &mut self.work[task.resource as usize];
-                    *work = if sign { *work + task.duration } else { *work - task.duration };
-                }
-            }
-            for bytes in [&own.weights, &own.gradients, &own.optimizer] {
-                for (held, &bytes) in self.memory.held.iter_mut().zip(bytes) {
-                    *held = if sign { *held + bytes } else { *held - bytes };
-                }
-            }
-        }
     }
 
     fn simulate_all(&mut self) {

@@ -88,7 +88,7 @@ impl PairTable {
     }
 
     /// Places of the pairs of a source part.
-    pub(crate) fn from_source(&self, part: usize) -> std::ops::Range<usize> {
+    pub(crate) fn of_source(&self, part: usize) -> std::ops::Range<usize> {
         self.of_source[part] as usize..self.of_source[part + 1] as usize
     }
 

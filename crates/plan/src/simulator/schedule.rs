@@ -245,7 +245,7 @@ impl Schedule {
             let own = shape.edges[edge as usize];
             let table = &shape.tables[own.table as usize];
             let to = shape.problem.edges[edge as usize].to as usize;
-            let range = table.from_source(part);
+            let range = table.of_source(part);
             let first = range.start;
             for (at, pair) in table.pairs[range].iter().enumerate() {
                 let reader = pair.reader as usize;
@@ -431,7 +431,7 @@ impl Waits<'_> {
         for &edge in &shape.problem.edges_out[operator] {
             let own = shape.edges[edge as usize];
             let table = &shape.tables[own.table as usize];
-            let range = table.from_source(part);
+            let range = table.of_source(part);
             if self.first == 0 {
                 self.waits += range.len() as u32;
                 continue;
