@@ -146,6 +146,9 @@ class Driver:
             else:
                 rows.mapPartitionsWithIndex(map_partition(order["header"])).collect()
         except Exception as error:  # Whatever it is, whoever ordered the job decides.
+            # A job that fails because Java is gone is lost with all others, and has not failed.
+            time.sleep(0.2)
+            leave_if_orphaned()
             state, message = "failed", explain(error)
         if self.running.pop(job).is_set():
             state = "cancelled"
@@ -234,6 +237,21 @@ class Driver:
         return rows
 
 
+PARENT = os.getppid()
+
+
+def leave_if_orphaned():
+    """Ends this process when Java, which started it, is gone: the closed connection tells why."""
+    if os.getppid() != PARENT:
+        os._exit(1)
+
+
+def watch_parent():
+    while True:
+        leave_if_orphaned()
+        time.sleep(0.1)
+
+
 def milliseconds(text):
     """Milliseconds since 1970 of a time such as 2026-01-02T03:04:05.678GMT."""
     import calendar
@@ -266,6 +284,7 @@ def main():
     sc = SparkContext()
     sc.setLogLevel(greeting.get("log_level", "ERROR"))
     driver = Driver(line, sc)
+    threading.Thread(target=watch_parent, daemon=True).start()
     if sc.uiWebUrl is not None:
         threading.Thread(target=driver.warm_up, daemon=True).start()
     slots = driver.wait_for_executors(greeting["seconds"])

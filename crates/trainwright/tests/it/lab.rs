@@ -92,6 +92,7 @@ pub(crate) fn request<'a>() -> RunRequest<'a> {
         accepted: Accepted::default(),
         replay: None,
         program: PathBuf::from("/bin/false"),
+        engine: None,
     }
 }
 

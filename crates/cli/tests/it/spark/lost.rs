@@ -13,7 +13,7 @@ fn waiting(more: &str) -> Lab {
     Lab::with_study(&shell_study("[1, 2, 3, 4, 5, 6]", script, more))
 }
 
-fn run<'a>(cluster: &'a Cluster) -> Vec<&'a str> {
+fn run(cluster: &Cluster) -> Vec<&str> {
     on(&cluster.master, &["run", "study.toml", "--slots", "4"])
 }
 
