@@ -88,12 +88,12 @@ impl PairTable {
     }
 
     /// Places of the pairs of a source part.
-    pub(crate) fn of_source(&self, part: usize) -> std::ops::Range<usize> {
+    pub(crate) fn pairs_of_source(&self, part: usize) -> std::ops::Range<usize> {
         self.of_source[part] as usize..self.of_source[part + 1] as usize
     }
 
     /// Places of the pairs of a reading part.
-    pub(crate) fn to_reader(&self, part: usize) -> &[u32] {
+    pub(crate) fn pairs_of_reader(&self, part: usize) -> &[u32] {
         &self.by_reader[self.of_reader[part] as usize..self.of_reader[part + 1] as usize]
     }
 }

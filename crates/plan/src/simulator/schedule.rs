@@ -136,7 +136,7 @@ impl Schedule {
                 let place = operator * 2 * devices + part;
                 let waits = edges.iter().any(|&edge| {
                     let table = &shape.tables[shape.edges[edge as usize].table as usize];
-                    !table.to_reader(part).is_empty()
+                    !table.pairs_of_reader(part).is_empty()
                 });
                 if !waits {
                     self.queue.push(entry(0, arena.tasks[place].key, place as u32));
@@ -245,7 +245,7 @@ impl Schedule {
             let own = shape.edges[edge as usize];
             let table = &shape.tables[own.table as usize];
             let to = shape.problem.edges[edge as usize].to as usize;
-            let range = table.of_source(part);
+            let range = table.pairs_of_source(part);
             let first = range.start;
             for (at, pair) in table.pairs[range].iter().enumerate() {
                 let reader = pair.reader as usize;
@@ -268,7 +268,7 @@ impl Schedule {
             let own = shape.edges[edge as usize];
             let table = &shape.tables[own.table as usize];
             let from = shape.problem.edges[edge as usize].from as usize;
-            for &at in table.to_reader(part) {
+            for &at in table.pairs_of_reader(part) {
                 let source = table.pairs[at as usize].source as usize;
                 if u32::from(shape.device[from * devices + source]) == task.resource {
                     let target = from * 2 * devices + devices + source;
@@ -410,7 +410,7 @@ impl Waits<'_> {
         for &edge in &shape.problem.edges_in[operator] {
             let own = shape.edges[edge as usize];
             let table = &shape.tables[own.table as usize];
-            let pairs = table.to_reader(part);
+            let pairs = table.pairs_of_reader(part);
             if self.first == 0 {
                 self.waits += pairs.len() as u32;
                 continue;
@@ -431,7 +431,7 @@ impl Waits<'_> {
         for &edge in &shape.problem.edges_out[operator] {
             let own = shape.edges[edge as usize];
             let table = &shape.tables[own.table as usize];
-            let range = table.of_source(part);
+            let range = table.pairs_of_source(part);
             if self.first == 0 {
                 self.waits += range.len() as u32;
                 continue;

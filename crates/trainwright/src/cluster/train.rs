@@ -95,7 +95,7 @@ pub fn train_on_spark(
         partitions: processes(&run.job),
         tasks: run.tasks,
     };
-    Ok((Trained { outcome, account: None, bottleneck: None }, reply))
+    Ok((Trained { outcome, account: None, bottleneck: None, planned: None }, reply))
 }
 
 /// A gang on its way, perhaps for the second time.
