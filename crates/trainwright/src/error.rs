@@ -82,7 +82,7 @@ pub enum Error {
     #[error("cannot plan: {0}")]
     Plan(#[from] PlanError),
     #[error("cannot use {path}: {source}", path = path.display())]
-    PlanFile { path: PathBuf, source: PlanError },
+    PlanFile { path: PathBuf, source: Box<PlanError> },
     #[error("cannot write {path}: {source}", path = path.display())]
     Folder { path: PathBuf, source: io::Error },
     #[error("cannot analyse: {0}")]

@@ -30,7 +30,7 @@ pub fn planned_job(job: JobSpec, path: &Path) -> Result<(JobSpec, f64), Error> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| Error::Input { path: path.to_owned(), source })?;
     let file = PlanFile::from_json(&text)
-        .map_err(|source| Error::PlanFile { path: path.to_owned(), source })?;
+        .map_err(|source| Error::PlanFile { path: path.to_owned(), source: Box::new(source) })?;
     let refused = |reason: String| Error::Request(format!("{}: {reason}", path.display()));
     let split = split(&file).map_err(refused)?;
     let network =

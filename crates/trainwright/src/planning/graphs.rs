@@ -31,8 +31,10 @@ pub(crate) fn graph(request: &NetworkRequest, batch: Option<u64>) -> Result<Grap
     if path.extension().is_some_and(|extension| extension == "json") {
         let json = std::fs::read_to_string(path)
             .map_err(|source| Error::Input { path: path.to_owned(), source })?;
-        let graph = OperatorGraph::from_json(&json)
-            .map_err(|source| Error::PlanFile { path: path.to_owned(), source })?;
+        let graph = OperatorGraph::from_json(&json).map_err(|source| Error::PlanFile {
+            path: path.to_owned(),
+            source: Box::new(source),
+        })?;
         let batch = batch.unwrap_or(graph.batch());
         return Ok(Graph { graph: graph.with_batch(batch)?, network: None });
     }

@@ -31,7 +31,7 @@ pub(crate) fn machine_of(text: &str, tell: &mut dyn FnMut(&str)) -> Result<Machi
     }
     match std::fs::read_to_string(path) {
         Ok(toml) => Machine::from_toml(&toml)
-            .map_err(|source| Error::PlanFile { path: path.to_owned(), source }),
+            .map_err(|source| Error::PlanFile { path: path.to_owned(), source: Box::new(source) }),
         Err(_) if MACHINE_NAMES.contains(&stem) && !path.exists() => Err(Error::Request(format!(
             "there is no file {text}; the ready machine of that name is --machine {stem}"
         ))),

@@ -47,6 +47,9 @@ pub struct PlanRequest {
     pub threads: usize,
 }
 
+/// A device or link by name, and when it was busy: with which kind of work, from and to when.
+type DeviceSpans = (String, Vec<(usize, f64, f64)>);
+
 /// The answer with the files that can be made of it.
 #[derive(Debug, Clone)]
 pub struct PlanAnswer {
@@ -56,7 +59,7 @@ pub struct PlanAnswer {
     pub file: PlanFile,
     /// The trace of a step, for Perfetto or chrome://tracing.
     pub trace: String,
-    pub(crate) spans: Vec<(String, Vec<(usize, f64, f64)>)>,
+    pub(crate) spans: Vec<DeviceSpans>,
 }
 
 /// Proposals of the chains together, over the number of operators and devices.
@@ -329,7 +332,7 @@ struct Shown {
     critical_path: Option<trainwright_plan::CriticalPath>,
     busy: Vec<BusyResource>,
     trace: String,
-    spans: Vec<(String, Vec<(usize, f64, f64)>)>,
+    spans: Vec<DeviceSpans>,
 }
 
 fn shown(problem: &Problem, plan: Option<&Plan>, pipeline: Option<&Pipeline>) -> Shown {
@@ -356,7 +359,7 @@ fn shown_plan(problem: &Problem, plan: &Plan) -> Shown {
         })
         .collect();
     busy.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let mut spans: Vec<(String, Vec<(usize, f64, f64)>)> =
+    let mut spans: Vec<DeviceSpans> =
         (0..problem.resources()).map(|at| (problem.resource_name(at), Vec::new())).collect();
     for task in own.served() {
         let span = (task.work as usize, task.start_ns as f64 / 1e9, task.end_ns as f64 / 1e9);
@@ -378,7 +381,7 @@ fn shown_pipeline(own: &Pipeline) -> Shown {
         .enumerate()
         .map(|(stage, &share)| BusyResource { name: format!("stage {stage}"), share });
     let stages = own.stages.count();
-    let mut spans: Vec<(String, Vec<(usize, f64, f64)>)> =
+    let mut spans: Vec<DeviceSpans> =
         (0..stages).map(|stage| (format!("stage {stage}"), Vec::new())).collect();
     for task in own.served.iter().filter(|task| task.resource < stages) {
         let activity = match task.name.split(' ').next() {
