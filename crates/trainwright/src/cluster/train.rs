@@ -326,8 +326,6 @@ fn lead(link: &ExecutorLink, common: Common) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use trainwright_study::{Configuration, JobTemplate};
-
     use super::*;
 
     #[test]
@@ -339,7 +337,8 @@ mod tests {
 
     #[test]
     fn a_strategy_of_one_process_is_no_gang() {
-        let job = JobTemplate::default().job(&Configuration::default(), 1).unwrap();
+        let text = r#"{"network": "mlp", "data": "fashion-mnist-sample", "seed": 1}"#;
+        let job: JobSpec = serde_json::from_str(text).unwrap();
         let request = SparkRequest {
             spark: Default::default(),
             partitions: None,

@@ -65,7 +65,7 @@ mod tests {
         let tasks = vec![task("0", "success"), task("0", "killed"), task("1", "success")];
         let application = Default::default();
         let text = on_cluster(&ClusterReply { application, slots: 2, partitions: 2, tasks });
-        let row = text.lines().find(|line| line.starts_with('0')).unwrap();
+        let row = text.lines().find(|line| line.trim_start().starts_with("0 ")).unwrap();
         let cells: Vec<&str> = row.split_whitespace().collect();
         assert_eq!(cells, ["0", "127.0.0.2", "2", "1", "3.0", "0.0", "20"]);
     }
