@@ -58,6 +58,7 @@ fn every_example_has_a_test_here() {
             "field-report-e",
             "one-factor",
             "own-script",
+            "plan",
             "quickstart",
             "read-speed",
             "runs",
@@ -66,6 +67,14 @@ fn every_example_has_a_test_here() {
             "spark-cache",
         ]
     );
+}
+
+#[test]
+fn the_machine_and_the_graph_of_the_example_are_planned() {
+    let words = ["plan", "perceptron.json", "--machine", "2x4-p100.toml"];
+    let found = lab("plan").json(&[&words[..], &["--proposals", "50", "--json"]].concat());
+    assert_eq!(found["schema"], "trainwright/plan/1");
+    assert!(found["chosen"]["step_time_s"].as_f64().unwrap() > 0.0, "{found}");
 }
 
 #[test]
