@@ -243,7 +243,7 @@ fn a_cluster_needs_a_master_and_only_a_cluster_has_one() {
     for (keys, message) in [
         ("kind = \"spark\"", "14:8: the Spark engine needs a `master`"),
         ("master = \"local[2]\"", "14:10: `master` is for the Spark engine"),
-        ("conf = { a = \"1\" }", "14:8: `conf` is for the Spark engine"),
+        ("conf = { a = \"1\" }", "14:1: `conf` is for the Spark engine"),
     ] {
         let expected = format!("{message} {help}");
         check_command("[run]", &format!("[engine]\n{keys}\n[run]"), &[&expected]);
