@@ -20,19 +20,28 @@ pub fn on_cluster(cluster: &ClusterReply) -> String {
     let mut table = TextTable::with_header(head).numbers_in(2..7);
     for ((executor, host), tasks) in executors {
         let lost = tasks.iter().filter(|task| task.status != "success").count();
-        let sum = |of: fn(&ClusterTask) -> Option<f64>| -> f64 {
-            tasks.iter().filter_map(|task| of(task)).sum()
+        // Of some attempts nothing is known, and where none is told there is no figure.
+        let known = |of: fn(&ClusterTask) -> Option<f64>| -> Vec<f64> {
+            tasks.iter().filter_map(|task| of(task)).collect()
+        };
+        let sum = |own: &[f64]| match own {
+            [] => "-".to_owned(),
+            own => format!("{:.1}", own.iter().sum::<f64>()),
         };
         let cpu = |task: &ClusterTask| task.usage.as_ref().map(|own| own.user_s + own.system_s);
-        let delay = sum(|task| task.scheduler_delay_s) / tasks.len() as f64;
+        let delays = known(|task| task.scheduler_delay_s);
+        let delay = match &delays[..] {
+            [] => "-".to_owned(),
+            own => format!("{:.0}", own.iter().sum::<f64>() / own.len() as f64 * 1e3),
+        };
         table.row([
             executor.to_owned(),
             host.to_owned(),
             tasks.len().to_string(),
             lost.to_string(),
-            format!("{:.1}", sum(|task| task.duration_s)),
-            format!("{:.1}", sum(cpu)),
-            format!("{:.0}", delay * 1e3),
+            sum(&known(|task| task.duration_s)),
+            sum(&known(cpu)),
+            delay,
         ]);
     }
     let ClusterReply { application, slots, partitions, .. } = cluster;
@@ -67,6 +76,6 @@ mod tests {
         let text = on_cluster(&ClusterReply { application, slots: 2, partitions: 2, tasks });
         let row = text.lines().find(|line| line.trim_start().starts_with("0 ")).unwrap();
         let cells: Vec<&str> = row.split_whitespace().collect();
-        assert_eq!(cells, ["0", "127.0.0.2", "2", "1", "3.0", "0.0", "20"]);
+        assert_eq!(cells, ["0", "127.0.0.2", "2", "1", "3.0", "-", "20"]);
     }
 }
