@@ -66,7 +66,7 @@ pub fn plan_html(page: &PlanPage<'_>) -> String {
         ),
         sections: &SECTIONS,
         bodies: vec![
-            format!("<pre class=\"command\">{}</pre>\n", escape(page.words)),
+            format!("<h3>In words</h3>\n<pre class=\"command\">{}</pre>\n", escape(page.words)),
             strategies(page),
             timeline(page, &mut charts),
             map(page),
@@ -140,6 +140,7 @@ mod tests {
         let html = plan_html(&page);
         assert!(html.contains("net on &lt;m&gt;") && html.contains("fc&lt;1&gt;"));
         assert!(html.contains("id=\"plan-timeline\"") && html.contains("best: tensor"));
+        assert!(html.contains("<h3>In words</h3>"));
         let empty = plan_html(&PlanPage { timelines: vec![], ..page });
         assert!(empty.contains("There is no schedule"));
     }
