@@ -1,7 +1,7 @@
 //! Connecting every rank with every other one, once all addresses are known.
 
 use std::net::{SocketAddr, TcpStream};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::door::{Door, Guest};
 use super::messages::{Channel, JOB_BYTES, Join, LinkWords};
@@ -10,6 +10,9 @@ use super::wire::Wire;
 use crate::error::{CommError, Loss, Refusal};
 use crate::frame::Kind;
 use crate::tcp::{Link, Mesh};
+
+/// How long a rank waits before it calls another one again that hung up.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// What a rank knows of its group before it is connected.
 #[derive(Debug, Clone)]
@@ -69,7 +72,7 @@ fn call(
         match said {
             Ok(()) => return plain(wire.stream),
             // One that was too slow to prove itself on a busy machine may try again.
-            Err(CommError::Stranger { .. }) if Instant::now() < until => {}
+            Err(CommError::Stranger { .. }) if Instant::now() < until => std::thread::sleep(AGAIN),
             Err(_) => return Err(lost()),
         }
     }
@@ -131,8 +134,6 @@ impl Halves {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::rendezvous::listen;
 
