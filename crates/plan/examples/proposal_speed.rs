@@ -25,8 +25,11 @@ fn problem(graph: &str, machine: &str, devices: u32) -> Problem {
 
 /// Seconds of a chain, and its end.
 fn walk(problem: &Problem, mode: Mode, proposals: u64) -> (f64, trainwright_plan::ChainEnd) {
-    let chain =
-        Chain::new(problem, &data_parallel(problem), ChainOptions { seed: 7, proposals, mode });
+    let chain = Chain::new(
+        problem,
+        &data_parallel(problem),
+        ChainOptions { seed: 7, proposals, cooling: (200.0, 200.0), mode },
+    );
     let begun = Instant::now();
     let end = chain.run(&|| false);
     (begun.elapsed().as_secs_f64(), end)

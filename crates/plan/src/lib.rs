@@ -41,7 +41,7 @@ pub use problem::{
     Choice, Constraints, DEGREES, Overlap, PartTimes, Pin, Problem, Sharding, Sums, Training,
 };
 pub use search::{
-    Chain, ChainEnd, ChainOptions, Found, Moves, Optimum, Polished, SearchOptions, Start,
+    COOLING, Chain, ChainEnd, ChainOptions, Found, Moves, Optimum, Polished, SearchOptions, Start,
     data_parallel, expert, one_device, optimum, pipelined, polish, search, starts,
 };
 pub use simulator::{Evaluation, Evaluator, Mode, Served, Work};

@@ -27,6 +27,7 @@
 //! `evaluator.rs` is the way in; `shape.rs` holds the plan and its edges.
 
 mod arena;
+mod bounds;
 mod evaluator;
 mod pairs;
 mod queue;

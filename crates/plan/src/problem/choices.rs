@@ -20,6 +20,8 @@ pub struct Choice {
     pub(crate) parts: u16,
     pub(crate) forward_ns: Vec<u64>,
     pub(crate) backward_ns: Vec<u64>,
+    /// Nanoseconds of the shortest part forward and backward.
+    pub(crate) least_ns: [u64; 2],
     /// Bytes that each part keeps until its backward step.
     pub(crate) kept: Vec<u64>,
     /// Place of each part along the two cuts of the weights.
@@ -176,6 +178,7 @@ fn choice(
         parts,
         forward_ns: Vec::new(),
         backward_ns: Vec::new(),
+        least_ns: [0; 2],
         kept: Vec::new(),
         cut: Vec::new(),
         cuts,
@@ -212,6 +215,8 @@ fn choice(
             (at(weights.cut_by), at(weights.cut_by_contracted.then_some(summed_at)))
         }));
     }
+    own.least_ns =
+        [&own.forward_ns, &own.backward_ns].map(|times| times.iter().copied().min().unwrap_or(0));
     own
 }
 

@@ -12,9 +12,8 @@ use crate::problem::Problem;
 use crate::search::moves::Moves;
 use crate::simulator::{Evaluation, Evaluator, Mode};
 
-/// Beta times the cost, at the beginning and at the end; it grows evenly by its logarithm.
-const WARM: f64 = 50.0;
-const COLD: f64 = 2000.0;
+/// Beta times the cost of a search, at the beginning and at the end.
+pub const COOLING: (f64, f64) = (50.0, 2000.0);
 
 /// Proposals between two questions whether to stop.
 const ASK_EVERY: u64 = 64;
@@ -26,6 +25,8 @@ pub struct ChainOptions {
     pub seed: u64,
     /// How many proposals it makes.
     pub proposals: u64,
+    /// Beta times the cost, at the beginning and at the end; it grows evenly by its logarithm.
+    pub cooling: (f64, f64),
     /// How they are evaluated; it changes the time, not the walk.
     pub mode: Mode,
 }
@@ -67,7 +68,7 @@ impl<'p> Chain<'p> {
 
     /// Makes all proposals, or those until `stop` says so.
     pub fn run(mut self, stop: &dyn Fn() -> bool) -> ChainEnd {
-        let ChainOptions { proposals, seed, .. } = self.options;
+        let ChainOptions { proposals, seed, cooling: (warm, cold), .. } = self.options;
         let mut end = ChainEnd {
             best: self.evaluator.plan(),
             best_cost: self.evaluator.cost(),
@@ -90,7 +91,7 @@ impl<'p> Chain<'p> {
             }
             end.proposals += 1;
             let progress = number as f64 / proposals as f64;
-            let beta = WARM * (COLD / WARM).powf(progress) / first_cost.min(current as f64);
+            let beta = warm * (cold / warm).powf(progress) / first_cost.min(current as f64);
             let limit = current + (-u.ln() / beta) as u64;
             let Evaluation::Cost(cost) = evaluator.propose(&change, limit) else {
                 evaluator.undo();

@@ -5,6 +5,7 @@ mod making;
 use crate::plan::{Plan, Split};
 use crate::problem::{Overlap, Problem};
 use crate::simulator::arena::{Arena, Block};
+use crate::simulator::bounds::{Bounds, EdgeScratch};
 use crate::simulator::schedule::{Ran, Schedule, all_backward};
 use crate::simulator::shape::{EdgeTasks, Shape};
 use crate::simulator::sums::{GroupSums, SumsScratch};
@@ -41,8 +42,11 @@ pub struct Evaluator<'p> {
     pub(super) arena: Arena,
     pub(super) schedule: Schedule,
     mode: Mode,
-    /// Work of each resource.
+    /// Work of each resource, and that part of it which waits for gradients.
     work: Vec<u64>,
+    sums_work: Vec<u64>,
+    bounds: Bounds,
+    edge_scratch: EdgeScratch,
     memory: Memory,
     change: Change,
     scratch: SumsScratch,
@@ -64,6 +68,8 @@ struct Memory {
 #[derive(Debug, Default)]
 struct Change {
     is_open: bool,
+    /// Whether it was proposed to leave everything as it is.
+    is_empty: bool,
     operators: Vec<(u32, u16)>,
     devices: Vec<u16>,
     tasks: Vec<Task>,
@@ -72,6 +78,7 @@ struct Change {
     made: Vec<Block>,
     unused: Vec<Block>,
     work: Vec<u64>,
+    sums_work: Vec<u64>,
     memory: Memory,
 }
 
@@ -89,6 +96,9 @@ impl<'p> Evaluator<'p> {
             schedule: Schedule::new(problem.resources(), overlaps),
             mode,
             work: Vec::new(),
+            sums_work: Vec::new(),
+            bounds: Bounds::new(problem),
+            edge_scratch: EdgeScratch::new(problem.resources()),
             memory: Memory::default(),
             change: Change::default(),
             scratch: SumsScratch::default(),
@@ -177,6 +187,8 @@ impl<'p> Evaluator<'p> {
         let problem = self.shape.problem;
         self.work.clear();
         self.work.resize(problem.resources(), 0);
+        self.sums_work.clear();
+        self.sums_work.resize(problem.resources(), 0);
         self.memory.held.clear();
         self.memory.held.resize(problem.devices(), 0);
         self.memory.kept.clear();
@@ -207,7 +219,7 @@ impl<'p> Evaluator<'p> {
 
     fn simulate_all(&mut self) {
         let Self { schedule, shape, arena, work, .. } = self;
-        let ran = schedule.run(shape, arena, work, 0, u64::MAX);
+        let ran = schedule.run(shape, arena, work, 0, None);
         debug_assert!(matches!(ran, Ran::Done(_)));
         schedule.take();
     }
@@ -218,12 +230,23 @@ impl<'p> Evaluator<'p> {
     /// When a change is open already, or a split is not one of the problem.
     pub fn propose(&mut self, splits: &[(usize, Split)], limit: u64) -> Evaluation {
         assert!(!self.change.is_open, "a change is taken or undone before the next");
+        if self.mode == Mode::Rebuild {
+            return self.propose_rebuilt(splits, limit);
+        }
+        let is_new = |(operator, split): &&(usize, Split)| {
+            let same = self.shape.choice[*operator] == split.choice;
+            !(same && self.shape.devices_of(*operator) == split.devices)
+        };
+        let splits: &[&(usize, Split)] = &splits.iter().filter(is_new).collect::<Vec<_>>();
+        self.change.is_empty = splits.is_empty();
+        if splits.is_empty() {
+            self.change.is_open = true;
+            let cost = self.cost();
+            return if cost <= limit { Evaluation::Cost(cost) } else { Evaluation::AboveLimit };
+        }
         let bounded = self.mode == Mode::Bounded;
         if bounded && self.devices_exceed(splits, limit) {
             return Evaluation::AboveLimit;
-        }
-        if self.mode == Mode::Rebuild {
-            return self.propose_rebuilt(splits, limit);
         }
         let unchanged = if self.mode == Mode::InPlace { 0 } else { self.first_noticed(splits) };
         self.apply(splits);
@@ -233,8 +256,14 @@ impl<'p> Evaluator<'p> {
         if bounded && self.work.iter().any(|&work| work > limit) {
             return Evaluation::AboveLimit;
         }
-        let within = if bounded { limit } else { u64::MAX };
-        let Self { schedule, shape, arena, work, .. } = self;
+        if bounded && self.bounds.least_cost(&self.shape, &self.sums_work) > limit {
+            return Evaluation::AboveLimit;
+        }
+        if bounded {
+            self.bounds.find_tails(&self.shape);
+        }
+        let Self { schedule, shape, arena, work, bounds, .. } = self;
+        let within = bounded.then_some((limit, &*bounds));
         match schedule.run(shape, arena, work, unchanged, within) {
             Ran::Done(cost) if cost <= limit => Evaluation::Cost(cost),
             _ => Evaluation::AboveLimit,
@@ -243,6 +272,7 @@ impl<'p> Evaluator<'p> {
 
     fn propose_rebuilt(&mut self, splits: &[(usize, Split)], limit: u64) -> Evaluation {
         self.save_splits(splits);
+        self.change.is_empty = false;
         for (operator, split) in splits {
             self.put_split(*operator, split);
         }
@@ -252,14 +282,14 @@ impl<'p> Evaluator<'p> {
             return Evaluation::DoesNotFit;
         }
         let Self { schedule, shape, arena, work, .. } = self;
-        match schedule.run(shape, arena, work, 0, u64::MAX) {
+        match schedule.run(shape, arena, work, 0, None) {
             Ran::Done(cost) if cost <= limit => Evaluation::Cost(cost),
             _ => Evaluation::AboveLimit,
         }
     }
 
     /// Whether a device has more to compute than the limit.
-    fn devices_exceed(&mut self, splits: &[(usize, Split)], limit: u64) -> bool {
+    fn devices_exceed(&mut self, splits: &[&(usize, Split)], limit: u64) -> bool {
         let devices = self.shape.problem.devices();
         let work = &mut self.change.work;
         work.clear();
@@ -298,7 +328,7 @@ impl<'p> Evaluator<'p> {
 
     /// The first place in the log whose task could notice a change of these operators: that of the
     /// first part of an operator that one of them reads.
-    fn first_noticed(&self, splits: &[(usize, Split)]) -> usize {
+    fn first_noticed(&self, splits: &[&(usize, Split)]) -> usize {
         let problem = self.shape.problem;
         let mut first = self.schedule.log.len();
         for (operator, _) in splits {
@@ -317,7 +347,7 @@ impl<'p> Evaluator<'p> {
         first
     }
 
-    fn save_splits(&mut self, splits: &[(usize, Split)]) {
+    fn save_splits<'a>(&mut self, splits: impl IntoIterator<Item = &'a (usize, Split)>) {
         let change = &mut self.change;
         change.is_open = true;
         change.operators.clear();
@@ -328,12 +358,13 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    fn apply(&mut self, splits: &[(usize, Split)]) {
+    fn apply(&mut self, splits: &[&(usize, Split)]) {
         self.shape.forget_tables();
-        self.save_splits(splits);
+        self.save_splits(splits.iter().copied());
         let problem = self.shape.problem;
         let width = 2 * problem.devices();
         self.change.work.clone_from(&self.work);
+        self.change.sums_work.clone_from(&self.sums_work);
         self.change.memory.clone_from(&self.memory);
         self.change.tasks.clear();
         self.change.edges.clear();
@@ -380,6 +411,9 @@ impl<'p> Evaluator<'p> {
     pub fn accept(&mut self) {
         assert!(self.change.is_open, "only what was proposed is taken");
         self.change.is_open = false;
+        if self.change.is_empty {
+            return;
+        }
         self.stale = false;
         if self.mode != Mode::Rebuild {
             let change = &mut self.change;
@@ -399,6 +433,9 @@ impl<'p> Evaluator<'p> {
             return;
         }
         self.change.is_open = false;
+        if self.change.is_empty {
+            return;
+        }
         let mut first = 0;
         for &(operator, choice) in &self.change.operators {
             let operator = operator as usize;
@@ -431,6 +468,7 @@ impl<'p> Evaluator<'p> {
         change.made.drain(..).for_each(|block| self.arena.give_back(block));
         change.unused.clear();
         std::mem::swap(&mut self.work, &mut change.work);
+        std::mem::swap(&mut self.sums_work, &mut change.sums_work);
         std::mem::swap(&mut self.memory, &mut change.memory);
     }
 

@@ -1,6 +1,7 @@
 //! Serving tasks in their order, from the beginning or from a checkpoint.
 
 use crate::simulator::arena::Arena;
+use crate::simulator::bounds::Bounds;
 use crate::simulator::queue::Queue;
 use crate::simulator::shape::Shape;
 use crate::simulator::sums::covered;
@@ -105,7 +106,7 @@ impl Schedule {
         arena: &mut Arena,
         work: &[u64],
         unchanged: usize,
-        limit: u64,
+        within: Option<(u64, &Bounds)>,
     ) -> Ran {
         self.stamp += 1;
         self.fresh.clear();
@@ -116,12 +117,13 @@ impl Schedule {
         } else {
             self.rewind(number.min(self.checkpoints.begins.len() - 1), work);
         }
+        let limit = within.map_or(u64::MAX, |(limit, _)| limit);
         // What a resource has left is above the limit whatever the order.
         let too_late = |(&free, &left): (&u64, &u64)| left > 0 && free + left > limit;
         if self.free.iter().zip(&self.left).any(too_late) {
             return Ran::AboveLimit;
         }
-        self.serve(shape, arena, work, limit)
+        self.serve(shape, arena, work, within)
     }
 
     fn begin(&mut self, shape: &Shape<'_>, arena: &mut Arena, work: &[u64]) {
@@ -159,7 +161,13 @@ impl Schedule {
         }
     }
 
-    fn serve(&mut self, shape: &Shape<'_>, arena: &mut Arena, work: &[u64], limit: u64) -> Ran {
+    fn serve(
+        &mut self,
+        shape: &Shape<'_>,
+        arena: &mut Arena,
+        work: &[u64],
+        within: Option<(u64, &Bounds)>,
+    ) -> Ran {
         let every = self.every;
         loop {
             let pos = self.first + self.fresh.len();
@@ -172,8 +180,15 @@ impl Schedule {
             let resource = task.resource as usize;
             let end = ready.max(self.free[resource]) + task.duration;
             let left = self.left[resource] - task.duration;
-            if end + left > limit {
-                return Ran::AboveLimit;
+            if let Some((limit, bounds)) = within {
+                let after = match task.kind {
+                    Kind::Forward => bounds.after(task.owner as usize, 0),
+                    Kind::Backward => bounds.after(task.owner as usize, 1),
+                    _ => 0,
+                };
+                if end + left.max(after) > limit {
+                    return Ran::AboveLimit;
+                }
             }
             self.free[resource] = end;
             self.left[resource] = left;

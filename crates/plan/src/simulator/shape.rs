@@ -2,6 +2,7 @@
 
 use crate::problem::Problem;
 use crate::simulator::arena::Block;
+use crate::simulator::bounds::EdgeTimes;
 use crate::simulator::pairs::PairTable;
 use crate::simulator::sums::GroupSums;
 
@@ -17,6 +18,7 @@ pub(super) struct EdgeTasks {
     pub(super) table: u32,
     /// Two tasks a pair: forward and backward.
     pub(super) block: Block,
+    pub(super) times: EdgeTimes,
 }
 
 /// Splits of all operators, and what follows of them without times.
@@ -46,7 +48,10 @@ impl<'p> Shape<'p> {
             problem,
             choice: vec![0; operators],
             device: vec![0; operators * problem.devices()],
-            edges: vec![EdgeTasks { table: NONE, block: Block::NONE }; problem.edges.len()],
+            edges: vec![
+                EdgeTasks { table: NONE, block: Block::NONE, times: EdgeTimes::NONE };
+                problem.edges.len()
+            ],
             groups: vec![GroupSums::default(); problem.graph.groups().len()],
             tables: Vec::new(),
             known,

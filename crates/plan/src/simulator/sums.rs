@@ -20,6 +20,8 @@ pub(super) struct GroupSums {
     pub(super) weights: Vec<u64>,
     pub(super) gradients: Vec<u64>,
     pub(super) optimizer: Vec<u64>,
+    /// Nanoseconds from a gradient to the end of the step, at least.
+    pub(super) after: u64,
 }
 
 /// One shard: joins at the first three places of its block, then sums, updates, handing out.
@@ -31,6 +33,8 @@ pub(super) struct Shard {
     pub(super) sums: u16,
     pub(super) updates: u16,
     pub(super) hand_outs: u16,
+    /// Nanoseconds of its slowest sum, update and handing out together.
+    after: u64,
     first_holder: u32,
     holders: u16,
 }
@@ -152,6 +156,7 @@ pub(super) fn rebuild(
             sums: 0,
             updates: 0,
             hand_outs: 0,
+            after: 0,
             first_holder: first_holder as u32,
             holders: holders as u16,
         };
@@ -166,8 +171,8 @@ pub(super) fn rebuild(
         let before = if same_cuts { old.shards.get(number) } else { None };
         match before {
             Some(before) if old.holders_of(before) == held => {
-                let Shard { block, sums, updates, hand_outs, .. } = *before;
-                shard = Shard { block, sums, updates, hand_outs, ..shard };
+                let Shard { block, sums, updates, hand_outs, after, .. } = *before;
+                shard = Shard { block, sums, updates, hand_outs, after, ..shard };
             }
             _ => {
                 make(problem, (group, number), (held, bytes), &mut shard, arena, timed);
@@ -177,6 +182,7 @@ pub(super) fn rebuild(
         }
         new.shards.push(shard);
     }
+    new.after = new.shards.iter().map(|shard| shard.after).min().unwrap_or(0);
     if !same_cuts {
         unused.extend(old.shards.iter().map(|shard| shard.block));
     }
@@ -215,6 +221,8 @@ fn make(
     shard.sums = count(Kind::Sum);
     shard.updates = count(Kind::Update);
     shard.hand_outs = count(Kind::HandOut);
+    let slowest = |kind: Kind| timed.iter().filter(|it| it.0 == kind).map(|it| it.2).max();
+    shard.after = [Kind::Sum, Kind::Update, Kind::HandOut].into_iter().filter_map(slowest).sum();
     shard.block = arena.take(JOINS as usize + timed.len());
     let joins = [Kind::Gathered, Kind::Summed, Kind::Updated].map(|kind| (kind, 0, 0));
     let low = |at: usize| (number * problem.devices() + at) as u64;

@@ -1,8 +1,9 @@
 //! Searches: the same in every mode, as good as trying everything, and locally optimal.
 
 use trainwright_plan::{
-    Chain, ChainOptions, Constraints, Evaluation, Evaluator, Mode, Pin, Problem, SearchOptions,
-    Sharding, Training, data_parallel, expert, named_graph, named_machine, optimum, search, starts,
+    COOLING, Chain, ChainOptions, Constraints, Evaluation, Evaluator, Mode, Pin, Problem,
+    SearchOptions, Sharding, Training, data_parallel, expert, named_graph, named_machine, optimum,
+    search, starts,
 };
 
 use crate::lab::{SIX, machine, problem};
@@ -17,7 +18,7 @@ fn a_chain_is_the_same_in_every_mode_of_evaluation() {
         let problem = problem(graph, 4, Training::default());
         let start = data_parallel(&problem);
         let ends = [Mode::Rebuild, Mode::InPlace, Mode::Rewind, Mode::Bounded].map(|mode| {
-            let options = ChainOptions { seed: 5, proposals: 150, mode };
+            let options = ChainOptions { seed: 5, proposals: 150, cooling: COOLING, mode };
             Chain::new(&problem, &start, options).run(&|| false)
         });
         for end in &ends[1..] {

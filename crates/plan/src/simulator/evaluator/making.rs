@@ -53,11 +53,14 @@ impl Evaluator<'_> {
         let (from, to) = (own.from as usize, own.to as usize);
         let pairs = &shape.tables[table as usize].pairs;
         let block = self.arena.take(2 * pairs.len());
+        let slow = &mut self.edge_scratch;
+        slow.begin(shape.chosen(from).parts(), shape.chosen(to).parts());
         for (at, pair) in pairs.iter().enumerate() {
             let (source, reader) = (pair.source as usize, pair.reader as usize);
             let here = shape.device[from * devices + source];
             let there = shape.device[to * devices + reader];
             if here == there {
+                slow.see_local(source, reader);
                 continue;
             }
             let low = two_parts(pair.source, pair.reader);
@@ -73,13 +76,14 @@ impl Evaluator<'_> {
             let forward = message(Kind::MoveForward, (here, there), to * 2 * devices + reader);
             let target = from * 2 * devices + devices + source;
             let backward = message(Kind::MoveBackward, (there, here), target);
+            slow.see((source, reader), &forward, &backward);
             self.work[forward.resource as usize] += forward.duration;
             self.work[backward.resource as usize] += backward.duration;
             self.memory.held[there as usize] += pair.bytes;
             self.arena.tasks[place] = forward;
             self.arena.tasks[place + 1] = backward;
         }
-        EdgeTasks { table, block }
+        EdgeTasks { table, block, times: slow.times() }
     }
 
     /// Takes the work and memory of an edge's messages away.
@@ -88,7 +92,7 @@ impl Evaluator<'_> {
         let devices = shape.problem.devices();
         let own = &shape.problem.edges[edge];
         let (from, to) = (own.from as usize, own.to as usize);
-        let EdgeTasks { table, block } = shape.edges[edge];
+        let EdgeTasks { table, block, .. } = shape.edges[edge];
         for (at, pair) in shape.tables[table as usize].pairs.iter().enumerate() {
             let here = shape.device[from * devices + pair.source as usize];
             let there = shape.device[to * devices + pair.reader as usize];
@@ -112,6 +116,11 @@ impl Evaluator<'_> {
                     let task = &self.arena.tasks[place as usize];
                     let work = &mut self.work[task.resource as usize];
                     *work = if sign { *work + task.duration } else { *work - task.duration };
+                }
+                for place in shard.sum_tasks().chain(shard.hand_out_tasks()) {
+                    let task = &self.arena.tasks[place as usize];
+                    let sums = &mut self.sums_work[task.resource as usize];
+                    *sums = if sign { *sums + task.duration } else { *sums - task.duration };
                 }
             }
             for bytes in [&own.weights, &own.gradients, &own.optimizer] {
