@@ -39,6 +39,7 @@ pub use plan::{Plan, Split};
 pub use plan_file::{PLAN_SCHEMA, PlanFile, PlannedOperator, PlannedPipeline, planned_operators};
 pub use problem::{
     Choice, Constraints, DEGREES, Overlap, PartTimes, Pin, Problem, Sharding, Sums, Training,
+    pipeline_shares,
 };
 pub use search::{
     COOLING, Chain, ChainEnd, ChainOptions, Found, Moves, Optimum, Polished, SearchOptions, Start,

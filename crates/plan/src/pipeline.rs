@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::lists::{ListedTask, serve};
-use crate::problem::{Problem, Sharding};
+use crate::problem::{Problem, Sharding, micro_batches};
 
 /// Stages of a pipeline: each holds operators from one place up to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,7 +76,8 @@ struct Costs<'p> {
     /// Replicas of each stage.
     width: usize,
     micro_batches: u64,
-    /// Nanoseconds forward and backward of each operator for a micro-batch.
+    /// Nanoseconds forward and backward of each operator for a micro-batch: weights are read anew
+    /// for each.
     times: Vec<(u64, u64)>,
     /// Bytes over each place between operators, on each replica.
     cut_bytes: Vec<u64>,
@@ -88,18 +89,7 @@ impl<'p> Costs<'p> {
     fn new(problem: &'p Problem, width: usize, micro_batches: u64) -> Self {
         let operators = problem.graph().operators();
         let share = (width as u64 * micro_batches) as f64;
-        let launch = problem.wires.launch_ns;
-        let of = |at: usize| {
-            // The whole on one device, shrunk to the examples of a micro-batch on a replica.
-            let whole = problem
-                .choices(at)
-                .iter()
-                .find(|own| own.parts() == 1)
-                .map_or((launch, launch), |own| own.part_ns(0));
-            let shrunk =
-                |ns: u64| launch + (ns.saturating_sub(launch) as f64 / share).ceil() as u64;
-            (shrunk(whole.0).max(1), shrunk(whole.1).max(1))
-        };
+        let times = &problem.share_ns[&(width as u64 * micro_batches)];
         let mut cut_bytes = vec![0; operators.len() + 1];
         for (at, operator) in operators.iter().enumerate() {
             let readers = operators
@@ -114,14 +104,7 @@ impl<'p> Costs<'p> {
             .iter()
             .map(|own| (own.outputs() as f64 * own.kept_per_output / share).ceil() as u64)
             .collect();
-        Self {
-            problem,
-            width,
-            micro_batches,
-            times: (0..operators.len()).map(of).collect(),
-            cut_bytes,
-            kept,
-        }
+        Self { problem, width, micro_batches, times: times.clone(), cut_bytes, kept }
     }
 
     fn stage_ns(&self, range: std::ops::Range<usize>) -> u64 {
@@ -182,13 +165,11 @@ pub fn best_pipeline(problem: &Problem) -> Option<Pipeline> {
     let mut found: Vec<Pipeline> = Vec::new();
     for stages in (2..=devices.min(operators)).filter(|stages| devices.is_multiple_of(*stages)) {
         let width = devices / stages;
-        let mut micro_batches = 1;
-        while micro_batches * width as u64 <= batch && micro_batches <= 64 {
+        for micro_batches in micro_batches(width, batch) {
             let cuts = Costs::new(problem, width, micro_batches).cuts(stages);
             for order in [PipelineOrder::OneForwardOneBackward, PipelineOrder::Gpipe] {
                 found.push(pipeline(problem, &cuts, micro_batches, order));
             }
-            micro_batches *= 2;
         }
     }
     found.into_iter().min_by_key(|own| {
@@ -199,6 +180,9 @@ pub fn best_pipeline(problem: &Problem) -> Option<Pipeline> {
 }
 
 /// A pipeline simulated: every stage on as many devices as there are for it.
+///
+/// # Panics
+/// When the micro-batches are not a power of two up to 64, or more than the examples of a replica.
 pub fn pipeline(
     problem: &Problem,
     stages: &Stages,

@@ -9,6 +9,8 @@ pub(crate) use choices::{places_of_part, range_of_part, read_range};
 pub use constraints::{Constraints, Pin};
 pub(crate) use wires::Wires;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::PlanError;
@@ -99,6 +101,8 @@ pub struct Problem {
     /// For each operator the row of what is kept that it counts to; see `memory.rs`.
     pub(crate) kept_row: Vec<usize>,
     pub(crate) kept_rows: usize,
+    /// For shares of a batch that pipelines use: nanoseconds of each operator on one of them.
+    pub(crate) share_ns: BTreeMap<u64, Vec<(u64, u64)>>,
 }
 
 /// An operator's reading of another.
@@ -151,6 +155,14 @@ impl Problem {
         }
         let (kept_row, kept_rows) = kept_rows(graph.operators.len(), training.recompute);
         let wires = Wires::new(&machine);
+        let of_share = |share: u64| {
+            let on = (&machine, &training);
+            let times = (0..graph.operators.len())
+                .map(|at| choices::share_ns(&graph, at, share as u16, on, measured));
+            (share, times.collect())
+        };
+        let share_ns =
+            pipeline_shares(machine.devices(), graph.batch()).into_iter().map(of_share).collect();
         Ok(Self {
             graph,
             machine,
@@ -164,6 +176,7 @@ impl Problem {
             wires,
             kept_row,
             kept_rows,
+            share_ns,
         })
     }
 
@@ -201,6 +214,24 @@ impl Problem {
     pub fn resource_name(&self, resource: usize) -> String {
         self.wires.name(resource)
     }
+}
+
+/// The most micro-batches of a pipeline.
+const MOST_MICRO_BATCHES: u64 = 64;
+
+/// Micro-batches that a pipeline may have whose stages are so many replicas wide.
+pub(crate) fn micro_batches(width: usize, batch: u64) -> impl Iterator<Item = u64> {
+    (0..)
+        .map(|power| 1 << power)
+        .take_while(move |&count| count <= MOST_MICRO_BATCHES && count * width as u64 <= batch)
+}
+
+/// The shares of a batch that a device may work on at a time in a pipeline.
+pub fn pipeline_shares(devices: usize, batch: u64) -> BTreeSet<u64> {
+    (1..=devices)
+        .filter(|width| devices.is_multiple_of(*width))
+        .flat_map(|width| micro_batches(width, batch).map(move |count| count * width as u64))
+        .collect()
 }
 
 /// Reading operators one by one, and how many differ in shape.

@@ -169,10 +169,7 @@ fn choice(
 ) -> Choice {
     let parts: u16 = degrees.iter().product();
     let summed_at = operator.dims.len();
-    let cuts = operator.weights.as_ref().map_or((1, 1), |weights| {
-        let second = if weights.cut_by_contracted { degrees[summed_at] } else { 1 };
-        (weights.cut_by.map_or(1, |dim| degrees[dim]), second)
-    });
+    let cuts = weight_cuts(operator, &degrees);
     let mut own = Choice {
         degrees,
         parts,
@@ -183,33 +180,12 @@ fn choice(
         cut: Vec::new(),
         cuts,
     };
-    let elements = operator.weights.as_ref().map_or(0, |it| graph.groups[it.group].elements);
     for part in 0..parts as usize {
         let places = places_of_part(&degrees, part);
-        let size = |(dim, it): (usize, &crate::graph::Dimension)| {
-            let (from, to) = range_of_part(it.size, degrees[dim], places[dim]);
-            to - from
-        };
-        let outputs: u64 = operator.dims.iter().enumerate().map(size).product();
-        let mut read = outputs as f64 * operator.read_per_output;
-        for input in &operator.inputs {
-            let source = &graph.operators[input.from].dims;
-            let lengths = input.reads.iter().zip(source).map(|(&it, dim)| {
-                let (from, to) = read_range(it, (operator, dim.size), &degrees, &places);
-                to - from
-            });
-            read += lengths.product::<u64>() as f64;
-        }
-        let weights = elements as f64 / (f64::from(cuts.0) * f64::from(cuts.1));
-        // A table gives rows, it is not read whole.
-        let weights = if operator.flops_per_output > 0.0 { weights } else { 0.0 };
-        let flops = outputs as f64 * operator.flops_per_output / f64::from(degrees[summed_at]);
-        let bytes = 4.0 * (outputs as f64 + read + weights);
-        let (forward, backward) =
-            measured.unwrap_or_else(|| times(&machine.device, operator, flops, bytes));
-        own.forward_ns.push(forward);
-        own.backward_ns.push(backward + if training.recompute { forward } else { 0 });
-        own.kept.push((outputs as f64 * operator.kept_per_output).ceil() as u64);
+        let cost = part_cost(graph, operator, (&degrees, &places), (machine, training), measured);
+        own.forward_ns.push(cost.forward_ns);
+        own.backward_ns.push(cost.backward_ns);
+        own.kept.push(cost.kept);
         let at = |dim: Option<usize>| dim.map_or(0, |dim| places[dim] as u16);
         own.cut.push(operator.weights.as_ref().map_or((0, 0), |weights| {
             (at(weights.cut_by), at(weights.cut_by_contracted.then_some(summed_at)))
@@ -218,6 +194,80 @@ fn choice(
     own.least_ns =
         [&own.forward_ns, &own.backward_ns].map(|times| times.iter().copied().min().unwrap_or(0));
     own
+}
+
+/// Nanoseconds forward and backward of a whole operator on one of so many equal shares of the batch.
+pub(crate) fn share_ns(
+    graph: &OperatorGraph,
+    at: usize,
+    share: u16,
+    (machine, training): (&Machine, &Training),
+    measured: PartTimes<'_>,
+) -> (u64, u64) {
+    let operator = &graph.operators[at];
+    let mut degrees = [1; DEGREES];
+    if operator.dims.first().is_some_and(|dim| dim.role == Role::Sample) {
+        degrees[0] = share;
+    }
+    let mut places = [0; DEGREES];
+    // The last share is never smaller than the others.
+    places[0] = u64::from(degrees[0]) - 1;
+    let known = measured(at, &degrees);
+    let cost = part_cost(graph, operator, (&degrees, &places), (machine, training), known);
+    (cost.forward_ns, cost.backward_ns)
+}
+
+struct PartCost {
+    forward_ns: u64,
+    backward_ns: u64,
+    kept: u64,
+}
+
+fn part_cost(
+    graph: &OperatorGraph,
+    operator: &Operator,
+    (degrees, places): (&[u16; DEGREES], &[u64; DEGREES]),
+    (machine, training): (&Machine, &Training),
+    measured: Option<(u64, u64)>,
+) -> PartCost {
+    let summed_at = operator.dims.len();
+    let cuts = weight_cuts(operator, degrees);
+    let elements = operator.weights.as_ref().map_or(0, |it| graph.groups[it.group].elements);
+    let size = |(dim, it): (usize, &crate::graph::Dimension)| {
+        let (from, to) = range_of_part(it.size, degrees[dim], places[dim]);
+        to - from
+    };
+    let outputs: u64 = operator.dims.iter().enumerate().map(size).product();
+    let mut read = outputs as f64 * operator.read_per_output;
+    for input in &operator.inputs {
+        let source = &graph.operators[input.from].dims;
+        let lengths = input.reads.iter().zip(source).map(|(&it, dim)| {
+            let (from, to) = read_range(it, (operator, dim.size), degrees, places);
+            to - from
+        });
+        read += lengths.product::<u64>() as f64;
+    }
+    let weights = elements as f64 / (f64::from(cuts.0) * f64::from(cuts.1));
+    // A table gives rows, it is not read whole.
+    let weights = if operator.flops_per_output > 0.0 { weights } else { 0.0 };
+    let flops = outputs as f64 * operator.flops_per_output / f64::from(degrees[summed_at]);
+    let bytes = 4.0 * (outputs as f64 + read + weights);
+    let (forward, backward) =
+        measured.unwrap_or_else(|| times(&machine.device, operator, flops, bytes));
+    PartCost {
+        forward_ns: forward,
+        backward_ns: backward + if training.recompute { forward } else { 0 },
+        kept: (outputs as f64 * operator.kept_per_output).ceil() as u64,
+    }
+}
+
+/// Degrees of the two cuts of an operator's weights.
+fn weight_cuts(operator: &Operator, degrees: &[u16; DEGREES]) -> (u16, u16) {
+    operator.weights.as_ref().map_or((1, 1), |weights| {
+        let summed = degrees[operator.dims.len()];
+        let second = if weights.cut_by_contracted { summed } else { 1 };
+        (weights.cut_by.map_or(1, |dim| degrees[dim]), second)
+    })
 }
 
 /// Nanoseconds forward and backward: the slower of arithmetic and memory (Williams et al. 2009,

@@ -53,26 +53,27 @@ fn small(graph: &str, devices: u32, forbid: &[&str]) -> Problem {
         .unwrap()
 }
 
-fn finds_the_optimum(problem: &Problem, name: &str) {
+fn finds_the_optimum(problem: &Problem, name: &str, proposals: u64) {
     let best = optimum(problem, &data_parallel(problem), 1e12).unwrap();
     let starts = starts(problem, None, None);
-    let found = (0..10)
-        .filter(|&seed| search(problem, &starts, &options(seed, 6000)).unwrap().cost <= best.cost);
+    let found = (0..10).filter(|&seed| {
+        search(problem, &starts, &options(seed, proposals)).unwrap().cost <= best.cost
+    });
     let count = found.count();
     assert!(count >= 9, "{name}: {count} of 10 seeds reach {best:?}");
 }
 
 #[test]
 fn small_problems_are_solved_as_by_trying_everything() {
-    finds_the_optimum(&small("lenet", 2, &["height", "width"]), "lenet on 2");
-    finds_the_optimum(&small("rnnlm-2", 2, &[]), "rnnlm-2 on 2");
+    finds_the_optimum(&small("lenet", 2, &["height", "width"]), "lenet on 2", 6000);
+    finds_the_optimum(&small("rnnlm-2", 2, &[]), "rnnlm-2 on 2", 6000);
 }
 
 #[test]
 #[ignore = "long: tries everything on four devices; part of `just full`"]
 fn so_are_those_on_four_devices() {
-    finds_the_optimum(&small("lenet", 4, &["height", "width"]), "lenet on 4");
-    finds_the_optimum(&small("rnnlm-2", 4, &["word"]), "rnnlm-2 on 4");
+    finds_the_optimum(&small("lenet", 4, &["height", "width"]), "lenet on 4", 60_000);
+    finds_the_optimum(&small("rnnlm-2", 4, &["word"]), "rnnlm-2 on 4", 60_000);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::{Barrier, Mutex};
 use std::time::Instant;
 
 use trainwright_networks::{LayerDescription, NamedLayer, Network, NetworkDescription, Workspace};
-use trainwright_plan::{DEGREES, OperatorGraph};
+use trainwright_plan::{DEGREES, OperatorGraph, pipeline_shares};
 
 /// Repetitions of a measurement; the middle one counts.
 const REPETITIONS: usize = 7;
@@ -41,7 +41,8 @@ pub(crate) fn measured_times(
             .map(|(_, own)| &own.layer);
         let shapes = network.operators().iter().find(|own| own.name == operator.name);
         let (Some(layer), Some(shapes)) = (layer, shapes) else { continue };
-        for degrees in degrees_of(operator.dims.len(), operator.contracted.is_some(), devices) {
+        let has_sum = operator.contracted.is_some();
+        for degrees in degrees_of(operator.dims.len(), has_sum, devices, graph.batch()) {
             let part = Part {
                 layer,
                 input: &shapes.input_shape,
@@ -58,8 +59,9 @@ pub(crate) fn measured_times(
     times
 }
 
-/// Degrees of samples, outputs and what is summed over, whose product divides the devices.
-fn degrees_of(dims: usize, has_sum: bool, devices: usize) -> Vec<[u16; DEGREES]> {
+/// Degrees of samples, outputs and what is summed over, whose product divides the devices, and the
+/// shares of a batch that pipelines use.
+fn degrees_of(dims: usize, has_sum: bool, devices: usize, batch: u64) -> Vec<[u16; DEGREES]> {
     let divisors: Vec<usize> = (1..=devices).filter(|own| devices.is_multiple_of(*own)).collect();
     let mut found = Vec::new();
     for &samples in &divisors {
@@ -74,6 +76,16 @@ fn degrees_of(dims: usize, has_sum: bool, devices: usize) -> Vec<[u16; DEGREES]>
                     found.push(degrees);
                 }
             }
+        }
+    }
+    let shares = pipeline_shares(devices, batch).into_iter().map(|share| {
+        let mut degrees = [1; DEGREES];
+        degrees[0] = share as u16;
+        degrees
+    });
+    for degrees in shares {
+        if !found.contains(&degrees) {
+            found.push(degrees);
         }
     }
     found
@@ -188,7 +200,8 @@ mod tests {
         let graph = of_network(&description, 8).unwrap();
         let times = measured_times(&description, &graph, 2, &mut |_| {});
         // The first layer has no sum to cut: whole, by samples, by outputs; the others one more.
-        assert_eq!(times.len(), 3 + 4 + 4);
+        // Pipelines have micro-batches of 2 and 1 examples too.
+        assert_eq!(times.len(), 3 + 4 + 4 + 3 * 2);
         assert!(times.values().all(|(forward, backward)| *forward > 0 && *backward > 0));
         assert!(times.contains_key(&(1, [1, 1, 2, 1, 1])), "{times:?}");
     }

@@ -199,7 +199,8 @@ impl SegmentPlan {
             network.want_input_gradients();
         }
         let count = network.parameter_count();
-        let threads = job.threads as usize;
+        // Micro-batches that wait need buffers, not threads of their own.
+        let threads = if workspaces == 1 { job.threads as usize } else { 1 };
         let spaces = (0..workspaces).map(|_| network.workspace(examples, threads));
         Ok(Segment {
             cut: self.cut,
