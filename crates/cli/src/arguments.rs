@@ -9,6 +9,7 @@ mod load;
 mod plan;
 mod queue;
 mod search;
+mod serve;
 mod stats;
 mod study;
 mod tables;
@@ -34,6 +35,7 @@ pub(crate) use queue::{
     FitArguments, QuestionArguments, QueueVerb, SimulateArguments, SimulatedKind, name_and_value,
 };
 pub(crate) use search::{AskArguments, SearchArguments, TellArguments};
+pub(crate) use serve::{ExcludeArguments, ServeArguments};
 pub(crate) use stats::StatsArguments;
 pub(crate) use study::{
     Acceptable, ExportArguments, ExportFormat, ImportArguments, InitArguments, LogsArguments,
@@ -195,6 +197,19 @@ pub(crate) enum Verb {
     /// Write everything about a study into one HTML file.
     #[command(after_help = "Example:\n  trainwright report study.toml -o report.html")]
     Report(ReportArguments),
+    /// Show studies on live web pages, and give them to programs over HTTP.
+    #[command(after_help = "Examples:\n  trainwright serve\n  \
+        trainwright serve results/ other/trainwright.db --listen 127.0.0.1:8000\n  \
+        trainwright serve --allow-actions\n  \
+        trainwright serve --listen 0.0.0.0:7878 --token-file token\n\n\
+        Pages are read-only unless --allow-actions is given. The interface for programs is below \
+        /api/v1; /api/v1/openapi.json describes it.")]
+    Serve(ServeArguments),
+    /// Leave a trial out of the analysis, and keep why.
+    #[command(after_help = "Examples:\n  \
+        trainwright exclude study.toml 7 --reason 'the disk was full'\n  \
+        trainwright exclude study.toml 7 --undo")]
+    Exclude(ExcludeArguments),
     /// Get data sets, turn them into records, check and look at those.
     #[command(
         subcommand,

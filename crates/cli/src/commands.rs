@@ -7,6 +7,7 @@ mod engine;
 mod machine;
 mod plan;
 mod queue;
+mod serve;
 mod studies;
 mod tables;
 mod training;
@@ -47,6 +48,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Load(arguments) => studies::load(&arguments),
         Verb::Cloud(verb) => cloud::cloud(&verb),
         Verb::Report(arguments) => studies::report(&arguments),
+        Verb::Serve(arguments) => serve::serve(&arguments),
+        Verb::Exclude(arguments) => serve::exclude(&arguments),
         Verb::Data(DataVerb::Fetch(arguments)) => data::fetch(&arguments),
         Verb::Data(DataVerb::Prepare(arguments)) => data::prepare(&arguments),
         Verb::Data(DataVerb::Verify(arguments)) => data::verify(&arguments),

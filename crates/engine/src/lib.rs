@@ -28,7 +28,7 @@ pub use error::EngineError;
 pub use local::{LocalEngine, LocalPlace};
 pub use metrics::MissingMetric;
 pub use metrics::rules::{FoundValue, NearLine, RuleTrial, try_rules};
-pub use output::{KeptOutputs, outputs, printable, trial_folder};
+pub use output::{KeptOutputs, open_regular, outputs, printable, trial_folder};
 pub use render::{Launch, render};
 pub use replay::{RecordedTrial, ReplayEngine};
 pub use reread::{PastTrial, Reread, reread};

@@ -4,6 +4,7 @@ pub(crate) mod open;
 mod printable;
 pub(crate) mod text;
 
+pub use open::open_regular;
 pub use printable::printable;
 
 use std::collections::BTreeMap;

@@ -1,8 +1,10 @@
 // Draws the charts of a report, sorts its tables and switches its tabs. It loads nothing.
+// A live page calls `trainwrightReport.show()` again after it has put in newer sections.
 "use strict";
 (() => {
   const root = document.documentElement;
-  const data = JSON.parse(document.getElementById("report-data").textContent);
+  const nothing = { charts: {}, resources: [] };
+  let data = nothing;
   const drawn = new Map();
   root.classList.remove("no-script");
 
@@ -130,6 +132,9 @@
 
   function draw(element) {
     const stored = data.charts[element.id];
+    if (!stored) return;
+    // Not in the markup: a strict policy forbids styles there.
+    if (element.dataset.height) element.style.height = `${element.dataset.height}px`;
     const option = complete(stored.channel ? withTrial(stored, chosenTrial()) : stored);
     const chart = drawn.get(element) ?? echarts.init(element, null, { renderer: "svg" });
     drawn.set(element, chart);
@@ -212,17 +217,38 @@
     if (target instanceof HTMLDetailsElement) target.open = true;
   }
 
-  document.querySelectorAll("table[data-sortable]").forEach(sortable);
-  document.querySelectorAll("[data-tabs]").forEach(tabbed);
-  drawAll();
-  openTarget();
-
   const resized = new ResizeObserver((entries) =>
     entries.forEach(({ target }) => drawn.get(target)?.resize()));
-  charts().forEach((element) => resized.observe(element));
+
+  let boxes = 0;
+  function show() {
+    const block = document.getElementById("report-data");
+    data = block ? JSON.parse(block.textContent) : nothing;
+    drawn.forEach((chart, element) => {
+      if (element.isConnected) return;
+      resized.unobserve(element);
+      chart.dispose();
+      drawn.delete(element);
+    });
+    // What was made ready before keeps its order and its open tab.
+    const fresh = (selector, make) => document.querySelectorAll(selector).forEach((element) => {
+      if (element.dataset.ready) return;
+      element.dataset.ready = "yes";
+      make(element);
+    });
+    fresh("table[data-sortable]", sortable);
+    fresh("[data-tabs]", (box) => tabbed(box, boxes++));
+    charts().forEach((element) => {
+      if (!drawn.has(element)) resized.observe(element);
+    });
+    drawAll();
+  }
+
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-  document.getElementById("resource-trial")?.addEventListener("change", () =>
-    charts().forEach((element) => data.charts[element.id].channel && draw(element)));
+  document.addEventListener("change", (event) => {
+    if (event.target.id !== "resource-trial") return;
+    charts().forEach((element) => data.charts[element.id]?.channel && draw(element));
+  });
   addEventListener("hashchange", openTarget);
   addEventListener("beforeprint", () => {
     root.dataset.theme = "light";
@@ -232,4 +258,7 @@
     delete root.dataset.theme;
     drawAll();
   });
+  globalThis.trainwrightReport = { show };
+  show();
+  openTarget();
 })();

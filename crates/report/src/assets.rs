@@ -1,13 +1,13 @@
-//! Files that every report carries.
+//! Files that every report carries, and that live pages load.
 
 /// Draws charts; its origin and licence stand in `assets/echarts/README.md`.
-pub(crate) const ECHARTS: &str = include_str!("../assets/echarts/echarts.common.min.js");
+pub const ECHARTS: &str = include_str!("../assets/echarts/echarts.common.min.js");
 
 /// Draws this report's charts, sorts its tables, switches its tabs.
-pub(crate) const SCRIPT: &str = include_str!("../assets/report.js");
+pub const SCRIPT: &str = include_str!("../assets/report.js");
 
 /// How it looks.
-pub(crate) const STYLE: &str = include_str!("../assets/report.css");
+pub const STYLE: &str = include_str!("../assets/report.css");
 
 #[cfg(test)]
 mod tests {

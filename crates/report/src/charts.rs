@@ -6,8 +6,10 @@
 
 mod alias_graph;
 mod cloud;
+mod compared_values;
 mod contours;
 mod executors;
+mod front;
 mod half_normal;
 mod histogram;
 mod interactions;
@@ -15,6 +17,7 @@ mod learning_curves;
 mod level_differences;
 mod load;
 mod main_effects;
+mod parallel;
 mod pareto;
 mod power_curve;
 mod power_profile;
@@ -26,6 +29,7 @@ mod response_curve;
 mod search;
 mod speed;
 mod timeline;
+mod verdict_history;
 
 use std::fmt::Write;
 
@@ -36,10 +40,12 @@ use crate::figure::for_chart;
 
 pub(crate) use alias_graph::alias_graph;
 pub(crate) use cloud::near_optimum;
+pub(crate) use compared_values::compared_values;
 pub(crate) use contours::contours;
 pub(crate) use executors::executors;
 #[cfg(test)]
 pub(crate) use executors::tests::task as cluster_task;
+pub(crate) use front::front;
 pub(crate) use half_normal::half_normal;
 pub(crate) use histogram::histogram;
 pub(crate) use interactions::interaction;
@@ -47,6 +53,7 @@ pub(crate) use learning_curves::learning_curve;
 pub(crate) use level_differences::{MOST_PAIRS, level_differences};
 pub(crate) use load::{jobs_in_system, load_curve, response_of_jobs};
 pub(crate) use main_effects::main_effect;
+pub(crate) use parallel::parallel;
 pub(crate) use pareto::{MOST_BARS, pareto};
 pub(crate) use power_curve::power_curve;
 pub(crate) use power_profile::power_profile;
@@ -58,6 +65,7 @@ pub(crate) use response_curve::{response_by_servers, response_curve};
 pub(crate) use search::{search_contour, search_slice, search_trace};
 pub(crate) use speed::speed;
 pub(crate) use timeline::{named_timeline, timeline};
+pub(crate) use verdict_history::verdict_history;
 
 /// Colours of series; `report.css` gives them their values.
 const SERIES_COLOURS: usize = 8;
@@ -87,8 +95,8 @@ impl Charts {
         self.options.insert(id.to_owned(), option);
         let (id, summary) = (escape(id), escape(&summary));
         format!(
-            "<div class=\"chart\" id=\"{id}\" data-chart role=\"img\" aria-label=\"{summary}\" \
-             style=\"height:{height}px\"></div>\n"
+            "<div class=\"chart\" id=\"{id}\" data-chart data-height=\"{height}\" role=\"img\" \
+             aria-label=\"{summary}\"></div>\n"
         )
     }
 
@@ -228,8 +236,8 @@ mod tests {
         let summary = "\"onload=x <&'".to_owned();
         let place = charts.place("a\"b", Chart { option, summary, height: 7 });
         assert!(place.contains("id=\"a&quot;b\" data-chart"), "{place}");
-        assert!(place.contains("aria-label=\"&quot;onload=x &lt;&amp;&#39;\" style"), "{place}");
-        assert!(place.contains("height:7px"), "{place}");
+        assert!(place.contains("aria-label=\"&quot;onload=x &lt;&amp;&#39;\">"), "{place}");
+        assert!(place.contains("data-height=\"7\""), "{place}");
         let script = charts.script();
         assert_eq!(script.matches("</script>").count(), 1, "{script}");
         let data = script.split_once('>').unwrap().1.rsplit_once("</script>").unwrap().0;

@@ -5,10 +5,10 @@ use std::fmt;
 use serde_json::Value;
 
 /// User text that is safe between tags and inside quoted attributes when displayed.
-pub(crate) struct Escaped<'a>(&'a str);
+pub struct Escaped<'a>(&'a str);
 
 /// Marks text for escaping.
-pub(crate) fn escape(text: &str) -> Escaped<'_> {
+pub fn escape(text: &str) -> Escaped<'_> {
     Escaped(text)
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for Escaped<'_> {
 }
 
 /// Text as markup, with what stands in backticks set as code.
-pub(crate) fn with_code(text: &str) -> String {
+pub fn with_code(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(index, part)| match index % 2 {
         0 => escape(part).to_string(),
         _ => format!("<code>{}</code>", escape(part)),

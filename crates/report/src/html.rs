@@ -5,17 +5,21 @@ mod best;
 mod bottlenecks;
 mod cloud;
 mod cluster;
+mod comparison;
 mod curves;
 mod design;
 mod effects;
 mod environment;
 mod fit;
+mod history;
 mod load;
+mod parallel;
 mod plan;
 mod predictions;
 mod queue;
 mod resources;
 mod search;
+mod section;
 mod shell;
 mod speed;
 mod surface;
@@ -30,92 +34,28 @@ use crate::input::ReportInput;
 use shell::Shell;
 
 pub use cloud::{CloudCurve, CloudPage, CloudRow, cloud_html};
+pub use comparison::{ComparedConfiguration, comparison_html};
+pub(crate) use history::BestAfter;
 pub use load::{LoadPage, load_html};
 pub use plan::{PlacedOperator, PlanPage, plan_html};
 pub use predictions::{PredictionsPage, predictions_html};
 pub use queue::{QueuePage, queue_html};
-pub use search::SearchPart;
+pub use search::{FrontPoint, SearchPart};
+pub use section::{Section, sections_html};
 pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html};
 pub use surface::{SurfacePage, surface_html};
 pub use table_analysis::{TableReport, table_html};
 pub use training::{RankSum, Timeline, TimelineSpan, TrainingPage, training_html};
-
-/// The sections in order: id, heading and what to look at.
-const SECTIONS: [(&str, &str, &str); 7] = [
-    (
-        "verdict",
-        "Verdict",
-        "The best configuration measured and what drives the response; mind the findings before \
-         relying on either.",
-    ),
-    (
-        "design",
-        "Design",
-        "What was planned. Look for rows that lack trials and for aliases: effects that cannot be \
-         told apart.",
-    ),
-    (
-        "effects",
-        "Effects",
-        "What changes the response. Look for the few long bars, then for lines that are not parallel.",
-    ),
-    (
-        "fit",
-        "Fit",
-        "How far the fitted equation can be trusted. Residuals should look like a band without a \
-         pattern.",
-    ),
-    (
-        "trials",
-        "Trials",
-        "Every trial with what it measured. Only columns in which trials differ are shown; a click \
-         on a header sorts.",
-    ),
-    (
-        "curves",
-        "Learning curves and resources",
-        "How trials went while they ran. Look for curves that part from those of the same row.",
-    ),
-    ("environment", "Environment", "What is needed to run the study again."),
-];
-
-/// Where a search stands among the sections, if the study has one.
-const AFTER_VERDICT: usize = 1;
-
-/// Where a surface stands among the sections, if the study has one.
-const AFTER_EFFECTS: usize = 3;
-
-/// How many sections stand after that of a cluster, if one ran the study.
-const AFTER_CLUSTER: usize = 1;
+pub use trials::{ShownColumns, TrialTable};
+pub use verdict::progress as progress_html;
 
 /// The report as one HTML file, which loads nothing from elsewhere.
 pub fn html(input: &ReportInput<'_>) -> String {
     let mut charts = Charts::default();
-    let mut bodies = vec![
-        verdict::section(input),
-        design::section(input, &mut charts),
-        effects::section(input, &mut charts),
-        fit::section(input, &mut charts),
-        trials::section(input),
-        curves::section(input, &mut charts)
-            + &bottlenecks::section(input)
-            + &resources::section(input, &mut charts),
-        environment::section(input),
-    ];
-    let mut sections = SECTIONS.to_vec();
-    if !input.cluster.is_empty() {
-        let place = sections.len() - AFTER_CLUSTER;
-        sections.insert(place, cluster::SECTION);
-        bodies.insert(place, cluster::section(input.cluster, &mut charts));
-    }
-    if let Some(own) = input.analysis.and_then(|analysis| analysis.surface.as_ref()) {
-        sections.insert(AFTER_EFFECTS, surface::SECTION);
-        bodies.insert(AFTER_EFFECTS, surface::section(own, &mut charts));
-    }
-    if let Some(own) = &input.search {
-        sections.insert(AFTER_VERDICT, search::SECTION);
-        bodies.insert(AFTER_VERDICT, search::section(own, &mut charts));
-    }
+    let shown: Vec<Section> = Section::of(input).collect();
+    let sections: Vec<(&str, &str, &str)> =
+        shown.iter().map(|own| (own.id(), own.heading(), own.look())).collect();
+    let bodies = shown.iter().map(|own| own.body(input, &mut charts)).collect();
     let shell = Shell {
         title: format!("{} - study report", input.study.name),
         header: verdict::header(input),

@@ -60,6 +60,8 @@ pub struct ReportTrial {
     pub measurements: Vec<Measurement>,
     /// What it used.
     pub usage: Option<Usage>,
+    /// Why somebody left it out of the analysis, where they did.
+    pub excluded: Option<String>,
     /// Why it did not finish.
     pub reason: Option<String>,
     /// The last lines of its output.
@@ -71,6 +73,11 @@ pub struct ReportTrial {
 }
 
 impl ReportTrial {
+    /// Whether it finished and nobody left it out.
+    pub(crate) fn counts(&self) -> bool {
+        self.state == TrialState::Finished && self.excluded.is_none()
+    }
+
     /// The value of a metric.
     pub(crate) fn value(&self, metric: &str) -> Option<f64> {
         self.measurements.iter().find(|own| own.metric == metric).map(|own| own.value)

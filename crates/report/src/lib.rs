@@ -5,7 +5,7 @@
 //! ECharts options built in `charts/`, one small file a chart; `assets/report.js` draws them.
 //! Everything here returns text. Nothing prints, opens the store or looks at the clock.
 
-mod assets;
+pub mod assets;
 mod best_words;
 mod charts;
 mod contour;
@@ -23,13 +23,17 @@ mod tests;
 mod thin;
 mod unmixing;
 
+pub use escape::{Escaped, escape, with_code};
 pub use figure::figure;
 pub use html::{
-    CloudCurve, CloudPage, CloudRow, LoadPage, PlacedOperator, PlanPage, PredictionsPage,
-    QueuePage, RankSum, SearchPart, SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, SurfacePage,
-    TableReport, Timeline, TimelineSpan, TrainingPage, cloud_html, html, load_html, plan_html,
-    predictions_html, queue_html, speed_html, surface_html, table_html, training_html,
+    CloudCurve, CloudPage, CloudRow, ComparedConfiguration, FrontPoint, LoadPage, PlacedOperator,
+    PlanPage, PredictionsPage, QueuePage, RankSum, SearchPart, Section, ShownColumns, SpeedLine,
+    SpeedPage, SpeedPanel, SpeedSeries, SurfacePage, TableReport, Timeline, TimelineSpan,
+    TrainingPage, TrialTable, cloud_html, comparison_html, html, load_html, plan_html,
+    predictions_html, progress_html, queue_html, sections_html, speed_html, surface_html,
+    table_html, training_html,
 };
 pub use input::{ReportInput, ReportTrial};
 pub use spent_budget::spent_budget;
+pub use table::SortKey;
 pub use terminal::{Colour, analysis_text, findings_text, verdict};

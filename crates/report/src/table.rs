@@ -9,6 +9,37 @@ use crate::figure::{figure, p_value};
 /// Rows from which a table scrolls up and down in its box.
 const TALL_ROWS: usize = 25;
 
+/// The title of a cell without a value; `report.js` knows it too.
+const MISSING: &str = "not available";
+
+/// By what a cell is sorted; what is missing stays last whichever way the others go.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SortKey {
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// Nothing.
+    Missing,
+}
+
+impl SortKey {
+    /// The order of two cells.
+    pub fn order(&self, other: &Self, descending: bool) -> std::cmp::Ordering {
+        use std::cmp::Ordering;
+        let order = match (self, other) {
+            (Self::Missing, Self::Missing) => return Ordering::Equal,
+            (Self::Missing, _) => return Ordering::Greater,
+            (_, Self::Missing) => return Ordering::Less,
+            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Number(_), Self::Text(_)) => Ordering::Less,
+            (Self::Text(_), Self::Number(_)) => Ordering::Greater,
+        };
+        if descending { order.reverse() } else { order }
+    }
+}
+
 /// A table under construction.
 pub(crate) struct Table {
     label: String,
@@ -119,14 +150,25 @@ impl Cell {
 
     /// Nothing to show.
     pub(crate) fn missing() -> Self {
-        Self {
-            markup: "\u{2013}".to_owned(),
-            class: "num",
-            title: Some("not available".to_owned()),
+        Self { markup: "\u{2013}".to_owned(), class: "num", title: Some(MISSING.to_owned()) }
+    }
+
+    /// By what a column is sorted.
+    pub(crate) fn sort_key(&self) -> SortKey {
+        match &self.title {
+            Some(title) if title == MISSING => SortKey::Missing,
+            Some(title) => {
+                title.parse().map_or_else(|_| SortKey::Text(title.clone()), SortKey::Number)
+            }
+            None => match self.markup.parse() {
+                Ok(number) => SortKey::Number(number),
+                Err(_) => SortKey::Text(self.markup.clone()),
+            },
         }
     }
 
-    fn write(&self, out: &mut String) {
+    /// Writes it as markup.
+    pub(crate) fn write(&self, out: &mut String) {
         out.push_str("<td");
         for (name, value) in [
             ("class", Some(self.class).filter(|class| !class.is_empty())),

@@ -92,6 +92,7 @@ pub(crate) fn trial(number: u32, row: u32, state: TrialState, y: Option<f64>) ->
         measurements: y.map(measured).into_iter().collect(),
         usage: None,
         reason: None,
+        excluded: None,
         output_end: None,
         command: vec![],
         series: vec![],

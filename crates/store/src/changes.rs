@@ -88,6 +88,32 @@ pub struct ImportedTrial {
 }
 
 impl Store {
+    /// Leaves a trial out of analyses from now on, and keeps why; without a reason it counts again.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn exclude(
+        &mut self,
+        study: i64,
+        number: u32,
+        reason: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.write(|connection| {
+            match reason {
+                Some(reason) => connection
+                    .prepare_cached(
+                        "INSERT INTO exclusion VALUES (?1, ?2, ?3, ?4)
+                         ON CONFLICT (study, number) DO UPDATE SET reason = ?3, excluded_ms = ?4",
+                    )?
+                    .execute(params![study, number, reason, now_ms()])?,
+                None => connection
+                    .prepare_cached("DELETE FROM exclusion WHERE study = ?1 AND number = ?2")?
+                    .execute(params![study, number])?,
+            };
+            Ok(())
+        })
+    }
+
     /// Keeps a study and what its plan gains and loses, all or none; gives the study's key.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ mod schema;
 mod snapshot;
 mod store;
 mod trial;
+mod watch;
 
 pub use changes::{Ended, ImportedTrial, MovedTrial, PlanUpdate, Reread};
 pub use error::StoreError;
@@ -22,3 +23,4 @@ pub use optuna::{OptunaStudy, OptunaTrial};
 pub use snapshot::Snapshot;
 pub use store::{Durability, Store};
 pub use trial::{Circumstances, Progress, StoredStudy, StoredTrial};
+pub use watch::StoreWatch;

@@ -19,6 +19,9 @@ const CIRCUMSTANCES: u32 = 3;
 /// The version that brought tasks of clusters.
 const CLUSTER: u32 = 4;
 
+/// The version that brought trials that somebody left out.
+const EXCLUSION: u32 = 5;
+
 /// The number of changes made so far; 0 in a store of an older version.
 pub(crate) fn change(connection: &Connection, version: u32) -> rusqlite::Result<i64> {
     if version < CIRCUMSTANCES {
@@ -59,6 +62,7 @@ pub(crate) fn trials(
 ) -> rusqlite::Result<Vec<StoredTrial>> {
     let circumstances = circumstances(connection, version)?;
     let mut measured = measurements(connection, study)?;
+    let mut excluded = exclusions(connection, version, study)?;
     let strata = if version >= STRATA { "block, whole_plot" } else { "NULL, NULL" };
     let known = if version >= CIRCUMSTANCES { "circumstances, used_s" } else { "NULL, NULL" };
     connection
@@ -70,6 +74,7 @@ pub(crate) fn trials(
         .query_map([study], |row| {
             let mut trial = read_trial(row, &circumstances)?;
             trial.measurements = measured.remove(&trial.number).unwrap_or_default();
+            trial.excluded = excluded.remove(&trial.number);
             Ok(trial)
         })?
         .collect()
@@ -154,6 +159,21 @@ fn circumstances(
         .collect()
 }
 
+/// Why trials are left out of the analysis, by their numbers.
+fn exclusions(
+    connection: &Connection,
+    version: u32,
+    study: i64,
+) -> rusqlite::Result<BTreeMap<u32, String>> {
+    if version < EXCLUSION {
+        return Ok(BTreeMap::new());
+    }
+    connection
+        .prepare_cached("SELECT number, reason FROM exclusion WHERE study = ?1")?
+        .query_map([study], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
+}
+
 fn measurements(
     connection: &Connection,
     study: i64,
@@ -210,6 +230,7 @@ fn read_trial(
         circumstances: key.and_then(|key| circumstances.get(&key).cloned()),
         used_s: row.get::<_, Option<f64>>(16)?.unwrap_or(0.0),
         measurements: Vec::new(),
+        excluded: None,
     })
 }
 

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 const APPLICATION_ID: i32 = 0x5452_5752;
 
 /// Each entry turns version n into n + 1; an entry never changes once released.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     r"
     CREATE TABLE study (
         id INTEGER PRIMARY KEY,
@@ -89,6 +89,15 @@ const MIGRATIONS: [&str; 4] = [
         PRIMARY KEY (study, number, place)
     ) WITHOUT ROWID;
 ",
+    r"
+    CREATE TABLE exclusion (
+        study INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        excluded_ms INTEGER NOT NULL,
+        PRIMARY KEY (study, number)
+    ) WITHOUT ROWID;
+",
 ];
 
 /// The version this program writes.
@@ -162,7 +171,7 @@ mod tests {
     fn every_older_version_becomes_the_present_one() {
         let mut fresh = of_version(0);
         migrate(&mut fresh).unwrap();
-        assert_eq!(tables(&fresh).len(), 9);
+        assert_eq!(tables(&fresh).len(), 10);
         for found in 1..=VERSION {
             let mut older = of_version(found);
             migrate(&mut older).unwrap();

@@ -72,6 +72,8 @@ pub struct StoredTrial {
     pub circumstances: Option<Circumstances>,
     /// Metrics measured.
     pub measurements: Vec<Measurement>,
+    /// Why somebody left it out of the analysis, where they did.
+    pub excluded: Option<String>,
 }
 
 impl StoredTrial {
@@ -143,6 +145,7 @@ mod tests {
             output_end: None,
             circumstances: None,
             measurements: Vec::new(),
+            excluded: None,
         }
     }
 

@@ -42,6 +42,16 @@ impl Study {
         Self::parse(file, &|_| Err(io::Error::other("a text alone has no folder")))
     }
 
+    /// Checks the text of a study file that lies, or once lay, at a path; files that it names are
+    /// read from the folder of that path.
+    ///
+    /// # Errors
+    /// Every fault in it with its place.
+    pub fn from_source(file: SourceFile) -> Result<Self, FaultyFile> {
+        let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
+        Self::parse(file, &move |own| std::fs::read_to_string(folder.join(own)))
+    }
+
     /// Checks a study that was put together in code. Files that it names lie in the working folder.
     ///
     /// ```

@@ -17,6 +17,7 @@ mod searching;
 mod studies;
 pub mod terminal;
 mod trainings;
+mod watching;
 
 pub use cloud::catalog::{Catalog, catalog};
 pub use cloud::job::CloudJob;
@@ -40,7 +41,7 @@ pub use data::speedtest::{
 };
 pub use error::Error;
 pub use json::to_json;
-pub use nouns::{analysis, clouds, plans, queueing, records, store, training};
+pub use nouns::{analysis, clouds, pages, plans, queueing, records, store, training};
 pub use planning::execution::{PlannedStepTime, planned_job};
 pub use planning::page::plan_page;
 pub use planning::plan::{PlanAnswer, PlanRequest, plan};
@@ -75,6 +76,7 @@ pub use searching::search::{SearchEnd, search};
 pub use searching::search_reply::{Found, Next, RunnerUp, SearchReply};
 pub use studies::analyze::{TableRequest, analyze, analyze_table};
 pub use studies::check::{Hours, HoursFrom, Preview, check};
+pub use studies::exclude::{ExcludeReply, exclude};
 pub use studies::export::{ExportTable, UsageColumns, export_csv};
 #[cfg(feature = "parquet")]
 pub use studies::export_parquet::export_parquet;
@@ -97,3 +99,12 @@ pub use trainings::predictions::{predict, predictions_csv, predictions_page};
 pub use trainings::train::{Trained, train, worker};
 pub use trainings::training_page::training_page;
 pub use trainwright_engine::MissingMetric;
+pub use watching::actions::{ActionReply, add_replications, find_study_file, start_runner};
+pub use watching::comparing::{CompareChoice, compare_configurations, configurations_of};
+pub use watching::listing::{TrialList, TrialOrder, TrialQuery};
+pub use watching::stores::{FoundStudy, find_stores, studies_in};
+pub use watching::thought::Thought;
+pub use watching::trial_files::{
+    OutputTail, TrialFile, live_curves, open_trial_file, output_tail, trial_files,
+};
+pub use watching::view::{StudyView, TimeLeft};

@@ -49,5 +49,13 @@ pub mod training {
 
 /// How trials are kept, and what those that run last told.
 pub mod store {
-    pub use trainwright_store::{Durability, Progress};
+    pub use trainwright_store::{Durability, Progress, StoreWatch};
+}
+
+/// The parts of a report that live pages show.
+pub mod pages {
+    pub use trainwright_report::assets::{ECHARTS, SCRIPT, STYLE};
+    pub use trainwright_report::{
+        Escaped, ReportTrial, Section, ShownColumns, escape, figure, progress_html, with_code,
+    };
 }

@@ -5,6 +5,7 @@
 pub(crate) mod analyze;
 pub(crate) mod check;
 pub(crate) mod derived;
+pub(crate) mod exclude;
 pub(crate) mod export;
 #[cfg(feature = "parquet")]
 pub(crate) mod export_parquet;

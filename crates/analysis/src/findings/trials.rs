@@ -25,6 +25,34 @@ pub(crate) fn findings(
     found
 }
 
+/// Trials that somebody left out, in their words.
+pub(crate) fn excluded(trials: &[(u32, String)]) -> Option<Finding> {
+    if trials.is_empty() {
+        return None;
+    }
+    let named: Vec<String> = trials
+        .iter()
+        .take(NAMED)
+        .map(|(number, reason)| format!("trial {number} ({reason})"))
+        .collect();
+    let more = match trials.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(warning(
+        "excluded-trials",
+        format!(
+            "{} left out of everything here because somebody said so: {}{more}",
+            if trials.len() == 1 {
+                "1 trial is".to_owned()
+            } else {
+                format!("{} trials are", trials.len())
+            },
+            list(&named)
+        ),
+    ))
+}
+
 /// Whether every row of the design has the same number of finished trials, and at least one.
 pub(crate) fn rows_equally_observed(design: &Design, finished: &[&Observation]) -> bool {
     let mut counts = vec![0usize; design.rows().len()];

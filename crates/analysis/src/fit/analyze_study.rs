@@ -33,6 +33,8 @@ pub struct StudyOptions {
     pub machine_cores: Option<u32>,
     /// Trials by the command that they ran, the earliest first; one group where it never changed.
     pub commands: Vec<Vec<u32>>,
+    /// Trials that somebody left out, with the reasons; they are not among the observations.
+    pub excluded: Vec<(u32, String)>,
     /// What trials used of the machine, where it is known.
     pub uses: Vec<TrialUse>,
     /// What the machine that ran the trials can do, where it was measured.
@@ -46,6 +48,7 @@ impl Default for StudyOptions {
             types: vec![AnovaType::One, AnovaType::Two, AnovaType::Three],
             machine_cores: None,
             commands: Vec::new(),
+            excluded: Vec::new(),
             uses: Vec::new(),
             capacities: None,
         }
@@ -91,6 +94,7 @@ pub fn analyze_study(
     analysis.findings.extend(trials::findings(study, design, observations));
     analysis.findings.extend(trials::oversubscribed(study, options.machine_cores));
     analysis.findings.extend(trials::command_changed(&options.commands));
+    analysis.findings.extend(trials::excluded(&options.excluded));
     analysis.findings.extend(training::of_study(study, &finished));
     let (bottlenecks, told) =
         bottlenecks_of_study(observations, &options.uses, options.capacities.as_ref());

@@ -14,7 +14,7 @@ use nix::libc;
 ///
 /// # Errors
 /// The file is not there, may not be read, or is none.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+pub fn open_regular(path: &Path) -> io::Result<File> {
     let check = |meta: fs::Metadata| match meta.is_file() {
         true => Ok(()),
         false => Err(io::Error::other("it is no regular file, and only those are read")),

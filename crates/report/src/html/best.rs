@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use trainwright_analysis::wording::count;
 use trainwright_analysis::{Analysis, Best, Severity};
-use trainwright_study::{Configuration, Direction, TrialState};
+use trainwright_study::{Configuration, Direction};
 
 use crate::best_words::beside_the_best;
 use crate::charts::with_unit;
@@ -66,7 +66,7 @@ fn mean_in_words(best: &Best, alpha: f64) -> (String, String) {
 /// The best against the mean of all trials and the worst row.
 fn compared(input: &ReportInput<'_>, analysis: &Analysis, best: &Best) -> String {
     let mut rows: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for trial in input.trials.iter().filter(|trial| trial.state == TrialState::Finished) {
+    for trial in input.trials.iter().filter(|trial| trial.counts()) {
         if let (Some(row), Some(value)) = (trial.row, trial.value(&analysis.response)) {
             rows.entry(row).or_default().push(value);
         }
@@ -120,7 +120,7 @@ fn trust(analysis: &Analysis) -> String {
 
 fn best_so_far(input: &ReportInput<'_>) -> String {
     let response = input.study.response();
-    let finished = input.trials.iter().filter(|trial| trial.state == TrialState::Finished);
+    let finished = input.trials.iter().filter(|trial| trial.counts());
     let measured = finished.filter_map(|trial| Some((trial, trial.value(&response.name)?)));
     let best: Option<(&ReportTrial, f64)> = match input.study.direction() {
         Direction::Minimize => measured.min_by(|a, b| a.1.total_cmp(&b.1)),
@@ -153,6 +153,7 @@ fn chips(configuration: &Configuration) -> String {
 #[cfg(test)]
 mod tests {
     use trainwright_analysis::{Check, Finding};
+    use trainwright_study::TrialState;
 
     use super::*;
     use crate::tests::{SmallStudy, analysis, configuration, trial};

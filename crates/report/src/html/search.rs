@@ -1,9 +1,10 @@
 //! What a search found and learnt.
 
 use trainwright_search::{Contour, Importance, Slice, TracePoint};
+use trainwright_study::Configuration;
 
 use super::{paragraph, sentence};
-use crate::charts::{Charts, search_contour, search_slice, search_trace};
+use crate::charts::{Charts, front, search_contour, search_slice, search_trace};
 use crate::table::{Cell, Sorting, Table};
 
 /// What the report of a search shows.
@@ -21,6 +22,23 @@ pub struct SearchPart {
     pub slices: Vec<Slice>,
     /// The objective over the two factors that matter most.
     pub contour: Option<Contour>,
+    /// All objectives, the first one first.
+    pub objectives: Vec<String>,
+    /// With several objectives: every configuration measured.
+    pub front: Vec<FrontPoint>,
+}
+
+/// A configuration with the values of all objectives.
+#[derive(Debug, Clone)]
+pub struct FrontPoint {
+    /// Number of its first trial.
+    pub trial: u32,
+    /// What ran.
+    pub configuration: Configuration,
+    /// Means of the objectives, in their order.
+    pub values: Vec<f64>,
+    /// Whether no other one beats it.
+    pub on_front: bool,
 }
 
 /// Id, heading and what to look at.
@@ -36,6 +54,9 @@ pub(super) fn section(own: &SearchPart, charts: &mut Charts) -> String {
     let mut out: String = own.sentences.iter().map(|text| paragraph(&sentence(text))).collect();
     if let Some(chart) = search_trace(own) {
         out += &charts.place("search-trace", chart);
+    }
+    if let Some(chart) = front(&own.objectives, &own.front) {
+        out += &charts.place("front", chart);
     }
     if !own.importances.is_empty() {
         let mut table = Table::new(
@@ -112,6 +133,8 @@ mod tests {
                     points: vec![SlicePoint { level: Level::Text("<b>".into()), ..point(1.0) }],
                 },
             ],
+            objectives: vec!["loss".to_owned()],
+            front: Vec::new(),
             contour: Some(Contour {
                 across: "a".to_owned(),
                 up: "b".to_owned(),

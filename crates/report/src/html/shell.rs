@@ -51,7 +51,7 @@ impl Shell<'_> {
     }
 }
 
-fn section(id: &str, heading: &str, look: &str, body: &str) -> String {
+pub(super) fn section(id: &str, heading: &str, look: &str, body: &str) -> String {
     format!(
         "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n\
          <h2 id=\"{id}-heading\">{heading}</h2>\n<p class=\"look\">{look}</p>\n{body}</section>\n"

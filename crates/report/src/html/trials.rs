@@ -11,7 +11,7 @@ use crate::charts::with_unit;
 use crate::escape::escape;
 use crate::figure::{bytes, figure};
 use crate::input::{ReportInput, ReportTrial};
-use crate::table::{Cell, Sorting, Table};
+use crate::table::{Cell, SortKey, Sorting, Table};
 
 /// Trials that the table lists.
 const MOST_TRIALS: usize = 500;
@@ -21,6 +21,58 @@ const MOST_OUTPUTS: usize = 50;
 
 /// Characters of a trial's output that are shown, from its end.
 const MOST_OUTPUT: usize = 4_000;
+
+/// The columns of a table of trials.
+pub struct TrialTable<'a> {
+    columns: Vec<Column<'a>>,
+    /// What is the same in all trials and has no column, in words.
+    pub same: Vec<String>,
+}
+
+/// Which columns a table of trials has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ShownColumns {
+    /// Those in which trials differ.
+    Differing,
+    /// All.
+    All,
+}
+
+impl<'a> TrialTable<'a> {
+    /// The table of a study's trials.
+    pub fn new(input: &'a ReportInput<'_>, shown: ShownColumns) -> Self {
+        let mut same = Vec::new();
+        let columns = columns(input, shown, &mut same);
+        Self { columns, same }
+    }
+
+    /// Names of the columns.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// By what a trial is sorted in a column.
+    pub fn key(&self, column: usize, trial: &ReportTrial) -> SortKey {
+        (self.columns[column].cell)(trial).sort_key()
+    }
+
+    /// The cells of a trial; its number leads to `address` and the number.
+    pub fn cells(&self, trial: &ReportTrial, address: &str) -> String {
+        let mut out = String::new();
+        for (index, column) in self.columns.iter().enumerate() {
+            if index == 0 {
+                let (address, number) = (escape(address), trial.number);
+                let _ = write!(
+                    out,
+                    "<th scope=\"row\" class=\"num\"><a href=\"{address}{number}\">{number}</a></th>"
+                );
+            } else {
+                (column.cell)(trial).write(&mut out);
+            }
+        }
+        out
+    }
+}
 
 /// A column with the cell of each trial.
 struct Column<'a> {
@@ -33,8 +85,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> String {
     if input.trials.is_empty() {
         return note("No trial is planned yet.");
     }
-    let mut same = Vec::new();
-    let columns = columns(input, &mut same);
+    let TrialTable { columns, same } = TrialTable::new(input, ShownColumns::Differing);
     let head: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let mut table = Table::new("Trials", Sorting::ByHeader, &head);
     for trial in input.trials.iter().take(MOST_TRIALS) {
@@ -51,11 +102,28 @@ pub(super) fn section(input: &ReportInput<'_>) -> String {
             input.trials.len()
         ));
     }
+    out += &excluded(input);
     out + &unfinished(input)
 }
 
+/// Which trials the analysis leaves out because somebody said so, and why.
+fn excluded(input: &ReportInput<'_>) -> String {
+    let mut out = String::new();
+    for trial in input.trials {
+        if let Some(reason) = &trial.excluded {
+            out += &note(&format!("Trial {} is left out of the analysis: {reason}", trial.number));
+        }
+    }
+    out
+}
+
 /// Columns in which trials differ; the others are described in `same`.
-fn columns<'a>(input: &'a ReportInput<'_>, same: &mut Vec<String>) -> Vec<Column<'a>> {
+fn columns<'a>(
+    input: &'a ReportInput<'_>,
+    shown: ShownColumns,
+    same: &mut Vec<String>,
+) -> Vec<Column<'a>> {
+    let all = shown == ShownColumns::All;
     let mut columns = vec![
         column("trial", |trial: &ReportTrial| Cell::count(trial.number as usize)),
         column("row", |trial| {
@@ -63,7 +131,7 @@ fn columns<'a>(input: &'a ReportInput<'_>, same: &mut Vec<String>) -> Vec<Column
         }),
     ];
     let repeats: BTreeSet<u32> = input.trials.iter().map(|trial| trial.replicate).collect();
-    if repeats.len() > 1 {
+    if all || repeats.len() > 1 {
         columns.push(column("replicate", |trial| Cell::count(trial.replicate as usize)));
     }
     let explained: BTreeSet<u32> = explained(input).map(|trial| trial.number).collect();
@@ -75,7 +143,7 @@ fn columns<'a>(input: &'a ReportInput<'_>, same: &mut Vec<String>) -> Vec<Column
             .map(|trial| trial.configuration.get(&factor.name).map(ToString::to_string))
             .collect();
         match levels.first() {
-            Some(Some(level)) if levels.len() == 1 => {
+            Some(Some(level)) if !all && levels.len() == 1 => {
                 same.push(format!("{} = {level}", factor.name))
             }
             _ => columns.push(column(&factor.name, |trial| level(trial, &factor.name))),
@@ -97,7 +165,7 @@ fn columns<'a>(input: &'a ReportInput<'_>, same: &mut Vec<String>) -> Vec<Column
     }
     let attempts: BTreeSet<u32> = input.trials.iter().map(|trial| trial.attempts).collect();
     match attempts.first() {
-        Some(attempts_each) if attempts.len() == 1 => {
+        Some(attempts_each) if !all && attempts.len() == 1 => {
             same.push(format!("attempts = {attempts_each}"));
         }
         _ => columns.push(column("attempts", |trial| Cell::count(trial.attempts as usize))),
@@ -114,7 +182,10 @@ fn column<'a>(name: &str, cell: impl Fn(&ReportTrial) -> Cell + 'a) -> Column<'a
 
 fn state(trial: &ReportTrial, is_explained: bool) -> Cell {
     let state = trial.state;
-    let word = format!("<span class=\"state state-{state}\">{state}</span>");
+    let mut word = format!("<span class=\"state state-{state}\">{state}</span>");
+    if let Some(reason) = &trial.excluded {
+        let _ = write!(word, " <span class=\"quiet\" title=\"{}\">excluded</span>", escape(reason));
+    }
     if is_explained {
         Cell::markup(format!("<a href=\"#trial-{}\">{word}</a>", trial.number))
     } else {

@@ -7,7 +7,8 @@ use trainwright_analysis::{Analysis, Check, Finding};
 use trainwright_study::TrialState;
 
 use super::best::best_card;
-use super::without_analysis;
+use super::{history, without_analysis};
+use crate::charts::Charts;
 use crate::escape::{escape, with_code};
 use crate::input::ReportInput;
 use crate::next_steps::next_steps;
@@ -30,23 +31,38 @@ pub(super) fn header(input: &ReportInput<'_>) -> String {
         .map(|state| (state, input.count(state)))
         .filter(|(_, number)| *number > 0)
         .collect();
-    let (mut strip, mut words) = (String::new(), Vec::new());
-    for (state, number) in &counts {
-        let _ = write!(strip, "<span class=\"state-{state}\" style=\"flex-grow:{number}\"></span>");
+    format!(
+        "<header><div class=\"wide\"><p class=\"kind\">Study report</p>\n<h1>{}</h1>\n{description}\
+         {}</div></header>\n",
+        escape(&study.name),
+        progress(&counts)
+    )
+}
+
+/// How many trials are in each state, as a strip and in words.
+pub fn progress(counts: &[(TrialState, usize)]) -> String {
+    let total: usize = counts.iter().map(|(_, number)| number).sum();
+    let (mut strip, mut words, mut from) = (String::new(), Vec::new(), 0.0);
+    for (state, number) in counts.iter().filter(|(_, number)| *number > 0) {
+        // Attributes of a drawing, because a strict policy forbids styles in markup.
+        let share = 100.0 * *number as f64 / total as f64;
+        let _ = write!(
+            strip,
+            "<rect class=\"state-{state}\" x=\"{from:.2}%\" width=\"{share:.2}%\" height=\"8\"/>"
+        );
+        from += share;
         words.push(format!("{number} {state}"));
     }
     let words = words.join(", ");
     format!(
-        "<header><div class=\"wide\"><p class=\"kind\">Study report</p>\n<h1>{}</h1>\n{description}\
-         <div class=\"progress\"><div class=\"strip\" role=\"img\" aria-label=\"Trials: {words}\">\
-         {strip}</div><p>{}: {words}</p></div></div></header>\n",
-        escape(&study.name),
-        count(input.trials.len(), "trial"),
+        "<div class=\"progress\"><svg class=\"strip\" role=\"img\" aria-label=\"Trials: {words}\">\
+         {strip}</svg><p>{}: {words}</p></div>",
+        count(total, "trial")
     )
 }
 
 /// Best configuration, effects, findings, checks and what to do next.
-pub(super) fn section(input: &ReportInput<'_>) -> String {
+pub(super) fn section(input: &ReportInput<'_>, charts: &mut Charts) -> String {
     let effects = input.analysis.map_or_else(|| without_analysis(input), |own| effects(input, own));
     let mut out = format!(
         "<div class=\"hero\"><div class=\"card best\">{}</div>\
@@ -57,6 +73,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> String {
         out += &findings_of(analysis);
         out += &checks(&analysis.checks);
     }
+    out += &history::part(input, charts);
     let _ = write!(out, "<h3>What to do next</h3>\n<ul class=\"next\">");
     for step in next_steps(input) {
         let _ = write!(out, "<li>{}.</li>", with_code(&step));
@@ -79,8 +96,8 @@ fn effects(input: &ReportInput<'_>, analysis: &Analysis) -> String {
     for effect in shown {
         let share = effect.percent.map_or_else(String::new, |share| {
             format!(
-                "<span class=\"share\" title=\"{share} % of the variation\"><i style=\"width:{:.1}%\">\
-                 </i></span><em>{}</em>",
+                "<svg class=\"share\" aria-hidden=\"true\"><title>{share} % of the variation</title>\
+                 <rect width=\"{:.1}%\" height=\"7\"/></svg><em>{}</em>",
                 share.clamp(0.0, 100.0),
                 percent(share)
             )

@@ -91,6 +91,7 @@ fn an_unfinished_study_says_why_there_is_no_analysis() {
             started_ms: None,
             measurements: Vec::new(),
             usage: None,
+            excluded: None,
             output_end: None,
             command: Vec::new(),
             series: Vec::new(),

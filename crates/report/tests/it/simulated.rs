@@ -155,6 +155,7 @@ fn trial(planned: &PlannedTrial, points: usize) -> ReportTrial {
         ],
         usage: Some(usage(time)),
         reason: None,
+        excluded: None,
         output_end: Some("done\n".into()),
         command: command(&planned.configuration),
         series: series(time, accuracy, points, planned.seed),

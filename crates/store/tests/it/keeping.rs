@@ -280,6 +280,31 @@ fn a_store_of_version_1_still_reads_and_goes_on() {
     assert_eq!(store.trials(study.id).unwrap()[1].attempts, 2);
 }
 
+/// `tests/data/version-4.db` was written by the last version without exclusions: four finished
+/// trials.
+#[test]
+fn a_store_of_version_4_reads_without_exclusions_and_keeps_them_from_now_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/version-4.db"), &path).unwrap();
+    let unchanged = Store::look(&path).unwrap().unwrap();
+    let id = unchanged.study("sample").unwrap().unwrap().id;
+    let trials = unchanged.trials(id).unwrap();
+    assert_eq!(trials.len(), 4, "reading alone does not migrate");
+    assert!(trials.iter().all(|trial| trial.excluded.is_none()));
+    drop(unchanged);
+    let mut store = Store::open(&path, Durability::Flushed).unwrap();
+    store.exclude(id, 2, Some("the disk was full")).unwrap();
+    store.exclude(id, 3, Some("first")).unwrap();
+    store.exclude(id, 3, Some("second")).unwrap();
+    store.exclude(id, 4, Some("by mistake")).unwrap();
+    store.exclude(id, 4, None).unwrap();
+    let reasons: Vec<Option<String>> =
+        store.trials(id).unwrap().into_iter().map(|trial| trial.excluded).collect();
+    let expected = [None, Some("the disk was full"), Some("second"), None];
+    assert_eq!(reasons, expected.map(|reason| reason.map(str::to_owned)));
+}
+
 /// `tests/data/version-3.db` was written by the last version without clusters: two finished trials.
 #[test]
 fn a_store_of_version_3_reads_without_clusters_and_keeps_them_from_now_on() {

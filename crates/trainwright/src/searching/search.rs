@@ -83,5 +83,10 @@ fn observation(study: &Study, trial: &StoredTrial) -> Observation {
     {
         own.state = TrialState::Finished;
     }
+    // Nothing is learnt from a trial that somebody left out; it was spent all the same.
+    if trial.excluded.is_some() {
+        own.state = TrialState::Failed;
+        own.values.clear();
+    }
     own
 }

@@ -51,6 +51,8 @@ pub fn analyze(
         None => results.fewest_cores()?,
     };
     let (commands, (uses, capacities)) = (results.commands(), results.uses()?);
-    let options = StudyOptions { machine_cores, commands, uses, capacities, ..options.clone() };
+    let excluded = results.excluded();
+    let options =
+        StudyOptions { machine_cores, commands, excluded, uses, capacities, ..options.clone() };
     Ok(analyze_study(study, &results.design, &results.observations(), &options)?)
 }

@@ -19,7 +19,7 @@ pub struct ExportTable {
     pub study: String,
     /// Names of the columns: `trial, row, replicate, state, attempts`, factors, metrics; `block`
     /// and `whole_plot` before the factors where runs are grouped; what trials used after the
-    /// metrics, where it is asked for.
+    /// metrics, where it is asked for; last `excluded`, with the reason, where a trial is left out.
     pub columns: Vec<String>,
     /// One row a planned trial, a cell a column; empty where the trial has nothing there.
     pub rows: Vec<Vec<Option<Level>>>,
@@ -38,6 +38,12 @@ impl ExportTable {
             for (name, cells) in usage_columns(&results.trials) {
                 table.columns.push(name);
                 table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+            }
+        }
+        if results.trials.iter().any(|trial| trial.excluded.is_some()) {
+            table.columns.push("excluded".to_owned());
+            for (row, trial) in table.rows.iter_mut().zip(&results.trials) {
+                row.push(trial.excluded.clone().map(Level::Text));
             }
         }
         table

@@ -38,6 +38,11 @@ impl Place {
         trial_folder(&self.trials, number)
     }
 
+    /// The process that runs the study at this moment.
+    pub fn runner(&self) -> Option<u32> {
+        crate::running::lock::Lock::holder(&self.trials)
+    }
+
     /// The folder of the study's load tests: `trainwright.loads/<study>` beside the store.
     pub fn loads(&self) -> PathBuf {
         let name = self.trials.file_name().expect("it ends with the study's name");

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use trainwright_analysis::{Analysis, StudyOptions, Surface};
 use trainwright_report::{
-    Colour, ReportInput, ReportTrial, SearchPart, SurfacePage, TableReport, surface_html,
-    table_html,
+    Colour, FrontPoint, ReportInput, ReportTrial, SearchPart, SurfacePage, TableReport,
+    surface_html, table_html,
 };
 use trainwright_store::StoredTrial;
-use trainwright_study::{Series, Study};
+use trainwright_study::{Series, Study, TrialState};
 
 use crate::{Error, Results, RunReply, SearchReply, analyze};
 
@@ -85,11 +85,12 @@ pub fn verdict(study: &Study, results: &Results, reply: &RunReply, colour: Colou
 }
 
 /// What the study's search found, where it has one and a trial.
-fn search_part(study: &Study, results: &Results) -> Result<Option<SearchPart>, Error> {
+pub(crate) fn search_part(study: &Study, results: &Results) -> Result<Option<SearchPart>, Error> {
     if study.search.is_none() || results.trials.is_empty() {
         return Ok(None);
     }
     let reply = SearchReply::of(study, results, None)?;
+    let front = front_points(study, results, &reply);
     Ok(Some(SearchPart {
         objective: reply.objectives.first().cloned().unwrap_or_default(),
         sentences: crate::terminal::search_sentences(&reply),
@@ -97,7 +98,44 @@ fn search_part(study: &Study, results: &Results) -> Result<Option<SearchPart>, E
         importances: reply.importances,
         slices: reply.slices,
         contour: reply.contour,
+        objectives: reply.objectives,
+        front,
     }))
+}
+
+/// Every configuration with all objectives: those on the front, and the trials of the others.
+fn front_points(study: &Study, results: &Results, reply: &SearchReply) -> Vec<FrontPoint> {
+    if reply.objectives.len() < 2 {
+        return Vec::new();
+    }
+    let values = |of: &dyn Fn(&str) -> Option<f64>| -> Option<Vec<f64>> {
+        reply.objectives.iter().map(|name| of(name)).collect()
+    };
+    let best = reply.front.iter().filter_map(|own| {
+        Some(FrontPoint {
+            trial: own.trial,
+            configuration: own.configuration.clone(),
+            values: values(&|name| own.values.get(name).copied())?,
+            on_front: true,
+        })
+    });
+    let on_front = |trial: &StoredTrial| {
+        reply.front.iter().any(|own| own.configuration.same_as(&trial.configuration))
+    };
+    let counted = |trial: &&StoredTrial| {
+        trial.state == TrialState::Finished && trial.excluded.is_none() && !on_front(trial)
+    };
+    let beaten = results.trials.iter().filter(counted).filter_map(|own| {
+        let of =
+            |name: &str| own.measurements.iter().find(|it| it.metric == name).map(|it| it.value);
+        Some(FrontPoint {
+            trial: own.number,
+            configuration: study.with_earlier_values(&own.configuration),
+            values: values(&of)?,
+            on_front: false,
+        })
+    });
+    best.chain(beaten).collect()
 }
 
 fn bare_input<'a>(
@@ -119,7 +157,7 @@ fn bare_input<'a>(
     }
 }
 
-fn shown(trial: &StoredTrial, series: Vec<Series>) -> ReportTrial {
+pub(crate) fn shown(trial: &StoredTrial, series: Vec<Series>) -> ReportTrial {
     ReportTrial {
         number: trial.number,
         row: trial.row,
@@ -130,6 +168,7 @@ fn shown(trial: &StoredTrial, series: Vec<Series>) -> ReportTrial {
         started_ms: trial.started_ms,
         measurements: trial.measurements.clone(),
         usage: trial.usage.clone(),
+        excluded: trial.excluded.clone(),
         reason: trial.reason.clone(),
         output_end: trial.output_end.clone(),
         command: trial.command.clone(),

@@ -83,13 +83,22 @@ impl Results {
             }
             own
         };
-        self.trials.iter().map(observation).collect()
+        let counted = self.trials.iter().filter(|trial| trial.excluded.is_none());
+        counted.map(observation).collect()
+    }
+
+    /// Trials that somebody left out of the analysis, with the reasons.
+    pub(crate) fn excluded(&self) -> Vec<(u32, String)> {
+        let own = self.trials.iter().filter_map(|own| Some((own.number, own.excluded.clone()?)));
+        own.collect()
     }
 
     /// Finished trials by the command that they ran, before factors were filled in.
     pub(crate) fn commands(&self) -> Vec<Vec<u32>> {
         let mut groups: Vec<(&serde_json::Value, Vec<u32>)> = Vec::new();
-        for trial in self.trials.iter().filter(|trial| trial.state == TrialState::Finished) {
+        let counted =
+            |trial: &&StoredTrial| trial.state == TrialState::Finished && trial.excluded.is_none();
+        for trial in self.trials.iter().filter(counted) {
             let Some(own) = &trial.circumstances else { continue };
             match groups.iter_mut().find(|(task, _)| **task == own.task) {
                 Some((_, trials)) => trials.push(trial.number),

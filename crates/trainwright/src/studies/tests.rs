@@ -81,5 +81,6 @@ fn stored(trial: PlannedTrial) -> StoredTrial {
         output_end: None,
         circumstances: None,
         measurements: Vec::new(),
+        excluded: None,
     }
 }

@@ -38,6 +38,16 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
          cannot be held constant)",
     ),
     entry(
+        "excluded-trials",
+        Warning,
+        "Somebody marked trials as excluded, so that they are in no mean and no fit. Leaving out \
+         what looks wrong is how a wanted result is made.",
+        "Keep the reason with the conclusion; `trainwright exclude STUDY TRIAL --undo` takes a trial \
+         in again.",
+        "Montgomery, Design and Analysis of Experiments, 8th edition, section 3.4 (outliers are \
+         left out for a known cause only)",
+    ),
+    entry(
         "curvature",
         Warning,
         "The centre points of a two-level design lie off the equation of its corners: some effect is \

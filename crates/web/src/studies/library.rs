@@ -1,0 +1,162 @@
+//! All studies, what is known of each, and the few threads that find it out.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use tokio::sync::{Semaphore, watch};
+use trainwright::{StudyView, Thought};
+use trainwright_study::Study;
+
+use super::kept::Kept;
+use super::shelf::{Entry, Shelf, version};
+use crate::pages::fault::Fault;
+
+/// How often stores are asked whether they have changed.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Blocking works at a time.
+const MOST_WORKS: usize = 2;
+
+/// Works that wait at a time; more are turned away.
+const MOST_WAITING: usize = 256;
+
+/// All studies.
+pub(crate) struct Library {
+    entries: RwLock<Arc<Vec<Entry>>>,
+    changed: watch::Sender<u64>,
+    known: Mutex<HashMap<String, Arc<KnownStudy>>>,
+    works: Arc<Semaphore>,
+    waiting: Semaphore,
+    closed: AtomicBool,
+}
+
+/// What is known of one study.
+#[derive(Default)]
+struct KnownStudy {
+    view: Kept<StudyView>,
+    thought: Kept<Thought>,
+}
+
+impl Library {
+    /// Looks at all stores once, and from then on again and again.
+    ///
+    /// # Errors
+    /// A path is not there, or is no store.
+    pub(crate) fn open(paths: &[PathBuf]) -> Result<Arc<Self>, trainwright::Error> {
+        let mut shelf = Shelf::new(paths);
+        let entries = shelf.look()?;
+        let library = Arc::new(Self {
+            entries: RwLock::new(Arc::new(entries)),
+            changed: watch::Sender::new(0),
+            known: Mutex::default(),
+            works: Arc::new(Semaphore::new(MOST_WORKS)),
+            waiting: Semaphore::new(MOST_WAITING),
+            closed: AtomicBool::new(false),
+        });
+        let own = Arc::downgrade(&library);
+        thread::spawn(move || {
+            while let Some(library) = own.upgrade() {
+                if library.closed.load(Ordering::Relaxed) {
+                    return;
+                }
+                // A folder that is gone for a moment leaves what was known.
+                if let Ok(entries) = shelf.look() {
+                    library.put(entries);
+                }
+                drop(library);
+                thread::sleep(LOOK);
+            }
+        });
+        Ok(library)
+    }
+
+    /// Looks no more.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    fn put(&self, entries: Vec<Entry>) {
+        let versions = |own: &[Entry]| -> Vec<(String, String)> {
+            own.iter().map(|entry| (entry.id.clone(), entry.version())).collect()
+        };
+        let mut now = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        if versions(&now) == versions(&entries) {
+            return;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|id, _| entries.iter().any(|entry| entry.id == *id));
+        drop(known);
+        *now = Arc::new(entries);
+        drop(now);
+        self.changed.send_modify(|number| *number += 1);
+    }
+
+    /// The studies at this moment.
+    pub(crate) fn entries(&self) -> Arc<Vec<Entry>> {
+        Arc::clone(&self.entries.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Is told whenever anything has changed.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// The study of that name in addresses.
+    pub(crate) fn entry(&self, id: &str) -> Result<Entry, Fault> {
+        let entries = self.entries();
+        let found = entries.iter().find(|entry| entry.id == id).cloned();
+        found.ok_or_else(|| Fault::new(StatusCode::NOT_FOUND, format!("there is no study `{id}`")))
+    }
+
+    /// The trials of a study.
+    pub(crate) async fn view(&self, entry: &Entry) -> Result<Arc<StudyView>, Fault> {
+        let (study, store) = (study(entry)?, entry.store.clone());
+        let compute = || self.work(move || StudyView::read(&study, &store).map_err(Fault::from));
+        let version_of = |view: &StudyView| version(view.change, view.runner);
+        self.known(&entry.id).view.get(&entry.version(), version_of, compute).await
+    }
+
+    /// What the measurements of a study say.
+    pub(crate) async fn thought(&self, entry: &Entry) -> Result<Arc<Thought>, Fault> {
+        let (study, store) = (study(entry)?, entry.store.clone());
+        let compute = || self.work(move || Thought::of(&study, &store).map_err(Fault::from));
+        let version_of = |thought: &Thought| thought.change.to_string();
+        self.known(&entry.id).thought.get(&entry.change.to_string(), version_of, compute).await
+    }
+
+    fn known(&self, id: &str) -> Arc<KnownStudy> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(id.to_owned()).or_default())
+    }
+
+    /// Does something that blocks, a few at a time.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let busy = || Fault::new(StatusCode::SERVICE_UNAVAILABLE, "the server is busy; try again");
+        let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
+        let turn = Arc::clone(&self.works).acquire_owned().await.map_err(|_| busy())?;
+        // The turn goes with the work, which goes on when a visitor goes away.
+        let worked = tokio::task::spawn_blocking(move || {
+            let outcome = work();
+            drop(turn);
+            outcome
+        });
+        worked.await.map_err(|_| {
+            Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug in trainwright")
+        })?
+    }
+}
+
+fn study(entry: &Entry) -> Result<Arc<Study>, Fault> {
+    entry.study.clone().map_err(|why| {
+        let words = format!("the study `{}` does not read any more: {why}", entry.name);
+        Fault::new(StatusCode::UNPROCESSABLE_ENTITY, words)
+    })
+}
