@@ -70,6 +70,7 @@ fn main() {
             },
             slots: 1,
             start: TrialStart::Anew,
+            variables: Default::default(),
         };
         let (begun, cpu) = (Instant::now(), processor_s());
         engine.submit(order).expect("the slot is free");

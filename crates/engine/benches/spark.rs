@@ -132,7 +132,15 @@ fn trials(lab: &mut Lab) -> f64 {
             whole_plot: None,
         };
         let study = Arc::clone(&study);
-        lab.engine.submit(TrialOrder { study, trial, slots: 1, start: TrialStart::Anew }).unwrap();
+        lab.engine
+            .submit(TrialOrder {
+                study,
+                trial,
+                slots: 1,
+                start: TrialStart::Anew,
+                variables: Default::default(),
+            })
+            .unwrap();
         while !lab.engine.next_event(Duration::from_secs(60)).is_some_and(|own| is_good_end(&own)) {
         }
     }

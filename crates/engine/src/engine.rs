@@ -2,6 +2,7 @@
 //!
 //! `tests/it/contract.rs` holds each implementation to what is said here.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use crate::{EngineError, MissingMetric};
 /// in its folder and what a dead runner left behind are the engine's own business.
 ///
 /// ```
-/// use std::{sync::Arc, time::Duration};
+/// use std::{collections::BTreeMap, sync::Arc, time::Duration};
 /// use trainwright_engine::{
 ///     Engine, EngineEvent, LocalEngine, LocalPlace, TrialOrder, TrialStart,
 /// };
@@ -54,6 +55,7 @@ use crate::{EngineError, MissingMetric};
 ///     },
 ///     slots: 1,
 ///     start: TrialStart::Anew,
+///     variables: BTreeMap::new(),
 /// })?;
 /// let record = loop {
 ///     match engine.next_event(Duration::from_secs(1)) {
@@ -102,6 +104,9 @@ pub struct TrialOrder {
     pub slots: u32,
     /// Where it begins.
     pub start: TrialStart,
+    /// Variables set besides those of the study and the protocol. They are not kept with the trial,
+    /// since they hold for this run alone and may be secret.
+    pub variables: BTreeMap<String, String>,
 }
 
 /// Where a trial begins.

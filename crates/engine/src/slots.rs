@@ -97,6 +97,7 @@ mod tests {
             trial,
             slots,
             start: TrialStart::Anew,
+            variables: Default::default(),
         }
     }
 

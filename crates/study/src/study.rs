@@ -212,6 +212,9 @@ pub struct RunOptions {
     pub prepare: Option<PrepareCommand>,
     /// Time between telemetry samples; by trial length where absent.
     pub sample_every: Option<Duration>,
+    /// Whether trials may log by MLflow's client, to the program that runs them.
+    #[serde(default)]
+    pub mlflow: bool,
 }
 
 /// What runs before a trial.

@@ -30,6 +30,10 @@ pub enum Error {
     )]
     NothingToRun { study: String },
     #[error(
+        "the trials of `{study}` log by MLflow's client (`[run] mlflow`), which works with the local engine of the program `trainwright` alone; run it so, or leave the key out"
+    )]
+    NoTracking { study: String },
+    #[error(
         "the study `{study}` has no [design], so there is nothing to run; add one, or take in results with `trainwright import`"
     )]
     NoDesign { study: String },
@@ -115,6 +119,7 @@ impl Error {
             | Self::Faulty(_)
             | Self::Changed { .. }
             | Self::NothingToRun { .. }
+            | Self::NoTracking { .. }
             | Self::NoDesign { .. }
             | Self::SearchNotRun { .. }
             | Self::NoSearch { .. }
@@ -231,6 +236,7 @@ mod tests {
         let io = || io::Error::other("x");
         for error in [
             Error::NothingToRun { study: study() },
+            Error::NoTracking { study: study() },
             Error::NoDesign { study: study() },
             Error::SearchNotRun { study: study() },
             Error::NoSearch { study: study() },

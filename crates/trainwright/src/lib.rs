@@ -71,6 +71,7 @@ pub use running::load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, Lo
 pub use running::run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
 pub use running::run_reply::RunReply;
 pub use running::stop::{StopReply, stop};
+pub use running::trial_variables::TrialVariables;
 pub use searching::ask_tell::{AskReply, AskedTrial, TellReply, Told, ask, tell};
 pub use searching::search::{SearchEnd, search};
 pub use searching::search_reply::{Found, Next, RunnerUp, SearchReply};

@@ -8,3 +8,4 @@ pub(crate) mod lock;
 pub(crate) mod run;
 pub(crate) mod run_reply;
 pub(crate) mod stop;
+pub(crate) mod trial_variables;

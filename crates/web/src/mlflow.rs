@@ -1,5 +1,21 @@
 //! The part of MLflow's tracking calls by which a trial tells its metrics.
+//!
+//! `server.rs` listens while a study runs; `calls.rs` answers; `trial_runs.rs` is what a trial has
+//! logged and writes it into the trial's folder; `token.rs` says who may call. `studies.rs` shows
+//! finished studies by the same calls, to read only.
+//!
+//! A trial has one run of MLflow, its own, whatever a program calls it or its experiment. Runs
+//! below it (`nested=True`) are answered and noted, but their metrics are not the trial's.
 
-/// Listens on the loopback while a study runs, and hands what trials log to their metrics files.
-#[derive(Debug)]
-pub struct TrackingServer {}
+mod calls;
+mod fault;
+mod models;
+mod server;
+mod token;
+mod trial_runs;
+mod wire;
+
+pub use server::TrackingServer;
+
+#[cfg(test)]
+mod tests;

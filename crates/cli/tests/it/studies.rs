@@ -6,6 +6,7 @@ mod crashes;
 mod disk;
 mod examples;
 mod metrics;
+mod mlflow;
 mod open_studies;
 mod outcomes;
 mod searches;

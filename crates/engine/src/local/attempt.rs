@@ -102,9 +102,10 @@ impl Attempt<'_> {
             Some(earlier) => earlier.folder.clone(),
             None => clean_folder(&place)?,
         };
-        let launch = render(study, trial, &folder, program)?;
+        let mut launch = render(study, trial, &folder, program)?;
         record.command.clone_from(&launch.command);
         record.environment.clone_from(&launch.environment);
+        launch.environment.extend(self.order.variables.clone());
         // They are there, and what prepared the trial has run, where it goes on.
         for (name, content) in launch.files.iter().filter(|_| earlier.is_none()) {
             let path = folder.join(name);

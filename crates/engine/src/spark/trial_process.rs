@@ -1,5 +1,6 @@
 //! One trial on an executor: the local engine runs it, the runner hears of it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,7 +65,13 @@ pub fn serve_trial(link: &ExecutorLink, body: Value, program: &Path) -> Result<(
     let TrialWork { study, trial, trials, start } = serde_json::from_value(body).map_err(unread)?;
     let place = LocalPlace { trials, program: program.to_owned(), slots: 1 };
     let mut engine = LocalEngine::beside_others(place, trial.number)?;
-    engine.submit(TrialOrder { study: Arc::new(study), trial, slots: 1, start })?;
+    engine.submit(TrialOrder {
+        study: Arc::new(study),
+        trial,
+        slots: 1,
+        start,
+        variables: BTreeMap::new(),
+    })?;
     loop {
         if let Some(event) = engine.next_event(LOOK_EVERY) {
             let last = event.is_end();

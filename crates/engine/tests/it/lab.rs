@@ -82,6 +82,7 @@ impl Lab {
             trial: Self::trial(number),
             slots: 1,
             start: TrialStart::Anew,
+            variables: Default::default(),
         }
     }
 

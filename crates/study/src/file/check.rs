@@ -276,6 +276,7 @@ impl Checker<'_> {
             warmup: draft.warmup,
             prepare: draft.prepare.as_ref().map(PrepareDraft::command),
             sample_every,
+            mlflow: draft.mlflow,
         };
         let command = task::CommandDraft {
             words: draft.command,

@@ -146,7 +146,13 @@ impl CloudJob<'_> {
             block: None,
             whole_plot: None,
         };
-        engine.submit(TrialOrder { study, trial, slots: 1, start: TrialStart::Anew })?;
+        engine.submit(TrialOrder {
+            study,
+            trial,
+            slots: 1,
+            start: TrialStart::Anew,
+            variables: BTreeMap::new(),
+        })?;
         let record = ended(&mut engine, place.wish)?;
         if record.outcome == Outcome::Stopped {
             return Ok(None);

@@ -14,6 +14,7 @@ use trainwright_engine::{
 use trainwright_search::{Course, Proposal, Proposer};
 use trainwright_study::{MetricSource, Observation, Outcome, PlannedTrial, Study, TrialRecord};
 
+use crate::running::trial_variables::TrialVariables;
 use crate::studies::derived::derived_observation;
 use crate::{Error, Wish};
 
@@ -90,6 +91,8 @@ pub(crate) struct Driver<'a> {
     cut_short: BTreeMap<u32, String>,
     /// Trials that were cut short and are to go on.
     going_on: BTreeSet<u32>,
+    /// What sets further variables for each trial.
+    variables: Option<TrialVariables>,
     end: Option<(DriveEnd, Duration)>,
 }
 
@@ -109,8 +112,18 @@ impl<'a> Driver<'a> {
             running: BTreeMap::new(),
             cut_short: BTreeMap::new(),
             going_on: BTreeSet::new(),
+            variables: None,
             end: None,
         }
+    }
+
+    /// Sets further variables for each trial.
+    pub(crate) fn with_variables(self, variables: Option<TrialVariables>) -> Self {
+        Self { variables, ..self }
+    }
+
+    fn variables_of(&self, trial: &PlannedTrial) -> BTreeMap<String, String> {
+        self.variables.as_ref().map(|own| own.of(trial)).unwrap_or_default()
     }
 
     /// Runs what the proposer proposes until it, the keeper, the time or the user says stop.
@@ -151,7 +164,8 @@ impl<'a> Driver<'a> {
     pub(crate) fn warm_up(&mut self, trial: PlannedTrial) -> Result<bool, Error> {
         let (study, slots) = (Arc::clone(&self.study), 1);
         let start = TrialStart::Anew;
-        self.engine.submit(TrialOrder { study, trial, slots, start })?;
+        let variables = self.variables_of(&trial);
+        self.engine.submit(TrialOrder { study, trial, slots, start, variables })?;
         loop {
             match self.engine.next_event(PATIENCE) {
                 Some(EngineEvent::Ended { .. }) => break,
@@ -303,7 +317,8 @@ impl<'a> Driver<'a> {
                 true => TrialStart::GoOn,
                 false => TrialStart::Anew,
             };
-            self.engine.submit(TrialOrder { study, trial, slots: 1, start })?;
+            let variables = self.variables_of(&trial);
+            self.engine.submit(TrialOrder { study, trial, slots: 1, start, variables })?;
         }
         Ok(())
     }

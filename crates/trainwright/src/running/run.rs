@@ -21,6 +21,7 @@ use trainwright_study::{DesignKind, EngineSpec, PlannedTrial, Study, TrialRecord
 use crate::cluster::start::ClusterUse;
 use crate::running::driver::{DriveEnd, Driver};
 use crate::running::lock::Lock;
+use crate::running::trial_variables::TrialVariables;
 use crate::studies::plan_change::Accepted;
 use crate::studies::planned::{Planned, design_of, planned};
 use crate::{Error, Place};
@@ -43,6 +44,8 @@ pub struct RunRequest<'a> {
     pub program: PathBuf,
     /// What runs the trials, where it is not what the study says.
     pub engine: Option<EngineSpec>,
+    /// What sets further variables for each trial, such as where to log to.
+    pub variables: Option<TrialVariables>,
 }
 
 /// Whether failed trials get another chance.
@@ -191,6 +194,12 @@ pub(crate) fn run_proposed<P: Proposer>(
     if study.task.is_none() && request.replay.is_none() {
         return Err(Error::NothingToRun { study: study.name.clone() });
     }
+    if study.run.mlflow && request.replay.is_none() {
+        let spec = request.engine.as_ref().unwrap_or(&study.engine);
+        if *spec != EngineSpec::Local || request.variables.is_none() {
+            return Err(Error::NoTracking { study: study.name.clone() });
+        }
+    }
     let place = Place::of(study, request.store).made()?;
     let _lock = Lock::take(&place.trials, &study.name)?;
     let mut store = place.open(request.durability)?;
@@ -220,7 +229,8 @@ pub(crate) fn run_proposed<P: Proposer>(
     });
     let first = queue.left.first().filter(|_| request.replay.is_none()).cloned();
     let mut keeper = StudyKeeper::new(study, &place, store, &queue, engine.as_ref(), on_event)?;
-    let mut driver = Driver::new(Arc::new(study.clone()), engine.as_mut(), wish, None);
+    let mut driver = Driver::new(Arc::new(study.clone()), engine.as_mut(), wish, None)
+        .with_variables(request.variables.clone());
     if let Some(first) = first
         && !warm_up(study, &first, &mut driver, &mut keeper)?
     {

@@ -93,6 +93,7 @@ pub(crate) fn request<'a>() -> RunRequest<'a> {
         replay: None,
         program: PathBuf::from("/bin/false"),
         engine: None,
+        variables: None,
     }
 }
 

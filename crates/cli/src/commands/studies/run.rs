@@ -7,6 +7,7 @@ use anyhow::Context;
 use trainwright::store::Durability;
 use trainwright::{Accepted, Results, RetryFailed, RunEnd, RunReply, RunRequest};
 use trainwright_study::TrialState;
+use trainwright_web::TrackingServer;
 
 use crate::arguments::{Acceptable, RunArguments};
 use crate::commands::load;
@@ -19,6 +20,7 @@ pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
     let mut study = load(&arguments.common.study)?;
     study.run.slots = arguments.slots.map_or(study.run.slots, NonZero::get);
     let store = arguments.common.store.as_deref();
+    let tracking = study.run.mlflow.then(|| TrackingServer::start(&study, store)).transpose()?;
     let request = RunRequest {
         store,
         durability: if arguments.no_flush { Durability::Unflushed } else { Durability::Flushed },
@@ -27,6 +29,7 @@ pub(crate) fn run(arguments: &RunArguments) -> anyhow::Result<u8> {
         replay: arguments.replay.as_deref(),
         program: env::current_exe().context("cannot find this program's own file")?,
         engine: arguments.cluster.instead_of(&study.engine)?,
+        variables: tracking.as_ref().map(TrackingServer::variables),
     };
     if let Some(path) = &arguments.report {
         check_folder_of(path)?;

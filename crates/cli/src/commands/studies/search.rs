@@ -10,6 +10,7 @@ use trainwright::{
     Accepted, Results, RetryFailed, RunEnd, RunRequest, SearchReply, Told, terminal,
 };
 use trainwright_study::TrialState;
+use trainwright_web::TrackingServer;
 
 use crate::arguments::{Acceptable, AskArguments, SearchArguments, TellArguments};
 use crate::commands::load;
@@ -25,6 +26,8 @@ pub(crate) fn search(arguments: &SearchArguments) -> anyhow::Result<u8> {
     let end = if arguments.explain {
         None
     } else {
+        let tracking =
+            study.run.mlflow.then(|| TrackingServer::start(&study, store)).transpose()?;
         let request = RunRequest {
             store,
             durability: if arguments.no_flush {
@@ -37,6 +40,7 @@ pub(crate) fn search(arguments: &SearchArguments) -> anyhow::Result<u8> {
             replay: None,
             program: env::current_exe().context("cannot find this program's own file")?,
             engine: arguments.cluster.instead_of(&study.engine)?,
+            variables: tracking.as_ref().map(TrackingServer::variables),
         };
         if let Some(path) = &arguments.report {
             check_folder_of(path)?;

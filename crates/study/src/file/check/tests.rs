@@ -121,6 +121,7 @@ fn what_a_study_leaves_open_about_running_has_usual_values() {
         warmup: 0,
         prepare: None,
         sample_every: None,
+        mlflow: false,
     };
     assert_eq!(run, usual);
 }

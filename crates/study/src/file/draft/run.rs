@@ -39,6 +39,9 @@ pub struct RunDraft {
     /// What runs before every trial: a command for the shell, in which values are quoted, or a list
     /// of words that run without one.
     pub prepare: Option<PrepareDraft>,
+    /// Whether trials may log by MLflow's client, to this program.
+    #[serde(default)]
+    pub mlflow: bool,
 }
 
 /// What runs before a trial.
