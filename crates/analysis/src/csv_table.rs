@@ -81,6 +81,47 @@ impl Table {
         Self::read(source, categorical, |name| names.contains(&name))
     }
 
+    /// A table of columns that a program put together; its rows are counted from 1, as its lines.
+    ///
+    /// # Errors
+    /// No row, a name that stands twice, columns of unequal length, or a number that is not finite.
+    pub fn from_columns(columns: Vec<(String, Column)>) -> Result<Self, AnalysisError> {
+        let cells = |column: &Column| match column {
+            Column::Numeric(cells) => cells.len(),
+            Column::Categorical(cells) => cells.len(),
+        };
+        let rows = columns.first().map_or(0, |(_, column)| cells(column));
+        if rows == 0 {
+            return Err(AnalysisError::NoRows);
+        }
+        let mut seen = BTreeSet::new();
+        for (name, column) in &columns {
+            if !seen.insert(name.as_str()) {
+                return Err(AnalysisError::DuplicateColumn { name: name.clone() });
+            }
+            if cells(column) != rows {
+                let (first, length) = (columns[0].0.clone(), cells(column));
+                return Err(AnalysisError::UnequalColumns {
+                    name: name.clone(),
+                    length,
+                    first,
+                    rows,
+                });
+            }
+            if let Column::Numeric(cells) = column
+                && let Some((row, value)) = cells
+                    .iter()
+                    .enumerate()
+                    .find_map(|(row, cell)| Some((row, cell.filter(|own| !own.is_finite())?)))
+            {
+                let (line, value) = (row as u64 + 1, value.to_string());
+                return Err(AnalysisError::NotFinite { line, column: name.clone(), value });
+            }
+        }
+        let lines = (1..=rows as u64).collect();
+        Ok(Self { rows, lines, columns, not_held: Vec::new() })
+    }
+
     fn read(
         source: impl Read,
         categorical: &[String],
@@ -230,6 +271,26 @@ mod tests {
         let table = Table::from_csv("y,dose\n1,0.5\n".as_bytes(), &["dose".to_owned()]).unwrap();
         let expected = Column::Categorical(vec![Some("0.5".to_owned())]);
         assert_eq!(*table.column("dose").unwrap(), expected);
+    }
+
+    #[test]
+    fn columns_of_a_program_are_held_to_the_same_rules_as_a_file() {
+        let numbers =
+            |values: &[f64]| Column::Numeric(values.iter().map(|own| Some(*own)).collect());
+        let named = |name: &str, values: &[f64]| (name.to_owned(), numbers(values));
+        let words = |columns| Table::from_columns(columns).unwrap_err().to_string();
+        let table = Table::from_columns(vec![named("x", &[1.0, 2.0])]).unwrap();
+        assert_eq!((table.rows(), table.line(1)), (2, 2));
+        assert_eq!(words(vec![]), "the table has a header but no rows");
+        assert_eq!(
+            words(vec![named("x", &[1.0]), named("y", &[1.0, 2.0])]),
+            "`y` has 2 values where `x` has 1"
+        );
+        assert_eq!(
+            words(vec![named("x", &[1.0, f64::INFINITY])]),
+            "line 2, column `x`: `inf` is not a finite number"
+        );
+        assert!(words(vec![named("x", &[1.0]), named("x", &[1.0])]).contains("twice"));
     }
 
     #[track_caller]

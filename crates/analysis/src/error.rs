@@ -31,6 +31,8 @@ pub enum AnalysisError {
     NoRows,
     #[error("the header names column `{name}` twice")]
     DuplicateColumn { name: String },
+    #[error("`{name}` has {length} values where `{first}` has {rows}")]
+    UnequalColumns { name: String, length: usize, first: String, rows: usize },
     #[error("line {line}, column `{column}`: `{value}` is not a finite number")]
     NotFinite { line: u64, column: String, value: String },
     #[error("line {line}, column `{column}`: the cell is empty, but every row needs its factors")]

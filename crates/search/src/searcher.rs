@@ -13,7 +13,7 @@ use crate::History;
 /// else: not on earlier questions, nor on the order in which trials ended. So a search that was
 /// interrupted goes on as if it had not been. No configuration is suggested that was tried or is
 /// being tried. `tests/it/searchers.rs` holds each implementation to this.
-pub trait Searcher {
+pub trait Searcher: Send {
     /// The word that names it in a study file.
     fn name(&self) -> &'static str;
 

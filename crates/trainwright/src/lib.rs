@@ -30,6 +30,7 @@ pub use cluster::set_up::{SetUpReply, set_up};
 pub use cluster::speedtest::speedtest_on_spark;
 pub use cluster::start::{ClusterReply, OnCluster, SparkRequest};
 pub use cluster::train::{GangOptions, train_on_spark};
+pub use data::batches::{BatchRequest, BatchSource, PictureBatches, open_batches};
 pub use data::fetch::{FetchReply, FetchRequest, fetch};
 pub use data::prepare::{
     InspectReply, PrepareReply, VerifyReply, inspect_data, prepare_data, verify_data,
@@ -64,6 +65,7 @@ pub use questions::queue::{
 pub use questions::tables::{
     CompareReply, compare, compare_trials, correlate, overhead, scaling, surface, surface_of_trials,
 };
+pub use questions::test_of_columns::{ColumnTest, NamedColumn, test_columns};
 pub use questions::test_statistics::{
     AdjustmentMethod, Location, StatsTest, TestRequest, TestResult, test_statistics,
 };
@@ -73,6 +75,7 @@ pub use running::run_reply::RunReply;
 pub use running::stop::{StopReply, stop};
 pub use running::trial_variables::TrialVariables;
 pub use searching::ask_tell::{AskReply, AskedTrial, TellReply, Told, ask, tell};
+pub use searching::in_memory::MemorySearch;
 pub use searching::search::{SearchEnd, search};
 pub use searching::search_reply::{Found, Next, RunnerUp, SearchReply};
 pub use studies::analyze::{TableRequest, analyze, analyze_table};
@@ -93,6 +96,7 @@ pub use studies::spreadsheet::safe_for_spreadsheets;
 pub use studies::status::{
     LogName, LogsReply, StatusReply, TrialCounts, TrialStatus, budget_spent, logs, status,
 };
+pub use studies::trial_columns::{Cells, TrialColumn, TrialColumns, trial_columns};
 pub use trainings::job::{JobChannels, job};
 pub use trainings::launched_rank::launched_rank;
 pub use trainings::network::{NetworkRequest, NetworkSummary, describe_network};

@@ -33,6 +33,9 @@ pub mod queueing {
 pub mod records {
     pub use trainwright_records::bucket::{Bandwidth, parse_latency};
     pub use trainwright_records::pictures::{Framing, PixelLimit};
+    pub use trainwright_records::pipeline::{
+        Augment, Batch, CacheKind, Epoch, Images, PipelineOptions, PixelKind, Remainder, Replica,
+    };
     pub use trainwright_records::prepare::{
         OnCorrupt, PartShares, PrepareOptions, PrepareProgress, Storage,
     };

@@ -7,4 +7,5 @@ pub(crate) mod optimal_rows;
 pub(crate) mod pages;
 pub(crate) mod queue;
 pub(crate) mod tables;
+pub(crate) mod test_of_columns;
 pub(crate) mod test_statistics;

@@ -20,6 +20,7 @@ pub(crate) mod rereading;
 pub(crate) mod results;
 pub(crate) mod spreadsheet;
 pub(crate) mod status;
+pub(crate) mod trial_columns;
 
 #[cfg(test)]
 mod tests;

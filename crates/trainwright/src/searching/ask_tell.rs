@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use trainwright_probe::machine;
-use trainwright_search::{Proposal, Proposer, SearchProposer};
+use trainwright_search::{History, Proposal, Proposer, SearchProposer};
 use trainwright_store::{Circumstances, Durability, Ended, Store, StoredTrial};
 use trainwright_study::{
     Configuration, Measurement, MetricSource, Outcome, PlannedTrial, Study, TrialRecord,
@@ -91,30 +91,44 @@ pub fn ask(study: &Study, store: Option<&Path>, count: u32) -> Result<AskReply, 
         |trial: &&StoredTrial| matches!(trial.state, TrialState::Planned | TrialState::Stopped);
     let waiting = planned.trials.iter().filter(waits).map(StoredTrial::planned).collect();
     let mut proposer = SearchProposer::new(own.searcher(good), known, waiting, own.rules());
-    let (mut trials, mut wait): (Vec<PlannedTrial>, bool) = (Vec::new(), false);
+    let (trials, wait) = proposed(&mut proposer, count);
+    store.start(planned.study_id, &trials)?;
+    Ok(AskReply::of(study, trials, wait, &proposer))
+}
+
+/// So many trials to run next, or fewer; and whether others must end before there are more.
+pub(super) fn proposed(proposer: &mut SearchProposer, count: u32) -> (Vec<PlannedTrial>, bool) {
+    let mut trials = Vec::new();
     while trials.len() < count as usize {
         match proposer.ask(Duration::ZERO) {
             Proposal::Try(trial) | Proposal::GoOn(trial) => trials.push(trial),
-            Proposal::Later(_) => {
-                wait = true;
-                break;
-            }
+            Proposal::Later(_) => return (trials, true),
             Proposal::Done => break,
         }
     }
-    store.start(planned.study_id, &trials)?;
-    let asked = |trial: PlannedTrial| AskedTrial {
-        trial: trial.number,
-        replicate: trial.replicate,
-        seed: trial.seed,
-        configuration: trial.configuration,
-    };
-    Ok(AskReply {
-        study: study.name.clone(),
-        trials: trials.into_iter().map(asked).collect(),
-        wait,
-        stopped: proposer.stopped().map(ToString::to_string),
-    })
+    (trials, false)
+}
+
+impl AskReply {
+    pub(super) fn of(
+        study: &Study,
+        trials: Vec<PlannedTrial>,
+        wait: bool,
+        proposer: &SearchProposer,
+    ) -> Self {
+        let asked = |trial: PlannedTrial| AskedTrial {
+            trial: trial.number,
+            replicate: trial.replicate,
+            seed: trial.seed,
+            configuration: trial.configuration,
+        };
+        Self {
+            study: study.name.clone(),
+            trials: trials.into_iter().map(asked).collect(),
+            wait,
+            stopped: proposer.stopped().map(ToString::to_string),
+        }
+    }
 }
 
 /// Keeps what came of a trial that was asked for.
@@ -136,7 +150,7 @@ pub fn tell(study: &Study, store: Option<&Path>, told: &Told) -> Result<TellRepl
     if trial.state != TrialState::Running {
         return Err(Error::NotAsked { trial: told.trial, state: trial.state });
     }
-    let record = record(study, trial, told)?;
+    let record = record(study, told, trial.started_ms.unwrap_or(0))?;
     let machine = store.keep_machine(&machine(study.folder()))?;
     let mut basis = serde_json::to_value(study.basis()).expect("plain data becomes JSON");
     let circumstances = store.keep_circumstances(&Circumstances {
@@ -149,15 +163,21 @@ pub fn tell(study: &Study, store: Option<&Path>, told: &Told) -> Result<TellRepl
     let ended = Ended { number: told.trial, record: &record, environment, machine, circumstances };
     store.end(study_id, &ended, &[])?;
     let known = known(study, &own, &store.trials(study_id)?);
-    let best = known.best(0);
-    let goal = &known.aims().goals[0];
-    Ok(TellReply {
-        study: study.name.clone(),
-        trial: told.trial,
-        state: record.outcome.state(),
-        best_value: best.as_ref().and_then(|own| own.loss(0)).map(|loss| goal.value(loss)),
-        best: best.map(|own| own.configuration),
-    })
+    Ok(TellReply::of(study, told.trial, record.outcome.state(), &known))
+}
+
+impl TellReply {
+    pub(super) fn of(study: &Study, trial: u32, state: TrialState, known: &History) -> Self {
+        let best = known.best(0);
+        let goal = &known.aims().goals[0];
+        Self {
+            study: study.name.clone(),
+            trial,
+            state,
+            best_value: best.as_ref().and_then(|own| own.loss(0)).map(|loss| goal.value(loss)),
+            best: best.map(|own| own.configuration),
+        }
+    }
 }
 
 fn opened(study: &Study, store: Option<&Path>) -> Result<(Place, Store), Error> {
@@ -166,7 +186,8 @@ fn opened(study: &Study, store: Option<&Path>) -> Result<(Place, Store), Error> 
     Ok((place, store))
 }
 
-fn record(study: &Study, trial: &StoredTrial, told: &Told) -> Result<TrialRecord, Error> {
+/// A trial that ran elsewhere, as it is kept.
+pub(super) fn record(study: &Study, told: &Told, started_ms: i64) -> Result<TrialRecord, Error> {
     let measured = |metric: &&trainwright_study::Metric| metric.formula().is_none();
     let wanted: Vec<&str> =
         study.metrics.iter().filter(measured).map(|metric| metric.name.as_str()).collect();
@@ -208,7 +229,7 @@ fn record(study: &Study, trial: &StoredTrial, told: &Told) -> Result<TrialRecord
         series: Vec::new(),
         command: Vec::new(),
         environment: BTreeMap::new(),
-        started_ms: trial.started_ms.unwrap_or(0),
+        started_ms,
         output_end: String::new(),
         cluster: Vec::new(),
     })
