@@ -26,9 +26,10 @@ mod unmixing;
 pub use figure::figure;
 pub use html::{
     CloudCurve, CloudPage, CloudRow, LoadPage, PlacedOperator, PlanPage, PredictionsPage,
-    QueuePage, RankSum, SearchPart, SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, SurfacePage,
-    TableReport, Timeline, TimelineSpan, TrainingPage, cloud_html, html, load_html, plan_html,
-    predictions_html, queue_html, speed_html, surface_html, table_html, training_html,
+    QueuePage, RankSum, SearchPart, SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, StudiesPage,
+    StudyRow, SurfacePage, TableReport, Timeline, TimelineSpan, TrainingPage, cloud_html, html,
+    load_html, plan_html, predictions_html, queue_html, speed_html, studies_html, surface_html,
+    table_html, training_html,
 };
 pub use input::{ReportInput, ReportTrial};
 pub use spent_budget::spent_budget;

@@ -8,6 +8,7 @@ mod cloud;
 mod cluster;
 mod data;
 mod error;
+mod error_reply;
 mod json;
 mod nouns;
 mod planning;
@@ -39,7 +40,8 @@ pub use data::speedtest::{
     speedtest_csv, speedtest_page,
 };
 pub use error::Error;
-pub use json::to_json;
+pub use error_reply::{ErrorKind, ErrorReply, ProblemReply};
+pub use json::{to_json, to_json_line};
 pub use nouns::{analysis, clouds, plans, queueing, records, store, training};
 pub use planning::execution::{PlannedStepTime, planned_job};
 pub use planning::page::plan_page;
@@ -51,6 +53,7 @@ pub use questions::designs::{
     Alpha, CentrePoints, DesignReply, DesignRequest, FractionBy, FractionRequest, Spread, Star,
     design,
 };
+pub use questions::doctor::{DoctorCheck, DoctorReply, DoctorState, doctor};
 pub use questions::findings::{FindingsReply, findings};
 pub use questions::machine::{MachineReply, MachineRequest, machine};
 pub use questions::optimal_rows::{OptimalRequest, OptimalRows};
@@ -65,6 +68,11 @@ pub use questions::tables::{
 };
 pub use questions::test_statistics::{
     AdjustmentMethod, Location, StatsTest, TestRequest, TestResult, test_statistics,
+};
+pub use running::bench::{
+    BenchCommand, BenchEnd, BenchEvent, BenchFailures, BenchMetric, BenchParameter, BenchReply,
+    BenchRequest, BenchResult, BenchRuns, BenchShell, RankTest, bench, bench_csv, bench_markdown,
+    hyperfine_json,
 };
 pub use running::load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, LoadRequest, load};
 pub use running::run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
@@ -90,6 +98,8 @@ pub use studies::spreadsheet::safe_for_spreadsheets;
 pub use studies::status::{
     LogName, LogsReply, StatusReply, TrialCounts, TrialStatus, budget_spent, logs, status,
 };
+pub use studies::studies_compared::{StudiesReply, StudySummary, compare_studies, studies_page};
+pub use studies::trial_files::{FilesReply, TrialFile, trial_file, trial_files};
 pub use trainings::job::{JobChannels, job};
 pub use trainings::launched_rank::launched_rank;
 pub use trainings::network::{NetworkRequest, NetworkSummary, describe_network};
