@@ -1,6 +1,7 @@
 //! Arguments of every verb, with their help.
 
 mod analyze;
+mod bench;
 mod cloud;
 mod cluster;
 mod data;
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use analyze::{AnalyzeArguments, CodingArgument, ContrastsArgument, OrderArgument};
+pub(crate) use bench::BenchArguments;
 pub(crate) use cloud::{
     CatalogArguments, CloudTellArguments, CloudVerb, RecommendArguments, ReplayArguments,
 };
@@ -95,7 +97,8 @@ pub(crate) enum Verb {
     Status(StudyArguments),
     /// Show what a trial wrote.
     #[command(after_help = "Examples:\n  trainwright logs study.toml 3\n  \
-        trainwright logs study.toml 3 --stderr")]
+        trainwright logs study.toml 3 --stderr\n  trainwright logs study.toml 3 --files\n  \
+        trainwright logs study.toml 3 --file params.json")]
     Logs(LogsArguments),
     /// Ask the runner of a study to stop; what is finished is kept.
     #[command(after_help = "Example:\n  trainwright stop study.toml")]
@@ -131,7 +134,8 @@ pub(crate) enum Verb {
         trainwright compare --data runs.csv --column time --by cores --baseline 1\n  \
         trainwright compare --data runs.csv --column time --by strategy --paired seed\n  \
         trainwright compare --data runs.csv --column time --by cores --objective minimize\n  \
-        trainwright compare study.toml")]
+        trainwright compare study.toml\n  \
+        trainwright compare study.toml study.toml --report studies.html")]
     Compare(CompareArguments),
     /// Tell how time falls with workers: speed-up, efficiency, the laws of Amdahl, Gustafson, Ernest.
     #[command(after_help = "Examples:\n  \
@@ -186,6 +190,16 @@ pub(crate) enum Verb {
     // So that -1 reaches the check that explains what is wrong with it.
     #[command(allow_negative_numbers = true)]
     Load(LoadArguments),
+    /// Time commands in rounds of random order, and tell which is faster and how sure that is.
+    ///
+    /// What follows -- runs without a shell, a further -- between commands. Results are those of
+    /// hyperfine and more: intervals, a test, memory, any number that commands print.
+    #[command(after_help = "Examples:\n  trainwright bench 'sleep 0.01' 'sleep 0.02' --runs 5\n  \
+        trainwright bench --runs 5 -- sleep 0.01 -- sleep 0.02\n  \
+        trainwright bench -L n 100,1000 'seq {n} | sort' --warmup 1 --runs 5 --export-json bench.json\n  \
+        trainwright bench --metric 'rate=(?<value>[0-9.]+) a second' --objective maximize --runs 5 \
+        'echo 10 a second' 'echo 11 a second'")]
+    Bench(BenchArguments),
     /// Choose machines for a job, and compare methods that do.
     #[command(
         subcommand,
@@ -290,6 +304,12 @@ pub(crate) enum Verb {
     /// Print the JSON Schema of the study file, for editors.
     #[command(after_help = "Example:\n  trainwright schema > study.schema.json")]
     Schema,
+    /// Say what is missing for which feature, and what to do about it.
+    #[command(after_help = "Examples:\n  trainwright doctor\n  trainwright doctor --json")]
+    Doctor(DoctorArguments),
+    /// Write a manual page for every verb into a folder.
+    #[command(after_help = "Example:\n  trainwright man man1/")]
+    Man(ManArguments),
     /// Print completions for a shell.
     #[command(after_help = "Example:\n  \
         trainwright completions bash > ~/.local/share/bash-completion/completions/trainwright")]
@@ -341,6 +361,22 @@ pub(crate) struct MachineArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Folder in which studies would lie.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub folder: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// Folder for the pages; it is made where it is not there.
+    pub folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -1,10 +1,13 @@
 //! One function a verb: calls the use case, prints what came back, gives the exit code.
 
+mod bench;
 mod cloud;
 mod data;
 mod design;
+mod doctor;
 mod engine;
 mod machine;
+mod man;
 mod plan;
 mod queue;
 mod serve;
@@ -46,6 +49,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Design(arguments) => design::design(&arguments),
         Verb::Queue(verb) => queue::queue(&verb),
         Verb::Load(arguments) => studies::load(&arguments),
+        Verb::Bench(arguments) => bench::bench(&arguments),
         Verb::Cloud(verb) => cloud::cloud(&verb),
         Verb::Report(arguments) => studies::report(&arguments),
         Verb::Serve(arguments) => serve::serve(&arguments),
@@ -65,6 +69,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Verb::Machine(arguments) => machine::machine(&arguments),
         Verb::Job(arguments) => training::job(&arguments),
         Verb::Metrics(MetricsVerb::Test(arguments)) => training::metrics_test(&arguments),
+        Verb::Doctor(arguments) => doctor::doctor(&arguments),
+        Verb::Man(arguments) => man::man(&arguments),
         Verb::Schema => schema(),
         Verb::Completions(arguments) => completions(&arguments),
     }

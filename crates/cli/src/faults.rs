@@ -1,15 +1,20 @@
-//! Errors as people read them: the place in the file, a caret, what to do.
+//! Errors as people read them: the place in the file, a caret, what to do. Where `--json` was
+//! given, the standard output gets them too, as one line of JSON.
 
 use std::process::ExitCode;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use trainwright::Error;
+use trainwright::{Error, ErrorReply};
 use trainwright_study::{FaultyFile, StudyError};
 
-use crate::output::{stderr_has_colour, tell, tell_styled};
+use crate::output::{print, stderr_has_colour, tell, tell_styled};
 
 /// Shows an error and gives its exit code.
 pub(crate) fn show(error: &anyhow::Error) -> ExitCode {
+    print_json(&match error.downcast_ref::<Error>() {
+        Some(known) => ErrorReply::of(known),
+        None => ErrorReply::new(format!("{error:#}"), 3),
+    });
     match error.downcast_ref::<Error>() {
         Some(Error::Faulty(file) | Error::Study(StudyError::Faulty(file))) => {
             tell_styled(&render(file, stderr_has_colour()));
@@ -23,6 +28,26 @@ pub(crate) fn show(error: &anyhow::Error) -> ExitCode {
             tell(&format!("error: {error:#}"));
             ExitCode::from(3)
         }
+    }
+}
+
+/// Shows what is wrong with the arguments, or the help that was asked for.
+pub(crate) fn show_usage(error: &clap::Error) -> ExitCode {
+    let code = u8::try_from(error.exit_code()).unwrap_or(2);
+    if error.use_stderr() {
+        print_json(&ErrorReply::new(error.render().to_string().trim_end().to_owned(), code));
+    }
+    // Nobody may be listening.
+    let _ = error.print();
+    ExitCode::from(code)
+}
+
+/// Prints an error as JSON where that was asked for.
+pub(crate) fn print_json(reply: &ErrorReply) {
+    let mut words = std::env::args_os().take_while(|word| word != "--");
+    if words.any(|word| word == "--json") {
+        // The exit code and the message tell of it, too.
+        let _ = print(&trainwright::to_json_line("error", reply));
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileTypeExt;
 
 use anyhow::Context;
 use serde::Serialize;
-use trainwright::terminal::{Colour, visible};
+use trainwright::terminal::{Colour, visible, wrapped};
 
 /// Whether the standard error is a terminal that wants colour.
 pub(crate) fn stderr_has_colour() -> bool {
@@ -52,7 +52,14 @@ const IO_ERROR: i32 = 5;
 /// Tells something on the standard error; nobody listening is no reason to end a study. Messages
 /// may hold what a trial printed, so control characters are shown by name.
 pub(crate) fn tell(text: &str) {
-    tell_styled(&visible(text));
+    let text = visible(text);
+    let terminal = std::io::stderr().is_terminal().then(|| width_of(std::io::stderr())).flatten();
+    tell_styled(&terminal.map_or(text.clone(), |width| wrapped(&text, width)));
+}
+
+/// Columns of a terminal; nothing for a file or a pipe, whose lines are not broken.
+fn width_of(output: impl AsFd) -> Option<usize> {
+    terminal_size::terminal_size_of(output).map(|(width, _)| usize::from(width.0))
 }
 
 /// The same for a text with colours of our own.
@@ -67,5 +74,14 @@ pub(crate) fn show<R: Serialize>(
     reply: &R,
     words: impl FnOnce(&R) -> String,
 ) -> anyhow::Result<()> {
-    if json { print(&trainwright::to_json(verb, reply)) } else { print(&words(reply)) }
+    if json { print(&trainwright::to_json(verb, reply)) } else { print_words(&words(reply)) }
+}
+
+/// Prints sentences and tables, no line wider than the terminal. Lines in a file or a pipe stay
+/// whole, so that programs find them as they are.
+pub(crate) fn print_words(text: &str) -> anyhow::Result<()> {
+    match width_of(std::io::stdout()) {
+        Some(width) => print(&wrapped(text, width)),
+        None => print(text),
+    }
 }

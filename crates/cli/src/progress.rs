@@ -27,7 +27,8 @@ pub(crate) struct Progress {
 struct Screen {
     lines: MultiProgress,
     bar: ProgressBar,
-    trials: BTreeMap<u32, ProgressBar>,
+    /// What each running trial is called, with its line.
+    trials: BTreeMap<u32, (String, ProgressBar)>,
 }
 
 impl Progress {
@@ -110,23 +111,25 @@ impl Progress {
     fn started(&mut self, trial: &PlannedTrial) {
         if let Some(screen) = &mut self.screen {
             let line = screen.lines.add(ProgressBar::new_spinner().with_style(line_style()));
-            line.set_prefix(format!("trial {}  {}", trial.number, trial.configuration));
+            let name = visible(&format!("trial {}  {}", trial.number, trial.configuration));
+            line.set_message(name.clone());
             line.enable_steady_tick(Duration::from_millis(200));
-            screen.trials.insert(trial.number, line);
+            screen.trials.insert(trial.number, (name, line));
         }
     }
 
     fn progress(&mut self, number: u32, elapsed: Duration, latest: &[(String, f64)]) {
-        let Some(line) = self.screen.as_ref().and_then(|screen| screen.trials.get(&number)) else {
-            return;
-        };
+        let known = self.screen.as_ref().and_then(|screen| screen.trials.get(&number));
+        let Some((name, line)) = known else { return };
         let shown = latest.iter().take(4).map(|(name, value)| format!("{name} {}", figure(*value)));
         let shown: Vec<String> = shown.collect();
-        line.set_message(format!("{:.0} s  {}", elapsed.as_secs_f64(), shown.join("  ")));
+        // The values stand before the configuration, which may be longer than the line.
+        let shown = format!("{:.0} s  {}  {name}", elapsed.as_secs_f64(), shown.join("  "));
+        line.set_message(visible(&shown));
     }
 
     fn ended(&mut self, trial: &PlannedTrial, record: &TrialRecord, again: bool) {
-        if let Some(line) = self.screen.as_mut().and_then(|s| s.trials.remove(&trial.number)) {
+        if let Some((_, line)) = self.screen.as_mut().and_then(|s| s.trials.remove(&trial.number)) {
             line.finish_and_clear();
         }
         if let Some(usage) = &record.usage {
@@ -144,7 +147,11 @@ impl Progress {
         }
         if let Some(screen) = &self.screen {
             screen.bar.set_position(self.ended as u64);
-            screen.bar.set_message(self.time_left());
+            let last = match record.outcome.state() {
+                TrialState::Finished => format!("; trial {}: {}", trial.number, values(record)),
+                _ => String::new(),
+            };
+            screen.bar.set_message(visible(&format!("{}{last}", self.time_left())));
         }
     }
 
@@ -156,12 +163,7 @@ impl Progress {
         let mut put = |part: &str| text.push_str(part);
         match &record.outcome {
             Outcome::Finished => {
-                let shown: Vec<String> = record
-                    .measurements
-                    .iter()
-                    .map(|own| format!("{}={}", own.metric, figure(own.value)))
-                    .collect();
-                put(&shown.join(" "));
+                put(&values(record));
                 put(&format!(" ({})", self.time_left()));
             }
             Outcome::Diverged { reason } => put(&format!("diverged: {reason}")),
@@ -191,6 +193,14 @@ impl Progress {
             None => tell(&text),
         }
     }
+}
+
+/// What a trial measured: `loss=0.25 time=1.5`.
+fn values(record: &TrialRecord) -> String {
+    let shown = record.measurements.iter();
+    let shown: Vec<String> =
+        shown.map(|own| format!("{}={}", own.metric, figure(own.value))).collect();
+    shown.join(" ")
 }
 
 /// A time in the largest unit that leaves at least one of it.
@@ -224,12 +234,12 @@ impl Copying {
 }
 
 fn bar_style() -> ProgressStyle {
-    ProgressStyle::with_template("{bar:30} {pos}/{len} trials  {elapsed} so far  {msg}")
+    ProgressStyle::with_template("{bar:30} {pos}/{len} trials  {elapsed} so far  {wide_msg}")
         .expect("the template is right")
 }
 
 fn line_style() -> ProgressStyle {
-    ProgressStyle::with_template("  {spinner} {prefix}  {msg}").expect("the template is right")
+    ProgressStyle::with_template("  {spinner} {wide_msg}").expect("the template is right")
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod front;
 mod half_normal;
 mod histogram;
 mod interactions;
+mod labels;
 mod learning_curves;
 mod level_differences;
 mod load;
@@ -28,6 +29,7 @@ mod resources;
 mod response_curve;
 mod search;
 mod speed;
+mod study_means;
 mod timeline;
 mod verdict_history;
 
@@ -64,6 +66,7 @@ pub(crate) use resources::{channel, channels, timelines};
 pub(crate) use response_curve::{response_by_servers, response_curve};
 pub(crate) use search::{search_contour, search_slice, search_trace};
 pub(crate) use speed::speed;
+pub(crate) use study_means::study_means;
 pub(crate) use timeline::{named_timeline, timeline};
 pub(crate) use verdict_history::verdict_history;
 
@@ -175,7 +178,7 @@ fn packed(line: &[(f64, f64)]) -> Value {
 
 /// A panel's heading.
 fn title(text: &str) -> Value {
-    json!({ "text": text })
+    json!({ "text": labels::shortened(text, labels::HEADING) })
 }
 
 /// A metric's name with its unit, for an axis.

@@ -70,6 +70,8 @@ pub struct ReportTrial {
     pub command: Vec<String>,
     /// Learning curves and telemetry.
     pub series: Vec<Series>,
+    /// Files that it left in its folder: name and bytes.
+    pub files: Vec<(String, u64)>,
 }
 
 impl ReportTrial {

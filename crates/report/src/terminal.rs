@@ -1,7 +1,8 @@
 //! What verbs answer, as plain text: one file an answer.
 //!
 //! `text_table.rs` lays out every table, `colour.rs` says whether a text may use colour,
-//! `unit.rs` writes times and rates, `visible.rs` makes text of other programs safe to show.
+//! `unit.rs` writes times and rates, `visible.rs` makes text of other programs safe to show,
+//! `wrap.rs` breaks lines at the width of the terminal.
 
 mod analysis_tables;
 pub(crate) mod bottlenecks;
@@ -19,6 +20,7 @@ mod text_table;
 mod unit;
 mod verdict;
 mod visible;
+mod wrap;
 
 pub use catalogue::{catalogue_entry_text, catalogue_text};
 pub use colour::Colour;
@@ -34,3 +36,4 @@ pub use text_table::TextTable;
 pub use unit::Unit;
 pub use verdict::{analysis_text, findings_text, verdict};
 pub use visible::{visible, visible_bytes};
+pub use wrap::wrapped;

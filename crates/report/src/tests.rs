@@ -96,5 +96,6 @@ pub(crate) fn trial(number: u32, row: u32, state: TrialState, y: Option<f64>) ->
         output_end: None,
         command: vec![],
         series: vec![],
+        files: vec![],
     }
 }

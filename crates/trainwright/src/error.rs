@@ -95,6 +95,8 @@ pub enum Error {
     Table { file: PathBuf, source: AnalysisError },
     #[error(transparent)]
     Queue(#[from] QueueingError),
+    #[error("`{command}` failed in run {run}: {reason}; --ignore-failure times it all the same")]
+    BenchFailed { command: String, run: u32, reason: String },
     #[error("{reason}; finished trials are kept, and `trainwright run` goes on with the others")]
     EngineLost { reason: String },
     #[error("stopped before Spark had started")]
@@ -163,6 +165,7 @@ impl Error {
                 2
             }
             Self::Train(TrainError::Network(error)) if error.is_bad_input() => 2,
+            Self::BenchFailed { .. } => 1,
             Self::GivenUp => 130,
             Self::Engine(EngineError::TooFewSlots { .. }) => 2,
             Self::AlreadyRunning { .. }

@@ -12,6 +12,15 @@ pub fn to_json(verb: &str, reply: &impl Serialize) -> String {
     text + "\n"
 }
 
+/// The same in one line, among lines of JSON.
+///
+/// # Panics
+/// As [`to_json`].
+pub fn to_json_line(verb: &str, reply: &impl Serialize) -> String {
+    let whole = WithSchema { schema: format!("trainwright/{verb}/1"), reply };
+    serde_json::to_string(&whole).expect("a reply has fields with names") + "\n"
+}
+
 #[derive(Serialize)]
 struct WithSchema<'a, T> {
     schema: String,

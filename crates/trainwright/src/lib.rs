@@ -8,6 +8,7 @@ mod cloud;
 mod cluster;
 mod data;
 mod error;
+mod error_reply;
 mod json;
 mod nouns;
 mod planning;
@@ -41,7 +42,8 @@ pub use data::speedtest::{
     speedtest_csv, speedtest_page,
 };
 pub use error::Error;
-pub use json::to_json;
+pub use error_reply::{ErrorKind, ErrorReply, ProblemReply};
+pub use json::{to_json, to_json_line};
 pub use nouns::{analysis, clouds, pages, plans, queueing, records, store, training};
 pub use planning::execution::{PlannedStepTime, planned_job};
 pub use planning::page::plan_page;
@@ -53,6 +55,7 @@ pub use questions::designs::{
     Alpha, CentrePoints, DesignReply, DesignRequest, FractionBy, FractionRequest, Spread, Star,
     design,
 };
+pub use questions::doctor::{DoctorCheck, DoctorReply, DoctorState, doctor};
 pub use questions::findings::{FindingsReply, findings};
 pub use questions::machine::{MachineReply, MachineRequest, machine};
 pub use questions::optimal_rows::{OptimalRequest, OptimalRows};
@@ -68,6 +71,11 @@ pub use questions::tables::{
 pub use questions::test_of_columns::{ColumnTest, NamedColumn, test_columns};
 pub use questions::test_statistics::{
     AdjustmentMethod, Location, StatsTest, TestRequest, TestResult, test_statistics,
+};
+pub use running::bench::{
+    BenchCommand, BenchEnd, BenchEvent, BenchFailures, BenchMetric, BenchParameter, BenchReply,
+    BenchRequest, BenchResult, BenchRuns, BenchShell, RankTest, bench, bench_csv, bench_markdown,
+    hyperfine_json,
 };
 pub use running::load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, LoadRequest, load};
 pub use running::run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
@@ -96,7 +104,11 @@ pub use studies::spreadsheet::safe_for_spreadsheets;
 pub use studies::status::{
     LogName, LogsReply, StatusReply, TrialCounts, TrialStatus, budget_spent, logs, status,
 };
+pub use studies::studies_compared::{StudiesReply, StudySummary, compare_studies, studies_page};
 pub use studies::trial_columns::{Cells, TrialColumn, TrialColumns, trial_columns};
+pub use studies::trial_files::{
+    FilesReply, TrialFile, files_in, open_trial_file, trial_file, trial_files,
+};
 pub use trainings::job::{JobChannels, job};
 pub use trainings::launched_rank::launched_rank;
 pub use trainings::network::{NetworkRequest, NetworkSummary, describe_network};
@@ -107,9 +119,7 @@ pub use trainwright_engine::MissingMetric;
 pub use watching::actions::{ActionReply, add_replications, find_study_file, start_runner};
 pub use watching::comparing::{CompareChoice, compare_configurations, configurations_of};
 pub use watching::listing::{TrialList, TrialOrder, TrialQuery};
+pub use watching::live_trial::{OutputTail, live_curves, output_tail};
 pub use watching::stores::{FoundStudy, find_stores, studies_in};
 pub use watching::thought::Thought;
-pub use watching::trial_files::{
-    OutputTail, TrialFile, live_curves, open_trial_file, output_tail, trial_files,
-};
 pub use watching::view::{StudyView, TimeLeft};

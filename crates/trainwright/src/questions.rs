@@ -1,6 +1,7 @@
 //! Questions that need no study: tables, tests, queues, designs, the machine.
 
 pub(crate) mod designs;
+pub(crate) mod doctor;
 pub(crate) mod findings;
 pub(crate) mod machine;
 pub(crate) mod optimal_rows;

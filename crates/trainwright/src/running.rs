@@ -2,6 +2,7 @@
 //!
 //! Read `driver.rs` first; `run.rs` and `load.rs` are that loop with another proposer and keeper.
 
+pub(crate) mod bench;
 pub(crate) mod driver;
 pub(crate) mod load;
 pub(crate) mod lock;

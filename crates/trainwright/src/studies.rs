@@ -20,7 +20,9 @@ pub(crate) mod rereading;
 pub(crate) mod results;
 pub(crate) mod spreadsheet;
 pub(crate) mod status;
+pub(crate) mod studies_compared;
 pub(crate) mod trial_columns;
+pub(crate) mod trial_files;
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,13 @@
 //! What verbs answer, as text for a terminal, a page or a notebook: the words of `report`, and of
 //! the replies that are made here, one file an answer.
 
+mod bench;
 mod check;
 mod cloud;
 mod cluster;
 mod data;
 mod design;
+mod doctor;
 mod exclude;
 mod import;
 mod load;
@@ -20,20 +22,23 @@ mod queue_units;
 mod search;
 mod speedtest;
 mod status;
+mod studies_compared;
 mod training;
 
 use trainwright_analysis::{Analysis, Comparison, Correlations, Overhead, Scaling, Surface};
 pub use trainwright_report::figure;
 use trainwright_report::terminal as words;
-pub use trainwright_report::terminal::{Colour, TextTable, Unit, visible, visible_bytes};
+pub use trainwright_report::terminal::{Colour, TextTable, Unit, visible, visible_bytes, wrapped};
 
 use crate::{CompareReply, FindingsReply, QueueReply, TestResult};
+pub use bench::bench;
 pub use check::check;
 pub(crate) use cloud::cloud_replay_sentences;
 pub use cloud::{cloud_catalog, cloud_recommendation, cloud_replay, cloud_run};
 pub use cluster::on_cluster;
 pub use data::{inspected, prepared, verified};
 pub use design::design;
+pub use doctor::doctor;
 pub use exclude::excluded;
 pub use import::imported;
 pub(crate) use load::load_summary;
@@ -51,6 +56,7 @@ pub(crate) use search::search_sentences;
 pub use search::{asked, search, told};
 pub use speedtest::speedtest;
 pub use status::status;
+pub use studies_compared::{studies_compared, trial_files};
 pub use training::{train_event, trained};
 
 /// What an analysis says by itself: tables first, then words.

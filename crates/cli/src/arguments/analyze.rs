@@ -15,9 +15,12 @@ pub(crate) struct AnalyzeArguments {
     /// Equation, such as 'cost ~ lr*batch + nodes'.
     #[arg(long, requires = "data")]
     pub formula: Option<String>,
-    /// Types of the analysis of variance.
-    #[arg(long = "type", value_delimiter = ',', default_values_t = [1, 2, 3])]
+    /// Types of the analysis of variance [default: 2; with --json all].
+    #[arg(long = "type", value_delimiter = ',', value_name = "TYPE,..")]
     pub types: Vec<u8>,
+    /// Show the tables of all three types.
+    #[arg(long, conflicts_with = "types")]
+    pub all: bool,
     /// Numeric columns to treat as categories.
     #[arg(long, value_delimiter = ',', requires = "data")]
     pub categorical: Vec<String>,

@@ -74,6 +74,12 @@ pub(crate) struct LogsArguments {
     /// Show the standard error instead of the standard output.
     #[arg(long)]
     pub stderr: bool,
+    /// List the files that the trial left in its folder.
+    #[arg(long, conflicts_with_all = ["stderr", "file"])]
+    pub files: bool,
+    /// Show one file of the trial's folder.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["stderr", "json"])]
+    pub file: Option<String>,
     /// Print every byte as the trial wrote it, on a terminal too; otherwise a terminal is shown
     /// control characters by name (\\e for the escape character), and a file or pipe gets them as
     /// they are.

@@ -7,9 +7,9 @@ use trainwright_study::Direction;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// Study file; or use --data, --column and --by.
-    #[arg(required_unless_present = "data", conflicts_with = "data")]
-    pub study: Option<PathBuf>,
+    /// Study file, or several to put side by side; or use --data, --column and --by.
+    #[arg(value_name = "STUDY", required_unless_present = "data", conflicts_with = "data")]
+    pub studies: Vec<PathBuf>,
     /// Table of results with a header.
     #[arg(long, value_name = "CSV", requires = "column", requires = "by")]
     pub data: Option<PathBuf>,
@@ -35,6 +35,9 @@ pub(crate) struct CompareArguments {
     /// Store of the trials [default: trainwright.db beside the study].
     #[arg(long, value_name = "FILE", conflicts_with = "data")]
     pub store: Option<PathBuf>,
+    /// Write a page that shows several studies side by side.
+    #[arg(long, value_name = "HTML", conflicts_with = "data")]
+    pub report: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test by panicking")]
 
+mod benches;
 mod clouds;
 mod commands;
 mod contracts;

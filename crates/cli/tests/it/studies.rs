@@ -1,5 +1,6 @@
 //! Studies, from the file to the report, through everything that can go wrong.
 
+mod at_hand;
 mod changed_rules;
 mod changes;
 mod crashes;

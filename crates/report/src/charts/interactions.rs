@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use trainwright_analysis::{Analysis, CellMean, Interaction};
 use trainwright_study::Level;
 
+use super::labels::{ALONG_THE_AXIS, BESIDE_A_BAR, HEADING, labels, shortened};
 use super::{Chart, dash, range, series_colour, shared_axis, title};
 use crate::figure::{figure, for_chart};
 
@@ -16,6 +17,11 @@ pub(crate) fn interaction(analysis: &Analysis, interaction: &Interaction, respon
         distinct(interaction.cells.iter().map(|cell| &cell.a_level)),
         distinct(interaction.cells.iter().map(|cell| &cell.b_level)),
     );
+    let names: Vec<String> = a_levels.iter().map(ToString::to_string).collect();
+    let names = labels(&names, ALONG_THE_AXIS / names.len().max(1));
+    let lines: Vec<String> = b_levels.iter().map(ToString::to_string).collect();
+    let lines = labels(&lines, BESIDE_A_BAR);
+    let factor = shortened(&interaction.b, BESIDE_A_BAR);
     let series: Vec<Value> = b_levels
         .iter()
         .enumerate()
@@ -24,20 +30,19 @@ pub(crate) fn interaction(analysis: &Analysis, interaction: &Interaction, respon
             let data: Value =
                 a_levels.iter().map(|a| point(interaction, cell(interaction, a, b))).collect();
             json!({
-                "type": "line", "name": format!("{} = {b}", interaction.b), "data": data,
+                "type": "line", "name": format!("{factor} = {}", lines[index]), "data": data,
                 "symbol": if index % 2 == 0 { "circle" } else { "rect" }, "symbolSize": 8,
                 "lineStyle": { "color": colour, "type": dash(index) },
                 "itemStyle": { "color": colour },
             })
         })
         .collect();
-    let names: Vec<String> = a_levels.iter().map(ToString::to_string).collect();
     Chart {
         option: json!({
             "title": title(&format!("{} by {}", interaction.a, interaction.b)),
             "legend": { "top": 24, "left": 0 },
             "grid": { "top": 52 },
-            "xAxis": { "type": "category", "data": names, "name": interaction.a },
+            "xAxis": { "type": "category", "data": names, "name": shortened(&interaction.a, HEADING) },
             "yAxis": shared_axis(low, high),
             "series": series,
         }),

@@ -4,11 +4,13 @@ use serde_json::{Value, json};
 use trainwright_analysis::wording::count;
 use trainwright_study::Series;
 
+use super::labels::labels;
 use super::{Chart, dash, packed, series_colour, value_axis, with_unit};
 use crate::input::ReportTrial;
 use crate::thin::thin;
 
-/// One line a trial, coloured by design row; trials of a row share their legend entry.
+/// One line a trial, coloured by design row; trials of a row share their legend entry, which names
+/// the settings that differ between rows.
 pub(crate) fn learning_curve(
     name: &str,
     curves: &[(&ReportTrial, &Series)],
@@ -18,11 +20,12 @@ pub(crate) fn learning_curve(
     let mut rows: Vec<Option<u32>> = curves.iter().map(|(trial, _)| trial.row).collect();
     rows.sort_unstable();
     rows.dedup();
+    let names = row_names(curves, &rows);
     let series: Vec<Value> = curves
         .iter()
         .map(|(trial, own)| {
             let index = rows.binary_search(&trial.row).expect("every trial's row is listed");
-            line(trial, own, index, most_points)
+            line(trial, own, index, &names[index], most_points)
         })
         .collect();
     let unit = Some(unit).filter(|unit| !unit.is_empty());
@@ -48,10 +51,33 @@ pub(crate) fn learning_curve(
     }
 }
 
-fn line(trial: &ReportTrial, own: &Series, index: usize, most_points: usize) -> Value {
+/// Columns of a legend entry, which must fit on a narrow screen.
+const LEGEND: usize = 36;
+
+/// What tells rows apart: the settings of each that are not the same in all.
+fn row_names(curves: &[(&ReportTrial, &Series)], rows: &[Option<u32>]) -> Vec<String> {
+    let first = |row: &Option<u32>| curves.iter().map(|own| own.0).find(|own| own.row == *row);
+    let settings: Vec<Vec<(String, String)>> = rows
+        .iter()
+        .filter_map(first)
+        .map(|own| own.configuration.iter().map(|(n, l)| (n.to_owned(), l.to_string())).collect())
+        .collect();
+    let shared = |pair: &(String, String)| settings.iter().all(|own| own.contains(pair));
+    let name = |own: &Vec<(String, String)>| {
+        let own = own.iter().filter(|pair| settings.len() == 1 || !shared(pair));
+        own.map(|(name, level)| format!("{name}={level}")).collect::<Vec<_>>().join(" ")
+    };
+    let names = settings.iter().zip(rows).map(|(own, row)| match (row, name(own)) {
+        (None, _) => "no row".to_owned(),
+        (Some(row), name) if name.is_empty() => format!("row {row}"),
+        (Some(_), name) => name,
+    });
+    labels(&names.collect::<Vec<_>>(), LEGEND)
+}
+
+fn line(trial: &ReportTrial, own: &Series, index: usize, name: &str, most_points: usize) -> Value {
     let colour = series_colour(index);
     let label = format!("trial {}: {}", trial.number, trial.configuration);
-    let name = trial.row.map_or_else(|| "no row".to_owned(), |row| format!("row {row}"));
     let points = packed(&thin(&own.at, &own.values, most_points));
     json!({
         "name": name, "label_of_line": label, "packed": points, "color": colour,

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use trainwright_analysis::wording::{count, p_value as p_in_words};
 use trainwright_analysis::{LevelDifference, LevelDifferences};
 
+use super::labels::{BESIDE_A_BAR, labels};
 use super::{Chart, title};
 use crate::figure::{for_chart, to_spread};
 
@@ -15,6 +16,7 @@ pub(crate) fn level_differences(factor: &LevelDifferences, response: &str) -> Ch
     let shown = &factor.pairs[..factor.pairs.len().min(MOST_PAIRS)];
     let names: Vec<String> =
         shown.iter().map(|own| format!("{} \u{2212} {}", own.a, own.b)).collect();
+    let names = labels(&names, BESIDE_A_BAR);
     let lines = |wanted: bool| -> Value {
         let placed = shown.iter().enumerate().filter(|(_, own)| differs(own) == wanted);
         placed
@@ -54,7 +56,7 @@ pub(crate) fn level_differences(factor: &LevelDifferences, response: &str) -> Ch
             "xAxis": { "type": "value", "name": format!("difference of mean {response}") },
             "yAxis": {
                 "type": "category", "data": names, "inverse": true,
-                "axisLabel": { "interval": 0, "width": 150, "overflow": "truncate" },
+                "axisLabel": { "interval": 0 },
             },
             "series": series,
         }),

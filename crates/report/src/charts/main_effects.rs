@@ -4,12 +4,14 @@ use serde_json::{Value, json};
 use trainwright_analysis::wording::list;
 use trainwright_analysis::{Analysis, LevelMean, MainEffect};
 
+use super::labels::{ALONG_THE_AXIS, labels};
 use super::{Chart, range, shared_axis, title};
 use crate::figure::{figure, for_chart, to_spread};
 
 /// The means of one factor; all factors share the vertical scale so that slopes compare.
 pub(crate) fn main_effect(analysis: &Analysis, effect: &MainEffect, response: &str) -> Chart {
     let levels: Vec<String> = effect.levels.iter().map(|own| own.level.to_string()).collect();
+    let levels = labels(&levels, ALONG_THE_AXIS / levels.len().max(1));
     let means: Value = effect.levels.iter().map(mean_point).collect();
     let mut bars = Vec::new();
     for (index, own) in effect.levels.iter().enumerate() {

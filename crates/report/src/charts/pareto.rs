@@ -5,6 +5,7 @@ use trainwright_analysis::wording::{count, p_value as p_in_words, percent};
 use trainwright_analysis::{Analysis, Effect};
 
 use super::Chart;
+use super::labels::{BESIDE_A_BAR, labels};
 use crate::figure::{for_chart, to_spread};
 use crate::ranking::{Standing, ranked, standing};
 
@@ -17,7 +18,8 @@ pub(crate) fn pareto(analysis: &Analysis) -> Option<Chart> {
         ranked(analysis).into_iter().filter(|effect| effect.percent.is_some()).collect();
     let first = *effects.first()?;
     let shown = &effects[..effects.len().min(MOST_BARS)];
-    let names: Vec<&str> = shown.iter().map(|effect| effect.term.as_str()).collect();
+    let names: Vec<String> = shown.iter().map(|effect| effect.term.clone()).collect();
+    let names = labels(&names, BESIDE_A_BAR);
     let bars = |wanted: Standing| -> Value {
         let placed = shown.iter().enumerate();
         let wanted = placed.filter(|(_, effect)| standing(analysis, effect) == wanted);
@@ -47,7 +49,7 @@ pub(crate) fn pareto(analysis: &Analysis) -> Option<Chart> {
             "xAxis": { "type": "value", "name": "percent of the variation", "min": 0 },
             "yAxis": {
                 "type": "category", "data": names, "inverse": true,
-                "axisLabel": { "interval": 0, "width": 150, "overflow": "truncate" },
+                "axisLabel": { "interval": 0 },
             },
             "series": series,
         }),

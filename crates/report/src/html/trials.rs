@@ -16,6 +16,9 @@ use crate::table::{Cell, SortKey, Sorting, Table};
 /// Trials that the table lists.
 const MOST_TRIALS: usize = 500;
 
+/// Files of one trial that are listed.
+const MOST_FILES: usize = 20;
+
 /// Unfinished trials whose output is shown.
 const MOST_OUTPUTS: usize = 50;
 
@@ -103,7 +106,31 @@ pub(super) fn section(input: &ReportInput<'_>) -> String {
         ));
     }
     out += &excluded(input);
-    out + &unfinished(input)
+    out + &files(input) + &unfinished(input)
+}
+
+/// Files that trials left, and how to read them.
+fn files(input: &ReportInput<'_>) -> String {
+    let left: Vec<&ReportTrial> =
+        input.trials.iter().filter(|trial| !trial.files.is_empty()).take(MOST_TRIALS).collect();
+    if left.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new("Files of trials", Sorting::ByHeader, &["trial", "size", "file"]);
+    for trial in left {
+        for (name, size) in trial.files.iter().take(MOST_FILES) {
+            table.push(vec![
+                Cell::count(trial.number as usize),
+                Cell::shown(bytes(*size), *size as f64),
+                Cell::text(name),
+            ]);
+        }
+    }
+    format!(
+        "<details><summary>Files that trials left</summary>\n{}{}</details>\n",
+        note("`trainwright logs STUDY TRIAL --file NAME` shows one."),
+        table.html()
+    )
 }
 
 /// Which trials the analysis leaves out because somebody said so, and why.

@@ -17,7 +17,8 @@ impl Colour {
         }
     }
 
-    pub(super) fn heading(self, text: &str) -> String {
+    /// A heading.
+    pub fn heading(self, text: &str) -> String {
         self.paint("1", text)
     }
 }

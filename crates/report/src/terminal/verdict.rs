@@ -21,7 +21,8 @@ pub fn verdict(input: &ReportInput<'_>, colour: Colour) -> String {
     let mut text = format!("\n{}\n", counts(input));
     match (input.analysis, &input.analysis_refused) {
         (Some(analysis), _) => {
-            put_best(&mut text, input, analysis, colour);
+            let unit = input.study.response().unit.as_deref();
+            put_best(&mut text, unit, analysis, colour);
             put_effects(&mut text, input, analysis, colour);
             put_comparisons(&mut text, analysis, colour);
             // The ranking stands just above, in more words.
@@ -40,7 +41,7 @@ pub fn verdict(input: &ReportInput<'_>, colour: Colour) -> String {
     text
 }
 
-/// What an analysis says by itself, for a terminal: tables first, then words.
+/// What an analysis says by itself, for a terminal: the verdict first, then the tables.
 pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
     let mut text = format!(
         "{}   n = {}, {} explained\n",
@@ -48,15 +49,16 @@ pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
         analysis.n,
         percent(100.0 * analysis.fit.r2)
     );
+    put_best(&mut text, None, analysis, colour);
+    put_comparisons(&mut text, analysis, colour);
+    put_findings(&mut text, told_once(analysis).collect(), colour);
+    put_checks(&mut text, analysis, colour);
+    put_bottlenecks(&mut text, analysis, colour);
     put_fit(&mut text, analysis, colour);
     for table in &analysis.anova {
         put_anova(&mut text, table, colour);
     }
-    put_comparisons(&mut text, analysis, colour);
     put_strata(&mut text, analysis, colour);
-    put_bottlenecks(&mut text, analysis, colour);
-    put_findings(&mut text, told_once(analysis).collect(), colour);
-    put_checks(&mut text, analysis, colour);
     text
 }
 
@@ -82,9 +84,8 @@ fn counts(input: &ReportInput<'_>) -> String {
     format!("{}: {}, {}", input.study.name, count(input.trials.len(), "trial"), words.join(", "))
 }
 
-fn put_best(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, colour: Colour) {
+fn put_best(text: &mut String, unit: Option<&str>, analysis: &Analysis, colour: Colour) {
     let Some(best) = &analysis.best else { return };
-    let unit = input.study.response().unit.as_deref();
     let unit = unit.map(|unit| format!(" {unit}")).unwrap_or_default();
     put(text, &format!("\n{}", colour.heading("Best configuration measured")));
     put(text, &format!("  {}", colour.paint("1;32", &best.configuration.to_string())));

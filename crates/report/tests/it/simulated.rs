@@ -159,6 +159,7 @@ fn trial(planned: &PlannedTrial, points: usize) -> ReportTrial {
         output_end: Some("done\n".into()),
         command: command(&planned.configuration),
         series: series(time, accuracy, points, planned.seed),
+        files: vec![],
     }
 }
 

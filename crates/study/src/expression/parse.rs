@@ -76,9 +76,8 @@ fn token(rest: &str, first: char) -> Result<(TokenKind, usize), (String, usize)>
             _ => Err((format!("`{text}` is not a number"), length)),
         };
     }
-    if first.is_ascii_alphabetic() || first == '_' {
-        let length =
-            rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+    if first.is_alphabetic() || first == '_' {
+        let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
         return Ok((TokenKind::Word(rest[..length].to_owned()), length));
     }
     if first == '\'' || first == '"' {

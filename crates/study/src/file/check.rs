@@ -34,7 +34,7 @@ use crate::{
 pub(crate) type ReadFile<'a> = dyn Fn(&Path) -> io::Result<String> + 'a;
 
 /// The longest name of a study: with what is added to it, it must name a folder.
-const LONGEST_NAME: usize = 100;
+const LONGEST_NAME: usize = 200;
 
 /// Collects faults while a draft is turned into a study.
 pub(crate) struct Checker<'a> {
@@ -73,9 +73,9 @@ impl Checker<'_> {
             self.fault(at!["schema"], message, None);
         }
         let name = draft.study.name;
-        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
         if name.len() > LONGEST_NAME {
-            let message = format!("the study's name has {} letters", name.len());
+            let message = format!("the study's name has {} bytes", name.len());
             let help = format!("{LONGEST_NAME} are enough for the folder that it names");
             self.fault(at!["study", "name"], message, Some(&help));
         } else if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {

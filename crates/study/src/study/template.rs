@@ -111,10 +111,10 @@ fn placeholder(text: &str) -> Option<&str> {
     name.split('.').all(is_identifier).then_some(name)
 }
 
-/// Whether a text is a letter or underscore followed by letters, digits and underscores.
+/// Whether a text is a letter of any script or an underscore, followed by letters, digits and underscores.
 pub fn is_identifier(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]

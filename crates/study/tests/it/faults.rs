@@ -323,13 +323,13 @@ fn table_designs_name_the_bad_cell() {
 
 #[test]
 fn a_study_name_is_short_enough_for_a_folder() {
-    let long = "n".repeat(101);
+    let long = "n".repeat(201);
     check_command(
         "\"demo\"",
         &format!("\"{long}\""),
-        &["3:8: the study's name has 101 letters (100 are enough for the folder that it names)"],
+        &["3:8: the study's name has 201 bytes (200 are enough for the folder that it names)"],
     );
-    assert!(Study::from_text(&COMMAND_STUDY.replace("demo", &long[..100])).is_ok());
+    assert!(Study::from_text(&COMMAND_STUDY.replace("demo", &long[..200])).is_ok());
 }
 
 #[test]

@@ -11,6 +11,7 @@ use trainwright_report::{
 use trainwright_store::StoredTrial;
 use trainwright_study::{Series, Study, TrialState};
 
+use crate::studies::trial_files::files_in;
 use crate::{Error, Results, RunReply, SearchReply, analyze};
 
 /// Name and version of this program, as pages show them.
@@ -36,7 +37,9 @@ pub fn report(study: &Study, results: &Results, written_at: &str) -> Result<Stri
     let mut trials = Vec::with_capacity(results.trials.len());
     for trial in &results.trials {
         let series = results.series(trial.number)?;
-        trials.push(shown(trial, series));
+        let (files, _) = files_in(&results.place.trial(trial.number));
+        let files = files.into_iter().map(|own| (own.name, own.bytes)).collect();
+        trials.push(ReportTrial { files, ..shown(trial, series) });
     }
     let (machines, cluster) = (results.machines()?, results.cluster_tasks()?);
     let input = ReportInput {
@@ -173,5 +176,6 @@ pub(crate) fn shown(trial: &StoredTrial, series: Vec<Series>) -> ReportTrial {
         output_end: trial.output_end.clone(),
         command: trial.command.clone(),
         series,
+        files: Vec::new(),
     }
 }

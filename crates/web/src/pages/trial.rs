@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use trainwright::pages::{ReportTrial, escape, figure};
-use trainwright::{LogName, Place, Thought, live_curves, output_tail, trial_files};
+use trainwright::{LogName, Place, Thought, files_in, live_curves, output_tail};
 use trainwright_study::TrialState;
 
 use super::address::{encoded, of_study};
@@ -180,7 +180,7 @@ fn outputs(page: &StudyPage, trial: &ReportTrial) -> Result<String, trainwright:
 }
 
 fn files(page: &StudyPage, trial: &ReportTrial) -> String {
-    let found = trial_files(&page.view.place, trial.number);
+    let (found, _) = files_in(&page.view.place.trial(trial.number));
     let base = format!("{}/trials/{}/files", of_study(&page.entry.id), trial.number);
     let mut out = String::from(
         "<section id=\"files\" data-live aria-labelledby=\"files-heading\">\
@@ -191,14 +191,12 @@ fn files(page: &StudyPage, trial: &ReportTrial) -> String {
     } else {
         out += "<ul class=\"files\">";
         for own in found {
-            // Only names that a browser can ask for again.
-            let Some(path) = own.path.to_str() else { continue };
-            let address: Vec<String> = path.split('/').map(encoded).collect();
+            let address: Vec<String> = own.name.split('/').map(encoded).collect();
             let _ = write!(
                 out,
                 "<li><a href=\"{base}/{}\">{}</a> <span class=\"quiet\">{}</span></li>",
                 address.join("/"),
-                escape(path),
+                escape(&own.name),
                 size(own.bytes)
             );
         }

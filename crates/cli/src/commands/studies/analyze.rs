@@ -19,7 +19,7 @@ pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
             let results = Results::read(&study, arguments.store.as_deref())?;
             let options = StudyOptions {
                 coding: coding(arguments, Coding::Coded),
-                types: types(&arguments.types)?,
+                types: types(arguments)?,
                 ..StudyOptions::default()
             };
             if let Some(spent) = trainwright::budget_spent(&study, &results) {
@@ -50,7 +50,7 @@ fn of_table(arguments: &AnalyzeArguments, data: &Path, formula: &str) -> Result<
             ContrastsArgument::Treatment => Contrasts::Treatment,
             ContrastsArgument::Sum => Contrasts::Sum,
         },
-        types: types(&arguments.types)?,
+        types: types(arguments)?,
         ..TableOptions::default()
     };
     let categorical = &arguments.categorical;
@@ -65,7 +65,13 @@ fn coding(arguments: &AnalyzeArguments, usual: Coding) -> Coding {
     }
 }
 
-fn types(numbers: &[u8]) -> Result<Vec<AnovaType>, Error> {
+/// One table for people unless they ask for more, all for programs.
+fn types(arguments: &AnalyzeArguments) -> Result<Vec<AnovaType>, Error> {
+    let numbers: &[u8] = match arguments.types.as_slice() {
+        [] if arguments.json || arguments.all => &[1, 2, 3],
+        [] => &[2],
+        asked => asked,
+    };
     let known = |number: &u8| match number {
         1 => Ok(AnovaType::One),
         2 => Ok(AnovaType::Two),

@@ -18,7 +18,7 @@ use trainwright_study::{Configuration, JobSpec, JobTemplate, Level};
 use crate::arguments::{JobArguments, TrainArguments, WorkerArguments};
 use crate::commands::training::damaged_checkpoints::tell_damaged;
 use crate::interrupt::Interrupt;
-use crate::output::{print, tell as say};
+use crate::output::{print, print_words, tell as say};
 use crate::pages::{check_folder_of, now, write_file};
 use live::Live;
 
@@ -69,7 +69,7 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
     drop(live);
     let trained = trained.with_plan(&spec, predicted_s);
     if let Some(cluster) = cluster.filter(|_| !arguments.json) {
-        print(&terminal::on_cluster(&cluster))?;
+        print_words(&terminal::on_cluster(&cluster))?;
     }
     if let (Some(path), Some(page)) =
         (&arguments.keeping.report, trainwright::training_page(&spec, &trained, &now()))
@@ -124,11 +124,10 @@ pub(crate) fn job(arguments: &JobArguments) -> anyhow::Result<u8> {
 /// failure; a stopped one has none.
 fn end(trained: &Trained, json: bool) -> anyhow::Result<u8> {
     if let TrainOutcome::Done(_) = trained.outcome {
-        let text = match json {
-            true => format!("{}\n", trained.json_line()),
-            false => terminal::trained(trained),
-        };
-        print(&text)?;
+        match json {
+            true => print(&format!("{}\n", trained.json_line()))?,
+            false => print_words(&terminal::trained(trained))?,
+        }
     }
     Ok(match trained.outcome {
         TrainOutcome::Done(_) | TrainOutcome::Diverged(_) => 0,

@@ -61,6 +61,11 @@ const ADAPTED: &[(&str, Option<&str>, &str)] = &[
         Some("check examples/spark-cache/study.toml"),
         "needs Spark, and takes minutes",
     ),
+    (
+        "run examples/pytorch/study.toml --report report.html",
+        Some("check examples/pytorch/study.toml"),
+        "needs PyTorch; `examples.rs` runs it where it is",
+    ),
     ("cargo install", None, "takes minutes; `cargo build` has built the same"),
 ];
 

@@ -157,6 +157,9 @@ const VERBS: &[(&str, &str)] = &[
         "surface",
         "surface --data runs.csv --column y --factors lr,batch --objective minimize --json",
     ),
+    ("compare-studies", "compare study.toml sweep.toml --json"),
+    ("logs-files", "logs study.toml 1 --files --json"),
+    ("doctor", "doctor --json"),
     ("findings", "findings --json"),
     ("findings ID", "findings no-replication --json"),
     ("stats", "stats shapiro-wilk --data runs.csv --column time --json"),
@@ -213,6 +216,7 @@ const VERBS: &[(&str, &str)] = &[
         "cloud replay",
         "cloud replay --runs cloud.csv --method default,random --objective cost --json",
     ),
+    ("bench", "bench -N --runs 3 true false --ignore-failure --json"),
     ("load", "load study.toml --rate 20/s --jobs 6 --slots 50 --json"),
     (
         "data prepare",

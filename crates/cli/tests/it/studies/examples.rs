@@ -59,6 +59,7 @@ fn every_example_has_a_test_here() {
             "one-factor",
             "own-script",
             "plan",
+            "pytorch",
             "quickstart",
             "read-speed",
             "runs",
@@ -322,4 +323,17 @@ fn the_printed_sign_table_is_found_to_be_misprinted() {
     lab.expect(0, &[&["import", "results.csv"], &study[..]].concat());
     let found = lab.json(&["analyze", "as-printed.toml", "--json"]);
     assert!(ids(&found).contains(&"sign-table-misprint"), "{:?}", ids(&found));
+}
+
+#[test]
+fn the_pytorch_example_runs_where_pytorch_is() {
+    let lab = lab("pytorch");
+    assert_eq!(lab.json(&["check", "study.toml", "--json"])["trials"], 16);
+    let torch = Command::new("python3").args(["-c", "import torch"]).output();
+    if !torch.is_ok_and(|own| own.status.success()) {
+        println!("SKIPPED: examples/pytorch needs python3 with torch, which is not installed here");
+        return;
+    }
+    let found = run(&lab);
+    assert_eq!(found["trials"]["finished"], 16);
 }

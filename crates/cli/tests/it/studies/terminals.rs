@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -15,7 +16,11 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 use crate::program::{Lab, shell_study, until};
 
 /// Starts a command as a shell in a terminal window would; gives the window's side.
-fn in_terminal(mut command: Command) -> (Child, PtyMaster) {
+fn in_terminal(command: Command) -> (Child, PtyMaster) {
+    in_terminal_of(command, 80)
+}
+
+fn in_terminal_of(mut command: Command, columns: u16) -> (Child, PtyMaster) {
     // No other test's child may inherit the window, or it would stay open.
     let window = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
     grantpt(&window).unwrap();
@@ -26,6 +31,9 @@ fn in_terminal(mut command: Command) -> (Child, PtyMaster) {
         .custom_flags(libc::O_NOCTTY)
         .open(ptsname_r(&window).unwrap())
         .unwrap();
+    let size = libc::winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: the size is valid for the whole call.
+    assert_eq!(unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSWINSZ, &size) }, 0);
     let end = || Stdio::from(terminal.try_clone().unwrap());
     command.stdin(end()).stdout(end()).stderr(end());
     // SAFETY: only system calls that may follow a fork.
@@ -44,7 +52,12 @@ fn in_terminal(mut command: Command) -> (Child, PtyMaster) {
 
 /// All that a command shows in a terminal.
 fn shown(command: Command) -> String {
-    let (mut child, mut window) = in_terminal(command);
+    shown_at(command, 80)
+}
+
+/// The same in a terminal of some columns.
+fn shown_at(command: Command, columns: u16) -> String {
+    let (mut child, mut window) = in_terminal_of(command, columns);
     let mut seen = Vec::new();
     // The last writer's end is told as an error.
     let _ = window.read_to_end(&mut seen);
@@ -134,4 +147,61 @@ fn cells_that_a_spreadsheet_would_run_are_quoted_on_request() {
     assert!(safe.contains(",'=1+2,") && safe.contains(",plain,"), "{safe}");
     let json = ["--format", "json", "--spreadsheet-safe"];
     lab.expect(2, &[&words[..], &json].concat()).says(&["about CSV"]);
+}
+
+/// A text without colours.
+fn plain(text: &str) -> String {
+    let mut parts = text.split('\x1b');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or("", |own| own.1))
+}
+
+/// A lab with a study of one factor that has run, whose trials differ a little.
+fn measured_lab(levels: &str) -> Lab {
+    let script = "echo \"::metric {\\\"y\\\": $x.$((TRAINWRIGHT_SEED % 9))}\"";
+    let more =
+        "[metrics.y]\nfrom = \"stdout\"\nobjective = \"minimize\"\n[analysis]\nresponse = \"y\"";
+    let study = shell_study(levels, script, more)
+        .replace("type = \"full\"", "type = \"full\"\nreplications = 4");
+    let lab = Lab::with_study(&study);
+    lab.expect(0, &["run", "study.toml"]);
+    lab
+}
+
+#[test]
+fn no_line_of_a_result_is_wider_than_the_terminal() {
+    let lab = measured_lab("[1, 2, 3]");
+    for words in [
+        &["analyze", "study.toml"][..],
+        &["run", "study.toml"],
+        &["compare", "study.toml", "study.toml"],
+        &["check", "study.toml"],
+        &["findings"],
+        &["doctor"],
+        &["status", "study.toml"],
+    ] {
+        for columns in [60, 100] {
+            let seen = plain(&shown_at(lab.command(words), columns));
+            let wide = |line: &&str| line.chars().count() > usize::from(columns);
+            let wide: Vec<&str> = seen.lines().filter(wide).collect();
+            assert!(wide.is_empty(), "{words:?} at {columns}: {wide:#?}");
+        }
+    }
+    // Programs find lines as they are.
+    let piped = lab.expect(0, &["analyze", "study.toml"]).stdout;
+    assert!(piped.lines().any(|line| line.chars().count() > 100), "{piped}");
+}
+
+#[test]
+fn an_analysis_begins_with_its_verdict_and_shows_one_table_unless_asked() {
+    let lab = measured_lab("[1, 2]");
+    let tables = |words: &[&str]| {
+        let text = lab.expect(0, &[&["analyze", "study.toml"], words].concat()).stdout;
+        let best = text.find("Best configuration measured").unwrap();
+        assert!(best < text.find("Coefficients").unwrap(), "{text}");
+        text.matches("Analysis of variance, type").count()
+    };
+    assert_eq!((tables(&[]), tables(&["--all"]), tables(&["--type", "1,3"])), (1, 3, 2));
+    let json = lab.json(&["analyze", "study.toml", "--json"]);
+    assert_eq!(json["anova"].as_array().unwrap().len(), 3);
 }

@@ -56,10 +56,10 @@ fn the_base_study_is_taken() {
 
 #[test]
 fn a_study_name_names_a_folder() {
-    for good in ["A.b-c_9", "7", "-", "a..b"] {
+    for good in ["A.b-c_9", "7", "-", "a..b", "Größe-学習率"] {
         assert_eq!(taken("\"s\"", &format!("{good:?}")).name, good);
     }
-    for bad in ["", ".hidden", "..", "a b", "a/b", "ä"] {
+    for bad in ["", ".hidden", "..", "a b", "a/b", "☃"] {
         let words = format!(
             "3:8: bad study name `{bad}` \
              (use letters, digits, dots, dashes and underscores: it names a folder)"

@@ -1,9 +1,8 @@
-//! What a trial leaves in its folder: outputs as they grow, curves before its end, files.
+//! What a trial writes while it runs: outputs as they grow, curves before its end.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 use trainwright_engine::open_regular;
@@ -18,12 +17,6 @@ const MOST_OUTPUT: u64 = 64 * 1024;
 /// Bytes of metrics that are read of a running trial, from its end.
 const MOST_METRICS: u64 = 4 * 1024 * 1024;
 
-/// Files that are listed.
-const MOST_FILES: usize = 500;
-
-/// Folders below a trial's that are looked into.
-const DEPTH: usize = 6;
-
 /// The end of an output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OutputTail {
@@ -33,15 +26,6 @@ pub struct OutputTail {
     pub bytes: u64,
     /// Bytes before the part that is shown.
     pub left_out: u64,
-}
-
-/// A file that a trial left.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct TrialFile {
-    /// Its path below the trial's folder.
-    pub path: PathBuf,
-    /// Its size.
-    pub bytes: u64,
 }
 
 /// The end of what a trial has written so far; empty where it has written nothing.
@@ -89,50 +73,6 @@ pub fn live_curves(place: &Place, trial: u32) -> Result<Vec<Series>, Error> {
     Ok(curves.into_iter().filter(|(_, own)| own.len() > 1).map(series).collect())
 }
 
-/// The files below a trial's folder, by path; links are not followed.
-pub fn trial_files(place: &Place, trial: u32) -> Vec<TrialFile> {
-    let (folder, mut found) = (place.trial(trial), Vec::new());
-    below(&folder, &folder, DEPTH, &mut found);
-    found.sort_by(|a, b| a.path.cmp(&b.path));
-    found
-}
-
-fn below(root: &Path, folder: &Path, depth: usize, found: &mut Vec<TrialFile>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        if found.len() >= MOST_FILES {
-            return;
-        }
-        let Ok(kind) = entry.file_type() else { continue };
-        let path = entry.path();
-        if kind.is_dir() && depth > 0 {
-            below(root, &path, depth - 1, found);
-        } else if kind.is_file()
-            && let (Ok(own), Ok(meta)) = (path.strip_prefix(root), entry.metadata())
-        {
-            found.push(TrialFile { path: own.to_owned(), bytes: meta.len() });
-        }
-    }
-}
-
-/// Opens a file that a trial left; only files really below its folder.
-///
-/// # Errors
-/// The path leads elsewhere, or the file cannot be read.
-pub fn open_trial_file(place: &Place, trial: u32, path: &Path) -> Result<File, Error> {
-    let elsewhere = || Error::Request(format!("`{}` is no file of trial {trial}", path.display()));
-    if path.components().any(|part| !matches!(part, Component::Normal(_))) {
-        return Err(elsewhere());
-    }
-    let folder = place.trial(trial).canonicalize().map_err(|_| elsewhere())?;
-    // A link may lead anywhere, so the file is asked where it really is.
-    let real = folder.join(path).canonicalize().map_err(|_| elsewhere())?;
-    if !real.starts_with(&folder) {
-        return Err(elsewhere());
-    }
-    open_regular(&real).map_err(|_| elsewhere())
-}
-
 /// The length of a file and its last bytes.
 fn end_of(path: &Path, most: u64) -> Result<(u64, Vec<u8>), Error> {
     let failed = |source| Error::Input { path: path.to_owned(), source };
@@ -146,7 +86,7 @@ fn end_of(path: &Path, most: u64) -> Result<(u64, Vec<u8>), Error> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::fs;
 
     use super::*;
 
@@ -154,26 +94,6 @@ mod tests {
         let place = Place { store: folder.join("t.db"), trials: folder.join("t.trials/s") };
         fs::create_dir_all(place.trial(1).join("deep")).unwrap();
         place
-    }
-
-    #[test]
-    fn only_files_really_below_the_folder_are_opened() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = place(folder.path());
-        fs::write(folder.path().join("secret"), "x").unwrap();
-        fs::write(place.trial(1).join("deep/own"), "mine").unwrap();
-        symlink(folder.path().join("secret"), place.trial(1).join("link")).unwrap();
-        symlink("deep/own", place.trial(1).join("inner")).unwrap();
-        let open = |path: &str| open_trial_file(&place, 1, Path::new(path));
-        let mut text = String::new();
-        open("deep/own").unwrap().read_to_string(&mut text).unwrap();
-        assert_eq!(text, "mine");
-        assert!(open("inner").is_ok());
-        for path in ["../../../secret", "link", "/etc/passwd", "deep/../../x", "deep", "none", ""] {
-            assert!(open(path).is_err(), "{path}");
-        }
-        let names: Vec<PathBuf> = trial_files(&place, 1).into_iter().map(|own| own.path).collect();
-        assert_eq!(names, [PathBuf::from("deep/own")]);
     }
 
     #[test]

@@ -1,0 +1,125 @@
+//! Names that fit beside a bar, and still tell bars apart.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns that fit beside a horizontal bar, of about seven pixels each.
+pub(super) const BESIDE_A_BAR: usize = 21;
+/// Columns that all labels below an axis of a panel have together.
+pub(super) const ALONG_THE_AXIS: usize = 40;
+/// Columns of a panel's heading.
+pub(super) const HEADING: usize = 38;
+/// Columns below which a label says nothing.
+const LEAST: usize = 6;
+
+/// Every name in at most `room` columns, and no two names of different texts alike.
+///
+/// A long name keeps its two ends. Where names share both, what they have in common goes first, and
+/// as the last resort they are numbered.
+pub(super) fn labels(names: &[String], room: usize) -> Vec<String> {
+    let room = room.max(LEAST);
+    let mut short: Vec<String> = names.iter().map(|name| shortened(name, room)).collect();
+    for at in 0..names.len() {
+        let alike: Vec<usize> = (0..names.len())
+            .filter(|&other| short[other] == short[at] && names[other] != names[at])
+            .chain([at])
+            .collect();
+        if alike.len() > 1 {
+            let group: Vec<&str> = alike.iter().map(|&own| names[own].as_str()).collect();
+            for (&own, label) in alike.iter().zip(apart(&group, room)) {
+                short[own] = label;
+            }
+        }
+    }
+    for at in 0..names.len() {
+        let seen = |other: usize| short[other] == short[at] && names[other] != names[at];
+        if (0..at).any(seen) {
+            let number = format!("{} ", at + 1);
+            let left = room.saturating_sub(number.width());
+            short[at] = number + &shortened(&names[at], left.max(LEAST));
+        }
+    }
+    short
+}
+
+/// A name with its middle left out where it is wider than `room`.
+pub(super) fn shortened(name: &str, room: usize) -> String {
+    if name.width() <= room {
+        return name.to_owned();
+    }
+    let front = fitting(name.chars(), (room - 1).div_ceil(2));
+    let back = fitting(name.chars().rev(), (room - 1) / 2);
+    format!("{front}…{}", back.chars().rev().collect::<String>())
+}
+
+/// Names without the beginning and the end that all of them share.
+fn apart(names: &[&str], room: usize) -> Vec<String> {
+    let letters: Vec<Vec<char>> = names.iter().map(|name| name.chars().collect()).collect();
+    let least = letters.iter().map(Vec::len).min().unwrap_or(0);
+    let first = &letters[0];
+    let begin = (0..least).take_while(|&at| letters.iter().all(|own| own[at] == first[at])).count();
+    let end = (0..least - begin)
+        .take_while(|&at| {
+            letters.iter().all(|own| own[own.len() - 1 - at] == first[first.len() - 1 - at])
+        })
+        .count();
+    let middle = |own: &Vec<char>| {
+        // A few letters of what comes before say what differs.
+        let from = begin.saturating_sub(4);
+        let own: String = own[from..own.len() - end].iter().collect();
+        let own = if from > 0 { format!("…{own}") } else { own };
+        let own = if end > 0 { format!("{own}…") } else { own };
+        shortened(&own, room)
+    };
+    letters.iter().map(middle).collect()
+}
+
+fn fitting(letters: impl Iterator<Item = char>, room: usize) -> String {
+    let mut used = 0;
+    let fits = |letter: &char| {
+        used += letter.width().unwrap_or(0);
+        used <= room
+    };
+    letters.take_while(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(names: &[&str], room: usize) -> Vec<String> {
+        labels(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), room)
+    }
+
+    #[test]
+    fn a_long_name_keeps_both_ends() {
+        assert_eq!(of(&["learning_rate_of_the_first_phase", "lr"], 13), ["learni…_phase", "lr"]);
+        assert_eq!(of(&["学習率の初期値と最終値"], 13), ["学習率…最終値"]);
+    }
+
+    #[test]
+    fn names_that_share_both_ends_show_what_differs() {
+        let names: Vec<String> = (1..=8)
+            .map(|at| format!("a_name_that_is_very_long_{at}_and_ends_like_the_others"))
+            .collect();
+        let short = labels(&names, 13);
+        assert_eq!(short[2], "…ong_3…");
+        assert_eq!(short.iter().collect::<BTreeSet<_>>().len(), 8, "{short:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn labels_fit_and_tell_names_apart(
+            names in prop::collection::btree_set("[ab日]{0,40}", 1..9), room in 6usize..30,
+        ) {
+            let names: Vec<String> = names.into_iter().collect();
+            let short = labels(&names, room);
+            prop_assert!(short.iter().all(|own| own.width() <= room.max(8)), "{short:?}");
+            let different: BTreeSet<&String> = short.iter().collect();
+            prop_assert_eq!(different.len(), names.len(), "{:?}", short);
+        }
+    }
+}
