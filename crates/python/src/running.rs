@@ -32,6 +32,7 @@ impl RunWishes {
             replay: self.replay.as_deref(),
             program: self.program.clone(),
             engine: None,
+            variables: None,
         }
     }
 

@@ -181,8 +181,9 @@ fn time_left(trials: &[StoredTrial]) -> Option<TimeLeft> {
     if left == 0 || walls.is_empty() {
         return None;
     }
-    let slots = trials.iter().filter_map(|trial| trial.circumstances.as_ref().map(|own| own.slots));
+    let mut slots =
+        trials.iter().filter_map(|trial| trial.circumstances.as_ref().map(|own| own.slots));
     let mean = walls.iter().sum::<f64>() / walls.len() as f64;
-    let seconds = mean * left as f64 / f64::from(slots.last().unwrap_or(1).max(1));
+    let seconds = mean * left as f64 / f64::from(slots.next_back().unwrap_or(1).max(1));
     Some(TimeLeft { trials: left, seconds })
 }

@@ -204,7 +204,13 @@ impl<'a> Rounds<'a> {
             block: None,
             whole_plot: None,
         };
-        self.engine.submit(TrialOrder { study, trial, slots: 1, start: TrialStart::Anew })?;
+        self.engine.submit(TrialOrder {
+            study,
+            trial,
+            slots: 1,
+            start: TrialStart::Anew,
+            variables: Default::default(),
+        })?;
         loop {
             match self.engine.next_event(PATIENCE) {
                 Some(EngineEvent::Ended { record, .. }) => {
