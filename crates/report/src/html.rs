@@ -42,7 +42,7 @@ pub use predictions::{PredictionsPage, predictions_html};
 pub use queue::{QueuePage, queue_html};
 pub use search::{FrontPoint, SearchPart};
 pub use section::{Section, sections_html};
-pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html};
+pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html, speed_sections};
 pub use surface::{SurfacePage, surface_html};
 pub use table_analysis::{TableReport, table_html};
 pub use training::{RankSum, Timeline, TimelineSpan, TrainingPage, training_html};

@@ -30,8 +30,8 @@ pub use html::{
     PlanPage, PredictionsPage, QueuePage, RankSum, SearchPart, Section, ShownColumns, SpeedLine,
     SpeedPage, SpeedPanel, SpeedSeries, SurfacePage, TableReport, Timeline, TimelineSpan,
     TrainingPage, TrialTable, cloud_html, comparison_html, html, load_html, plan_html,
-    predictions_html, progress_html, queue_html, sections_html, speed_html, surface_html,
-    table_html, training_html,
+    predictions_html, progress_html, queue_html, sections_html, speed_html, speed_sections,
+    surface_html, table_html, training_html,
 };
 pub use input::{ReportInput, ReportTrial};
 pub use spent_budget::spent_budget;

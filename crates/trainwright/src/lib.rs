@@ -37,7 +37,7 @@ pub use data::prepare::{
 pub use data::speedtest::{
     CacheState, PictureSource, Ratio, SpeedCoefficient, SpeedConditions, SpeedFit, SpeedLackOfFit,
     SpeedMean, SpeedModel, SpeedRow, Speedtest, SpeedtestProgress, SpeedtestRequest, speedtest,
-    speedtest_csv, speedtest_page,
+    speedtest_csv, speedtest_page, speedtest_sections,
 };
 pub use error::Error;
 pub use json::to_json;
@@ -102,6 +102,7 @@ pub use trainwright_engine::MissingMetric;
 pub use watching::actions::{ActionReply, add_replications, find_study_file, start_runner};
 pub use watching::comparing::{CompareChoice, compare_configurations, configurations_of};
 pub use watching::listing::{TrialList, TrialOrder, TrialQuery};
+pub use watching::speed_results::{find_speedtests, read_speedtest};
 pub use watching::stores::{FoundStudy, find_stores, studies_in};
 pub use watching::thought::Thought;
 pub use watching::trial_files::{

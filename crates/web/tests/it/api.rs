@@ -13,7 +13,10 @@ fn studies_trials_series_and_analysis_are_json() {
     let trial = served.get("/api/v1/studies/demo/trials/2").json();
     assert_eq!(trial["trial"], 2);
     assert!(trial["metrics"]["loss"].is_number());
-    assert_eq!(served.get("/api/v1/studies/demo/trials/2/series").json()["series"], serde_json::json!([]));
+    assert_eq!(
+        served.get("/api/v1/studies/demo/trials/2/series").json()["series"],
+        serde_json::json!([])
+    );
     let analysis = served.get("/api/v1/studies/demo/analysis").json();
     assert_eq!(analysis["analysis"]["n"], 12);
 }
@@ -83,7 +86,14 @@ fn a_search_is_asked_and_told_and_a_trial_reports_with_its_own_token_only() {
     assert_eq!(report(first, &other, body), 401, "another trial's token");
     assert_eq!(report(second, &token, body), 401, "another trial");
     assert_eq!(report(first, "", body), 401);
-    for wrong in ["", "{", "[]", r#"{"values":{"y":"x"}}"#, r#"{"values":{"step":1}}"#, r#"{"values":{},"more":1}"#] {
+    for wrong in [
+        "",
+        "{",
+        "[]",
+        r#"{"values":{"y":"x"}}"#,
+        r#"{"values":{"step":1}}"#,
+        r#"{"values":{},"more":1}"#,
+    ] {
         let status = report(first, &token, wrong);
         assert!((400..500).contains(&status), "{wrong}: {status}");
     }

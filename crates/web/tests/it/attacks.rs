@@ -50,7 +50,8 @@ fn a_name_that_was_made_to_lead_here_is_turned_away() {
         format!("10.1.2.3:{port}"),
         String::new(),
     ] {
-        let request = format!("GET /api/v1/studies HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let request =
+            format!("GET /api/v1/studies HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
         let answer = served.send(&request);
         assert!([400, 421].contains(&answer.status), "{host}: {}", answer.status);
         assert!(!answer.body.contains("demo"), "{host}");
@@ -152,7 +153,9 @@ fn without_the_token_nothing_is_shown_and_guessing_is_slow() {
         assert_eq!(served.get(path).status, 401, "{path}");
     }
     let begun = Instant::now();
-    for guess in ["", "a", "a-token-of-many-letter", "a-token-of-many-letterss", "A-TOKEN-OF-MANY-LETTERS"] {
+    for guess in
+        ["", "a", "a-token-of-many-letter", "a-token-of-many-letterss", "A-TOKEN-OF-MANY-LETTERS"]
+    {
         let lines = format!("Authorization: Bearer {guess}\r\n");
         assert_eq!(served.get_with("/api/v1/studies", &lines).status, 401, "{guess}");
         let answer = served.post_with("/login", FORM, &format!("token={guess}"));

@@ -104,7 +104,9 @@ impl Served {
     /// Asks for a page with some further lines of the head.
     pub(crate) fn get_with(&self, path: &str, lines: &str) -> Answer {
         let host = self.address;
-        self.send(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{lines}\r\n"))
+        self.send(&format!(
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{lines}\r\n"
+        ))
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
