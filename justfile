@@ -29,6 +29,8 @@ full: test
     bash bench/chaos/run.sh 500
     bash bench/attribution/run.sh
     bash bench/chaos/ranks.sh 50
+    FRAME_LIMIT_MS=100 node crates/web/browser/check.mjs target/release/trainwright
+    bash bench/web/run.sh
     bash fuzz/run.sh 30
 
 # Where the build time goes.

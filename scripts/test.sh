@@ -66,3 +66,8 @@ target/release/trainwright load examples/quickstart/study.toml --store "$work/tr
 CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/load.html" "$work/load"
 target/release/trainwright train --strategy mirrored --replicas 2 --report "$work/training.html"
 CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/training.html" "$work/training"
+
+step "live pages in a browser"
+(cd crates/web/browser && npm ci --silent --no-audit --no-fund)
+# Frames are judged on a machine that does nothing else; here only a page that hangs fails.
+CHROMIUM="$chromium" FRAME_LIMIT_MS="${FRAME_LIMIT_MS:-400}" timeout 300 node crates/web/browser/check.mjs target/release/trainwright "$work/live"

@@ -7,7 +7,7 @@ mod comparison;
 mod fits;
 mod words;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trainwright_stats::StatsError;
 
 use crate::error::AnalysisError;
@@ -15,7 +15,7 @@ pub use comparison::{Ratio, SpeedMean};
 pub use fits::{SpeedCoefficient, SpeedFit, SpeedLackOfFit, SpeedModel};
 
 /// What pictures were read from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PictureSource {
     /// One file a picture.
@@ -38,7 +38,7 @@ impl PictureSource {
 }
 
 /// One reading.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SpeedRow {
     /// Its number in the order of time, from 1.
     pub run: usize,
@@ -65,7 +65,7 @@ pub struct SpeedRow {
 }
 
 /// What the system's cache holds when a reading starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheState {
     /// Everything was read once before.
@@ -92,7 +92,7 @@ pub struct Speedtest {
 }
 
 /// Under what conditions was read.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SpeedConditions {
     /// State of the cache.
     pub cache: CacheState,

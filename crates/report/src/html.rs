@@ -43,7 +43,7 @@ pub use predictions::{PredictionsPage, predictions_html};
 pub use queue::{QueuePage, queue_html};
 pub use search::{FrontPoint, SearchPart};
 pub use section::{Section, sections_html};
-pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html};
+pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html, speed_sections};
 pub use studies::{StudiesPage, StudyRow, studies_html};
 pub use surface::{SurfacePage, surface_html};
 pub use table_analysis::{TableReport, table_html};

@@ -31,7 +31,7 @@ pub use html::{
     SpeedPage, SpeedPanel, SpeedSeries, StudiesPage, StudyRow, SurfacePage, TableReport, Timeline,
     TimelineSpan, TrainingPage, TrialTable, cloud_html, comparison_html, html, load_html,
     plan_html, predictions_html, progress_html, queue_html, sections_html, speed_html,
-    studies_html, surface_html, table_html, training_html,
+    speed_sections, studies_html, surface_html, table_html, training_html,
 };
 pub use input::{ReportInput, ReportTrial};
 pub use spent_budget::spent_budget;

@@ -39,7 +39,7 @@ pub use data::prepare::{
 pub use data::speedtest::{
     CacheState, PictureSource, Ratio, SpeedCoefficient, SpeedConditions, SpeedFit, SpeedLackOfFit,
     SpeedMean, SpeedModel, SpeedRow, Speedtest, SpeedtestProgress, SpeedtestRequest, speedtest,
-    speedtest_csv, speedtest_page,
+    speedtest_csv, speedtest_page, speedtest_sections,
 };
 pub use error::Error;
 pub use error_reply::{ErrorKind, ErrorReply, ProblemReply};
@@ -120,6 +120,7 @@ pub use watching::actions::{ActionReply, add_replications, find_study_file, star
 pub use watching::comparing::{CompareChoice, compare_configurations, configurations_of};
 pub use watching::listing::{TrialList, TrialOrder, TrialQuery};
 pub use watching::live_trial::{OutputTail, live_curves, output_tail};
+pub use watching::speed_results::{find_speedtests, read_speedtest};
 pub use watching::stores::{FoundStudy, find_stores, studies_in};
 pub use watching::thought::Thought;
 pub use watching::view::{StudyView, TimeLeft};

@@ -7,6 +7,7 @@ pub(crate) mod actions;
 pub(crate) mod comparing;
 pub(crate) mod listing;
 pub(crate) mod live_trial;
+pub(crate) mod speed_results;
 pub(crate) mod stores;
 pub(crate) mod thought;
 pub(crate) mod view;

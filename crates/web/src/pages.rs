@@ -3,6 +3,7 @@
 pub(crate) mod address;
 pub(crate) mod assets;
 pub(crate) mod compare;
+pub(crate) mod data;
 pub(crate) mod events;
 pub(crate) mod fault;
 pub(crate) mod files;

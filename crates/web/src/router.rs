@@ -12,7 +12,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use crate::pages::fault::Fault;
-use crate::pages::{assets, compare, events, files, login, overview, study_page, trial, trials};
+use crate::pages::{
+    assets, compare, data, events, files, login, overview, study_page, trial, trials,
+};
 use crate::server::guard::{Guard, guarded};
 use crate::studies::cache::PageCache;
 use crate::studies::library::Library;
@@ -44,6 +46,7 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
     Router::new()
         .route("/", get(overview::studies))
         .route("/login", get(login::form).post(login::let_in))
+        .route("/data", get(data::data))
         .route("/events", get(events::events))
         .route("/assets/{name}", get(assets::asset))
         .route("/s/{study}", get(overview::overview))

@@ -1,7 +1,7 @@
 //! A speed test as one HTML file.
 
 use super::paragraph;
-use super::shell::Shell;
+use super::shell::{Shell, section};
 use crate::charts::{Charts, speed};
 use crate::escape::escape;
 use crate::figure::to_spread;
@@ -93,12 +93,7 @@ const SECTIONS: [(&str, &str, &str); 4] = [
 /// The page, which loads nothing from elsewhere.
 pub fn speed_html(page: &SpeedPage<'_>) -> String {
     let mut charts = Charts::default();
-    let bodies = vec![
-        page.verdict.iter().map(|sentence| paragraph(sentence)).collect(),
-        figures(page, &mut charts),
-        regressions(page),
-        means(page),
-    ];
+    let bodies = bodies(page, &mut charts);
     let shell = Shell {
         title: format!("{} - read speed", page.title),
         header: format!(
@@ -113,6 +108,25 @@ pub fn speed_html(page: &SpeedPage<'_>) -> String {
         written_at: page.written_at,
     };
     shell.html()
+}
+
+/// The sections as markup for a page of one's own, with the data of their charts at the end.
+pub fn speed_sections(page: &SpeedPage<'_>) -> String {
+    let mut charts = Charts::default();
+    let bodies = bodies(page, &mut charts);
+    let sections = SECTIONS.iter().zip(&bodies);
+    let markup: String =
+        sections.map(|((id, heading, look), body)| section(id, heading, look, body)).collect();
+    markup + &charts.script()
+}
+
+fn bodies(page: &SpeedPage<'_>, charts: &mut Charts) -> Vec<String> {
+    vec![
+        page.verdict.iter().map(|sentence| paragraph(sentence)).collect(),
+        figures(page, charts),
+        regressions(page),
+        means(page),
+    ]
 }
 
 fn figures(page: &SpeedPage<'_>, charts: &mut Charts) -> String {

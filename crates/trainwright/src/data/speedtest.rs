@@ -18,7 +18,7 @@ use trainwright_records::pictures::PixelLimit;
 use trainwright_records::{Limits, ReadSource};
 
 use crate::Error;
-pub use page::speedtest_page;
+pub use page::{speedtest_page, speedtest_sections};
 pub use runs::speedtest_csv;
 
 /// What is read, and how often.

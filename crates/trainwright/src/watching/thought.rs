@@ -37,7 +37,8 @@ impl Thought {
     /// No thought at all, for pages that need none.
     pub fn none(study: &Study) -> Self {
         Self {
-            change: 0,
+            // No store has this number.
+            change: -1,
             analysis: Err(format!("the study `{}` is being analysed", study.name)),
             search: None,
         }

@@ -43,6 +43,11 @@ pub(crate) async fn studies(
                  makes the first one; it appears here by itself.</p>"
             .to_owned();
     }
+    let folders = super::data::folders(&site);
+    let tests = site.library.work(move || Ok(trainwright::find_speedtests(&folders).len())).await?;
+    if tests > 0 {
+        cards += "<p><a href=\"/data\">Data read speed</a></p>";
+    }
     let body = format!(
         "<section id=\"studies\" data-live><h1>Studies</h1>\n<div class=\"cards\">{cards}</div></section>"
     );
@@ -106,7 +111,7 @@ pub(crate) async fn overview(
     headers: HeaderMap,
 ) -> Result<Response, Fault> {
     let page = StudyPage::open(&site, &id).await?;
-    let thought = site.library.thought(&page.entry).await?;
+    let thought = site.library.thought_soon(&page.entry).await?;
     let key = format!("overview {}", thought.change);
     let site_of_forms = Arc::clone(&site);
     page.answer(&site, &headers, &key, Some(thought.change), move |page| {

@@ -110,7 +110,7 @@ pub(crate) async fn page(
         Fault::new(StatusCode::NOT_FOUND, format!("a study has no page `{name}`"))
     })?;
     let page = StudyPage::open(&site, &id).await?;
-    let thought = site.library.thought(&page.entry).await?;
+    let thought = site.library.thought_soon(&page.entry).await?;
     let key = format!("{name} {}", thought.change);
     page.answer(&site, &headers, &key, Some(thought.change), move |page| {
         let title = PAGES.iter().find(|(path, _)| *path == name).map_or("", |(_, title)| title);

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
 use trainwright::{StudyView, Thought};
 use trainwright_study::Study;
 
@@ -18,6 +19,9 @@ use crate::pages::fault::Fault;
 
 /// How often stores are asked whether they have changed.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// How long a page waits for an analysis.
+const SOON: Duration = Duration::from_millis(250);
 
 /// Blocking works at a time.
 const MOST_WORKS: usize = 2;
@@ -127,6 +131,23 @@ impl Library {
         let compute = || self.work(move || Thought::of(&study, &store).map_err(Fault::from));
         let version_of = |thought: &Thought| thought.change.to_string();
         self.known(&entry.id).thought.get(&entry.change.to_string(), version_of, compute).await
+    }
+
+    /// The same for a page: one that would have to wait is shown without it, and asks again.
+    pub(crate) async fn thought_soon(
+        self: &Arc<Self>,
+        entry: &Entry,
+    ) -> Result<Arc<Thought>, Fault> {
+        let (own, asked) = (Arc::clone(self), entry.clone());
+        // A task of its own, because it goes on after the page has gone.
+        let thinking = tokio::spawn(async move { own.thought(&asked).await });
+        match timeout(SOON, thinking).await {
+            Ok(Ok(thought)) => thought,
+            Ok(Err(_)) => {
+                Err(Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug in trainwright"))
+            }
+            Err(_) => Ok(Arc::new(Thought::none(&*study(entry)?))),
+        }
     }
 
     fn known(&self, id: &str) -> Arc<KnownStudy> {

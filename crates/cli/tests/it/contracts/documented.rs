@@ -15,6 +15,7 @@ const ADAPTED: &[(&str, Option<&str>, &str)] = &[
     ("--rate 40/h --jobs 100", Some("--rate 40/s --jobs 6"), "a hundred jobs take hours"),
     ("--rate 2/s --jobs 200", Some("--rate 40/s --jobs 6"), "two hundred jobs take minutes"),
     ("data fetch fashion-mnist", None, "needs the data set, or a network to fetch it"),
+    ("trainwright serve", None, "serves until it is ended; the tests of the crate `web` do"),
     ("trainwright stop", None, "needs a runner; `stopping.rs` stops one"),
     (
         "run examples/field-report-c/study.toml --report report.html",

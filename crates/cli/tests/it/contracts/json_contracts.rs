@@ -143,6 +143,7 @@ const VERBS: &[(&str, &str)] = &[
     ("tell", "tell asked.toml --trial 1 --value y=1 --json"),
     ("status", "status study.toml --json"),
     ("logs", "logs study.toml 1 --json"),
+    ("exclude", "exclude study.toml 1 --undo --json"),
     ("export", "export study.toml --format json"),
     ("machine", "machine --measure --json"),
     ("import", "import results.csv --study sweep.toml --json"),

@@ -6,6 +6,15 @@ use super::{PictureSource, SpeedFit, SpeedModel, SpeedRow, Speedtest};
 
 /// The tables and figures of a speed test; `title` names what was read.
 pub fn speedtest_page(test: &Speedtest, title: &str, written_at: &str) -> String {
+    trainwright_report::speed_html(&page(test, title, written_at))
+}
+
+/// The same as sections of a live page.
+pub fn speedtest_sections(test: &Speedtest) -> String {
+    trainwright_report::speed_sections(&page(test, "", ""))
+}
+
+fn page<'a>(test: &'a Speedtest, title: &'a str, written_at: &'a str) -> SpeedPage<'a> {
     let panels = test.fits.iter().filter_map(|fit| fit.parameter);
     let mut names: Vec<&'static str> = Vec::new();
     panels.for_each(|name| {
@@ -13,7 +22,7 @@ pub fn speedtest_page(test: &Speedtest, title: &str, written_at: &str) -> String
             names.push(name)
         }
     });
-    let page = SpeedPage {
+    SpeedPage {
         title,
         written_at,
         program: concat!("trainwright ", env!("CARGO_PKG_VERSION")),
@@ -29,8 +38,7 @@ pub fn speedtest_page(test: &Speedtest, title: &str, written_at: &str) -> String
             .collect(),
         lines: test.fits.iter().flat_map(lines).collect(),
         panels: names.into_iter().map(|name| panel(test, name)).collect(),
-    };
-    trainwright_report::speed_html(&page)
+    }
 }
 
 /// A line of the table a coefficient beside the intercept.
