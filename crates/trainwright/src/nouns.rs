@@ -49,5 +49,5 @@ pub mod training {
 
 /// How trials are kept, and what those that run last told.
 pub mod store {
-    pub use trainwright_store::{Durability, Progress};
+    pub use trainwright_store::{Durability, Progress, TrackedMetric, TrackedRun};
 }

@@ -3,4 +3,4 @@
 
 mod mlflow;
 
-pub use mlflow::TrackingServer;
+pub use mlflow::{TrackingServer, routes as mlflow_routes};
