@@ -25,6 +25,7 @@ full: test
     bash bench/plan/run.sh
     cargo test --release -p trainwright-records --features turbojpeg,object-stores
     bash bench/interop/run.sh
+    bash bench/interop/mlflow.sh
     bash bench/datapath/run.sh
     bash bench/chaos/run.sh 500
     bash bench/attribution/run.sh

@@ -67,7 +67,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Verb {
     /// Write a commented study that runs as it is.
     #[command(after_help = "Examples:\n  trainwright init study.toml\n  \
-        trainwright init sweep.toml --from results.csv")]
+        trainwright init sweep.toml --from results.csv\n  \
+        trainwright init digits.toml --from mlruns")]
     Init(InitArguments),
     /// Check a study and show what it will do: run table, aliases, power, hours, price.
     #[command(after_help = "Example:\n  trainwright check study.toml")]
@@ -107,7 +108,8 @@ pub(crate) enum Verb {
     #[command(
         after_help = "Examples:\n  trainwright export study.toml --format csv -o trials.csv\n  \
         trainwright export study.toml --usage -o trials.csv\n  \
-        trainwright export study.toml --spreadsheet-safe -o trials.csv"
+        trainwright export study.toml --spreadsheet-safe -o trials.csv\n  \
+        trainwright export study.toml --format mlflow -o mlflow.db"
     )]
     Export(ExportArguments),
     /// Take in results measured elsewhere, checked against the design.

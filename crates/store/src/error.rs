@@ -38,6 +38,10 @@ pub enum StoreError {
     NotOptuna { path: PathBuf, source: rusqlite::Error },
     #[error("name one of the studies in {path}: {names}", path = path.display())]
     WhichOptunaStudy { path: PathBuf, names: String },
+    #[error("{path} is no store of MLflow: {source}", path = path.display())]
+    NotMlflow { path: PathBuf, source: rusqlite::Error },
+    #[error("name one of the experiments in {path}: {names}", path = path.display())]
+    WhichExperiment { path: PathBuf, names: String },
     #[error("the store {path} failed: {source}", path = path.display())]
     Other { path: PathBuf, source: rusqlite::Error },
 }

@@ -19,6 +19,10 @@ pub struct OptunaStudy {
     pub trials: Vec<OptunaTrial>,
     /// Trials that were pruned, failed or never ended; they have no result.
     pub without_result: usize,
+    /// What each parameter may be, as Optuna writes it down.
+    pub distributions: BTreeMap<String, serde_json::Value>,
+    /// Whether each objective is to be large.
+    pub maximize: Vec<bool>,
 }
 
 /// A completed trial of Optuna.
@@ -53,7 +57,13 @@ impl OptunaStudy {
         let all: u32 = connection
             .query_row("SELECT count(*) FROM trials WHERE study_id = ?1", [id], |row| row.get(0))
             .map_err(failed)?;
-        Ok(Self { name: name.clone(), without_result: all as usize - trials.len(), trials })
+        Ok(Self {
+            name: name.clone(),
+            without_result: all as usize - trials.len(),
+            trials,
+            distributions: distributions(&connection, *id).map_err(failed)?,
+            maximize: maximize(&connection, *id).map_err(failed)?,
+        })
     }
 }
 
@@ -61,6 +71,29 @@ fn studies(connection: &Connection) -> rusqlite::Result<Vec<(i64, String)>> {
     connection
         .prepare("SELECT study_id, study_name FROM studies ORDER BY study_id")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
+}
+
+fn distributions(
+    connection: &Connection,
+    study: i64,
+) -> rusqlite::Result<BTreeMap<String, serde_json::Value>> {
+    connection
+        .prepare(
+            "SELECT DISTINCT param_name, distribution_json FROM trial_params
+             JOIN trials USING (trial_id) WHERE study_id = ?1 ORDER BY param_id",
+        )?
+        .query_map([study], |row| {
+            let (name, text): (String, String) = (row.get(0)?, row.get(1)?);
+            Ok((name, serde_json::from_str(&text).unwrap_or_default()))
+        })?
+        .collect()
+}
+
+fn maximize(connection: &Connection, study: i64) -> rusqlite::Result<Vec<bool>> {
+    connection
+        .prepare("SELECT direction FROM study_directions WHERE study_id = ?1 ORDER BY objective")?
+        .query_map([study], |row| Ok(row.get::<_, String>(0)? == "MAXIMIZE"))?
         .collect()
 }
 
@@ -133,6 +166,10 @@ mod tests {
         assert_eq!(first.parameters["optimizer"], Level::Text("adam".to_owned()));
         assert_eq!(first.values, [0.005_347_949_145_416_085]);
         assert_eq!(own.trials[5].number, 7);
+        assert_eq!(own.maximize, [false]);
+        let distributions: Vec<&str> = own.distributions.keys().map(String::as_str).collect();
+        assert_eq!(distributions, ["layers", "lr", "optimizer"]);
+        assert_eq!(own.distributions["lr"]["attributes"]["log"], true);
     }
 
     #[test]

@@ -90,10 +90,12 @@ pub use studies::analyze::{TableRequest, analyze, analyze_table};
 pub use studies::check::{Hours, HoursFrom, Preview, check};
 pub use studies::exclude::{ExcludeReply, exclude};
 pub use studies::export::{ExportTable, UsageColumns, export_csv};
+pub use studies::export_mlflow::{Curves, export_mlflow, tracked_runs, tracked_studies};
 #[cfg(feature = "parquet")]
 pub use studies::export_parquet::export_parquet;
+pub use studies::foreign::ForeignKind;
 pub use studies::import::{ImportSource, Imported, MissingRow, ShortRow, import};
-pub use studies::init::{InitReply, init, init_from_csv};
+pub use studies::init::{InitReply, init, init_from, init_from_csv};
 pub use studies::metric_rules::{MetricRulesReply, NearMiss, RuleFind, RuleReply, metric_rules};
 pub use studies::place::Place;
 pub use studies::plan_change::{Accepted, ChangeMeaning, ChangeNote};

@@ -52,7 +52,7 @@ pub mod training {
 
 /// How trials are kept, and what those that run last told.
 pub mod store {
-    pub use trainwright_store::{Durability, Progress, StoreWatch};
+    pub use trainwright_store::{Durability, Progress, StoreWatch, TrackedMetric, TrackedRun};
 }
 
 /// The parts of a report that live pages show.

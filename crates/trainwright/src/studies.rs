@@ -7,8 +7,10 @@ pub(crate) mod check;
 pub(crate) mod derived;
 pub(crate) mod exclude;
 pub(crate) mod export;
+pub(crate) mod export_mlflow;
 #[cfg(feature = "parquet")]
 pub(crate) mod export_parquet;
+pub(crate) mod foreign;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod metric_rules;

@@ -9,13 +9,16 @@
 
 mod calls;
 mod fault;
+mod filter;
 mod models;
 mod server;
+mod studies;
 mod token;
 mod trial_runs;
 mod wire;
 
 pub use server::TrackingServer;
+pub use studies::routes;
 
 #[cfg(test)]
 mod tests;

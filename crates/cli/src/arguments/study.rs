@@ -1,9 +1,10 @@
 //! Arguments of the verbs on a study and its store.
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use trainwright::{ForeignKind, ImportSource};
 
 use super::ClusterArguments;
 
@@ -12,9 +13,11 @@ pub(crate) struct InitArguments {
     /// File to write.
     #[arg(default_value = "study.toml")]
     pub path: PathBuf,
-    /// Guess factors and metrics from a table of results.
-    #[arg(long, value_name = "CSV")]
+    /// Take factors and metrics from what `import` takes in, or from a sweep of W&B (YAML).
+    #[arg(long, value_name = "PATH")]
     pub from: Option<PathBuf>,
+    #[command(flatten)]
+    pub origin: OriginArguments,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -130,18 +133,20 @@ pub(crate) enum ExportFormat {
     Json,
     /// In builds with the cargo feature `parquet`.
     Parquet,
+    /// An SQLite file that MLflow opens; needs --output.
+    Mlflow,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
-    /// Table of results with a header, or an SQLite file of Optuna.
+    /// Table of results with a header, SQLite file of Optuna or MLflow, folder of MLflow (mlruns)
+    /// or TensorBoard, JSON of hyperfine, or table of runs of W&B.
     pub results: PathBuf,
     /// Study file.
     #[arg(long)]
     pub study: PathBuf,
-    /// Which of several studies in a file of Optuna.
-    #[arg(long, value_name = "NAME")]
-    pub optuna_study: Option<String>,
+    #[command(flatten)]
+    pub origin: OriginArguments,
     /// Column of a factor or metric, where the names differ.
     #[arg(long, value_name = "NAME=COLUMN", value_parser = name_and_column)]
     pub column: Vec<(String, String)>,
@@ -151,6 +156,45 @@ pub(crate) struct ImportArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Which results of another program.
+#[derive(Debug, Args)]
+pub(crate) struct OriginArguments {
+    /// Which of several studies of Optuna or experiments of MLflow.
+    #[arg(long, value_name = "NAME", alias = "optuna-study")]
+    pub which: Option<String>,
+    /// Whose file it is, where its content does not say.
+    #[arg(long, value_enum)]
+    pub kind: Option<OriginKind>,
+}
+
+impl OriginArguments {
+    /// The results at a path.
+    pub(crate) fn source<'a>(&'a self, file: &'a Path) -> ImportSource<'a> {
+        let kind = self.kind.map(|kind| match kind {
+            OriginKind::Csv => ForeignKind::Csv,
+            OriginKind::Optuna => ForeignKind::Optuna,
+            OriginKind::Mlflow if file.is_dir() => ForeignKind::MlflowFolder,
+            OriginKind::Mlflow => ForeignKind::MlflowSqlite,
+            OriginKind::Hyperfine => ForeignKind::Hyperfine,
+            OriginKind::Tensorboard => ForeignKind::Tensorboard,
+            OriginKind::WandbRuns => ForeignKind::WandbRuns,
+            OriginKind::WandbSweep => ForeignKind::WandbSweep,
+        });
+        ImportSource { file, which: self.which.as_deref(), kind }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OriginKind {
+    Csv,
+    Optuna,
+    Mlflow,
+    Hyperfine,
+    Tensorboard,
+    WandbRuns,
+    WandbSweep,
 }
 
 fn name_and_column(text: &str) -> Result<(String, String), String> {

@@ -1,7 +1,6 @@
 //! The verb `import`: results measured elsewhere, checked against the design.
 
 mod lines;
-mod optuna;
 mod places;
 
 use std::collections::BTreeMap;
@@ -13,6 +12,7 @@ use trainwright_store::{Durability, ImportedTrial, StoredTrial};
 use trainwright_study::{Configuration, Study, TrialState};
 
 use crate::running::lock::Lock;
+use crate::studies::foreign::{self, ForeignKind};
 use crate::studies::import::lines::{Line, read_lines};
 use crate::studies::import::places::{Places, Spot};
 use crate::studies::plan_change::Accepted;
@@ -58,15 +58,17 @@ pub struct ShortRow {
 /// Where results come from.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportSource<'a> {
-    /// A table with a header, or an SQLite file of Optuna.
+    /// A table with a header, or what another program kept: see [`ForeignKind`].
     pub file: &'a Path,
-    /// Which of several studies of Optuna.
-    pub optuna_study: Option<&'a str>,
+    /// Which of several studies of Optuna, or experiments of MLflow.
+    pub which: Option<&'a str>,
+    /// What it is, where that is not to be guessed.
+    pub kind: Option<ForeignKind>,
 }
 
 impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for ImportSource<'a> {
     fn from(file: &'a P) -> Self {
-        Self { file: file.as_ref(), optuna_study: None }
+        Self { file: file.as_ref(), which: None, kind: None }
     }
 }
 
@@ -83,13 +85,16 @@ pub fn import<'a>(
     columns: &BTreeMap<String, String>,
     store: Option<&Path>,
 ) -> Result<Imported, Error> {
-    let ImportSource { file, optuna_study } = source.into();
+    let ImportSource { file, which, kind } = source.into();
     let mut columns = columns.clone();
-    let input: Box<dyn std::io::Read> = if optuna::is_database(file) {
-        Box::new(std::io::Cursor::new(optuna::table(study, file, optuna_study, &mut columns)?))
-    } else {
+    let kind = kind.map_or_else(|| ForeignKind::of(file), Ok)?;
+    let input: Box<dyn std::io::Read> = if kind == ForeignKind::Csv {
         let opened = std::fs::File::open(file);
         Box::new(opened.map_err(|source| Error::Input { path: file.to_owned(), source })?)
+    } else {
+        let found = foreign::read(file, kind, which)?;
+        found.add_columns(study, &mut columns);
+        Box::new(std::io::Cursor::new(found.table()))
     };
     let refused = |message: String| Error::Import { file: file.to_owned(), message };
     let design = design_of(study)?;

@@ -10,6 +10,8 @@ use serde::Serialize;
 use trainwright_study::{Level, is_identifier};
 
 use crate::Error;
+use crate::studies::foreign::{self, ForeignKind, study_file};
+use crate::studies::import::ImportSource;
 
 /// A commented study that runs as it is, with the built-in trainer and data.
 const STARTER: &str = include_str!("../../assets/starter.toml");
@@ -34,6 +36,23 @@ pub fn init_from_csv(path: &Path, table: &Path) -> Result<InitReply, Error> {
     let refused = |message: String| Error::Import { file: table.to_owned(), message };
     let columns = read_columns(&text).map_err(refused)?;
     write_new(path, &study_text(&columns, path, table).map_err(refused)?)
+}
+
+/// Writes a study file for what another program has kept, or for a table: with the factors and
+/// levels found, and comments that say what could not be carried over.
+///
+/// # Errors
+/// It does not read, has nothing to vary or to measure, or the study file exists already.
+pub fn init_from(path: &Path, source: ImportSource<'_>) -> Result<InitReply, Error> {
+    let ImportSource { file, which, kind } = source;
+    let kind = kind.map_or_else(|| ForeignKind::of(file), Ok)?;
+    if kind == ForeignKind::Csv {
+        return init_from_csv(path, file);
+    }
+    let found = foreign::read(file, kind, which)?;
+    let text = study_file(&found, kind, path, file, which);
+    let refused = |message: String| Error::Import { file: file.to_owned(), message };
+    write_new(path, &text.map_err(refused)?)
 }
 
 /// The study file that was written.
@@ -115,6 +134,12 @@ fn read_columns(text: &str) -> Result<Columns, String> {
     Ok(columns)
 }
 
+/// The columns of a table that were set, and those that were measured.
+pub(crate) fn columns_of(text: &str) -> Result<(Vec<String>, Vec<String>), String> {
+    let Columns { factors, metrics, .. } = read_columns(text)?;
+    Ok((factors.into_iter().map(|(name, _)| name).collect(), metrics))
+}
+
 /// What a column may be; nothing for a constant one, and for texts without end.
 fn candidate(index: usize, name: &str, records: &[csv::StringRecord]) -> Option<Candidate> {
     let mut levels: Vec<Level> = Vec::new();
@@ -171,8 +196,7 @@ fn settle_roles(found: &mut [Candidate]) {
 }
 
 fn study_text(columns: &Columns, path: &Path, table: &Path) -> Result<String, String> {
-    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("study");
-    let stem = stem.trim_start_matches('.').replace(|c: char| !plain(c), "-");
+    let stem = study_name(path);
     let mut renamed = String::new();
     let mut used = BTreeSet::new();
     let mut name = |column: &str| {
@@ -211,13 +235,19 @@ fn study_text(columns: &Columns, path: &Path, table: &Path) -> Result<String, St
     ))
 }
 
+/// A name for a study, by its file's.
+pub(crate) fn study_name(path: &Path) -> String {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("study");
+    stem.trim_start_matches('.').replace(|c: char| !plain(c), "-")
+}
+
 /// Characters of a study's name.
 fn plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "._-".contains(c)
 }
 
 /// A column's name as one that a study file and its formulas can use.
-fn identifier(column: &str) -> String {
+pub(crate) fn identifier(column: &str) -> String {
     if is_identifier(column) {
         return column.to_owned();
     }

@@ -20,7 +20,7 @@ use super::trial_runs::{EXPERIMENT, Logged, TrialRuns};
 use super::wire::{LoggedMetric, list, pair, pairs, text};
 
 /// The version of MLflow whose calls these are; clients ask for it.
-const VERSION: &str = "3.17.2";
+pub(super) const VERSION: &str = "3.17.2";
 
 /// The trials under way and what they have logged.
 pub(super) struct Tracking {
@@ -148,7 +148,7 @@ fn asked(call: Call) -> MethodRouter<Arc<Tracking>> {
     )
 }
 
-fn read(body: &[u8]) -> Result<Value, Fault> {
+pub(super) fn read(body: &[u8]) -> Result<Value, Fault> {
     let read: Result<Value, _> = serde_json::from_slice(body);
     let object = read.map_err(|error| Fault::invalid(format!("the body is no JSON: {error}")))?;
     match object {

@@ -243,7 +243,7 @@ fn unwritten(path: &Path, error: &io::Error) -> Fault {
 }
 
 /// A folder as a `file:` address.
-fn file_address(folder: &Path) -> String {
+pub(super) fn file_address(folder: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     let mut address = "file://".to_owned();
     for &byte in folder.as_os_str().as_encoded_bytes() {

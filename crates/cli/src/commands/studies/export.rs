@@ -21,6 +21,13 @@ pub(crate) fn export(arguments: &ExportArguments) -> anyhow::Result<u8> {
         ExportFormat::Csv => trainwright::export_csv(&table, &mut bytes)?,
         ExportFormat::Json => bytes = trainwright::to_json("export", &table).into_bytes(),
         ExportFormat::Parquet => parquet(&table, &mut bytes)?,
+        ExportFormat::Mlflow => {
+            let message = "an SQLite file of MLflow cannot be printed; name it with --output";
+            let path = arguments.output.as_deref();
+            let path = path.ok_or_else(|| Error::Request(message.to_owned()))?;
+            trainwright::export_mlflow(&study, &results, path)?;
+            return Ok(0);
+        }
     }
     if arguments.spreadsheet_safe {
         bytes = trainwright::safe_for_spreadsheets(&bytes)?;

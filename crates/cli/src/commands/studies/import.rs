@@ -1,6 +1,6 @@
 //! `trainwright import`.
 
-use trainwright::{ImportSource, terminal};
+use trainwright::terminal;
 
 use crate::arguments::ImportArguments;
 use crate::commands::load;
@@ -10,8 +10,7 @@ pub(crate) fn import(arguments: &ImportArguments) -> anyhow::Result<u8> {
     let study = load(&arguments.study)?;
     let columns = arguments.column.iter().cloned().collect();
     let store = arguments.store.as_deref();
-    let source =
-        ImportSource { file: &arguments.results, optuna_study: arguments.optuna_study.as_deref() };
+    let source = arguments.origin.source(&arguments.results);
     let imported = trainwright::import(&study, source, &columns, store)?;
     show("import", arguments.json, &imported, |imported| {
         let next = arguments.study.display();

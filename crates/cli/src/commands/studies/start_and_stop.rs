@@ -6,7 +6,7 @@ use crate::output::show;
 
 pub(crate) fn init(arguments: &InitArguments) -> anyhow::Result<u8> {
     let reply = match &arguments.from {
-        Some(table) => trainwright::init_from_csv(&arguments.path, table)?,
+        Some(from) => trainwright::init_from(&arguments.path, arguments.origin.source(from))?,
         None => trainwright::init(&arguments.path)?,
     };
     show("init", arguments.json, &reply, |reply| {

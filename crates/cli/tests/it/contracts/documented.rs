@@ -174,6 +174,13 @@ fn furnish(lab: &Lab) {
     lab.write("moments.csv", "0\n0.1\n0.2\n");
     lab.write("train.log", "::metric {\"accuracy\": 0.5, \"loss\": 1, \"step\": 1}\n");
     lab.write("quick.toml", QUICK);
+    let foreign = root().join("crates/trainwright/tests/data/foreign");
+    copy(&foreign.join("mlruns"), &lab.path("mlruns"));
+    copy(&foreign.join("tensorboard"), &lab.path("tensorboard"));
+    for name in ["optuna.db", "wandb-runs.csv", "sweep.yaml"] {
+        lab.write(name, fs::read(foreign.join(name)).unwrap());
+    }
+    lab.write("hyperfine.json", fs::read(foreign.join("hyperfine-scan.json")).unwrap());
     lab.write("job.json", JOB);
     lab.write("mine.toml", NETWORK);
     for name in ["a9a", "a9a.t"] {
