@@ -20,6 +20,9 @@ full: test
     cargo test --release -p trainwright --features parquet
     PYSPARK_PYTHON="$(bash scripts/spark_python.sh)" cargo test --release -p trainwright-engine -p trainwright-cli --test it spark -- --ignored --test-threads 1
     cargo test --release -p trainwright-analysis -p trainwright-queueing -p trainwright-plan --test it -- --ignored --nocapture
+    bash scripts/python_tests.sh --full
+    bash scripts/wheel.sh
+    target/python-venv/bin/python bench/python/run.py
     bash bench/bookkeeping/run.sh
     bash bench/stores/run.sh
     bash bench/plan/run.sh

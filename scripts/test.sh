@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Everything that must pass: format, lints, tests of all crates, and the report in a real browser.
+# Everything that must pass: format, lints, tests of all crates, the Python package, and the report in
+# a real browser.
 # Installs what it needs where it can; says loudly what it had to leave out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -47,6 +48,10 @@ trap 'rm -rf "$work"' EXIT
 cargo test --release --workspace -- --show-output > "$work/tests.log" 2>&1 || { cat "$work/tests.log"; exit 1; }
 cat "$work/tests.log"
 grep SKIPPED "$work/tests.log" || echo "no test was skipped"
+
+step "Python package"
+# The tests have built the program; the module is compiled in the same folder and profile.
+bash scripts/python_tests.sh
 
 step "report in a browser"
 [ -n "$(find_chromium)" ] || install_packages chromium || true

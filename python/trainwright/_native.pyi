@@ -73,3 +73,15 @@ def statistical_test(
 ) -> tuple[str, list[str], str]: ...
 def statistical_tests() -> list[str]: ...
 def design(options: str) -> tuple[str, str]: ...
+
+__all__ = [
+    "NativeSearch",
+    "NativeStudy",
+    "PictureBatches",
+    "PictureEpoch",
+    "TrialTable",
+    "__version__",
+    "design",
+    "statistical_test",
+    "statistical_tests",
+]

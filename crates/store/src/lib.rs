@@ -3,7 +3,7 @@
 //! The runner is the one writer and uses [`Store`] (`store.rs`, `changes.rs`); everyone else looks
 //! at a [`Snapshot`] (`snapshot.rs`), which never changes while it is looked at. `opening.rs` says
 //! which files are stores, `schema.rs` holds the tables and their versions, `rows.rs` turns rows
-//! into trials, `optuna.rs` and `mlflow.rs` read what those programs keep, `mlflow_writer.rs` writes for the latter, `columns.rs` is the compressed form of series.
+//! into trials, `trial_lines.rs` the same in short, `optuna.rs` and `mlflow.rs` read what those programs keep, `mlflow_writer.rs` writes for the latter, `columns.rs` is the compressed form of series.
 
 mod changes;
 mod columns;
@@ -17,6 +17,7 @@ mod schema;
 mod snapshot;
 mod store;
 mod trial;
+mod trial_lines;
 mod watch;
 
 pub use changes::{Ended, ImportedTrial, MovedTrial, PlanUpdate, Reread};
@@ -27,4 +28,5 @@ pub use optuna::{OptunaStudy, OptunaTrial};
 pub use snapshot::Snapshot;
 pub use store::{Durability, Store};
 pub use trial::{Circumstances, Progress, StoredStudy, StoredTrial};
+pub use trial_lines::TrialLine;
 pub use watch::StoreWatch;

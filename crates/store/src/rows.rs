@@ -13,7 +13,7 @@ use crate::columns::unpack;
 use crate::trial::{Circumstances, Progress, StoredStudy, StoredTrial};
 
 /// The version that brought blocks and whole plots.
-const STRATA: u32 = 2;
+pub(crate) const STRATA: u32 = 2;
 /// The version that brought circumstances, progress, change numbers and all attempts' time.
 const CIRCUMSTANCES: u32 = 3;
 /// The version that brought tasks of clusters.
@@ -235,7 +235,7 @@ fn read_trial(
 }
 
 /// A column of a trial that holds JSON, or nothing.
-fn json_of_trial<T: DeserializeOwned>(
+pub(crate) fn json_of_trial<T: DeserializeOwned>(
     row: &Row<'_>,
     column: usize,
     number: u32,
@@ -262,7 +262,7 @@ pub(crate) struct DamagedValue {
     pub(crate) what: &'static str,
 }
 
-fn damaged(trial: u32, what: &'static str, column: usize) -> rusqlite::Error {
+pub(crate) fn damaged(trial: u32, what: &'static str, column: usize) -> rusqlite::Error {
     let error = Box::new(DamagedValue { trial, what });
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error)
 }

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use trainwright_study::{ClusterTask, Machine, Series};
 
 use crate::schema::version;
-use crate::{Progress, StoreError, StoredStudy, StoredTrial, rows};
+use crate::{Progress, StoreError, StoredStudy, StoredTrial, TrialLine, rows, trial_lines};
 
 /// A store as it was at one moment, whatever a runner writes meanwhile.
 ///
@@ -86,6 +86,19 @@ impl Snapshot {
     /// The store cannot be read, or a trial in it is damaged.
     pub fn trials(&self, study: i64) -> Result<Vec<StoredTrial>, StoreError> {
         self.read(|connection| rows::trials(connection, self.version, study))
+    }
+
+    /// Hands out the trials of a study in run order with their measurements, without what they ran
+    /// and used, which is quick for many.
+    ///
+    /// # Errors
+    /// The store cannot be read, or a trial in it is damaged.
+    pub fn each_trial(
+        &self,
+        study: i64,
+        each: impl FnMut(&TrialLine, &[(String, f64)]),
+    ) -> Result<(), StoreError> {
+        self.read(|connection| trial_lines::each(connection, self.version, study, each))
     }
 
     /// What the running trials of a study last told.

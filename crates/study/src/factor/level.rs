@@ -3,7 +3,8 @@
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A value that a factor may take: a truth value, a whole number, a number or a text.
 ///
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(Level::parse("0.01"), Level::Number(0.01));
 /// assert!(Level::Integer(2).same_as(&Level::Number(2.0)));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Level {
     /// `true` or `false`.
@@ -91,6 +92,48 @@ impl Level {
             }
             Self::Text(value) => serde_json::Value::from(value.as_str()).to_string(),
         }
+    }
+}
+
+/// By hand, because a hundred thousand trials have several levels each, and trying one kind after
+/// the other takes most of the time of reading them.
+impl<'de> Deserialize<'de> for Level {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LevelVisitor)
+    }
+}
+
+struct LevelVisitor;
+
+impl Visitor<'_> for LevelVisitor {
+    type Value = Level;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a truth value, a number or a text")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Level, E> {
+        Ok(Level::Truth(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Level, E> {
+        Ok(Level::Integer(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Level, E> {
+        Ok(i64::try_from(value).map_or(Level::Number(value as f64), Level::Integer))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Level, E> {
+        Ok(Level::Number(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Level, E> {
+        Ok(Level::Text(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Level, E> {
+        Ok(Level::Text(value))
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use trainwright_study::{Level, Study};
+use trainwright_store::TrialLine;
+use trainwright_study::{Level, Study, StudyBasis, TrialState};
 
-use crate::{Error, ExportTable, Results, UsageColumns};
+use crate::{Error, ExportTable, Place, Results, UsageColumns};
 
 /// One row a planned trial, as [`ExportTable`] has it, by columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,8 +47,106 @@ pub fn trial_columns(
     store: Option<&Path>,
     usage: UsageColumns,
 ) -> Result<TrialColumns, Error> {
+    if usage == UsageColumns::LeftOut
+        && let Some(columns) = in_one_pass(study, store)?
+    {
+        return Ok(columns);
+    }
     let results = Results::read(study, store)?;
     Ok(TrialColumns::of(study, ExportTable::new(study, &results, usage)))
+}
+
+/// The columns out of the store as it is: nothing where trials must be looked at one by one, as
+/// the study has changed since they were planned or has formulas.
+fn in_one_pass(study: &Study, store: Option<&Path>) -> Result<Option<TrialColumns>, Error> {
+    let Some(snapshot) = Place::of(study, store).look()? else { return Ok(None) };
+    let Some(known) = snapshot.study(&study.name)? else { return Ok(None) };
+    let unchanged = serde_json::from_value::<StudyBasis>(known.fixed.clone())
+        .is_ok_and(|kept| kept == study.basis());
+    if !unchanged || study.metrics.iter().any(|metric| metric.formula().is_some()) {
+        return Ok(None);
+    }
+    let mut lines = Lines::of(study);
+    snapshot.each_trial(known.id, |trial, measured| lines.push(study, trial, measured))?;
+    Ok(Some(lines.columns(study)))
+}
+
+/// Cells of trials as they come out of the store, by column.
+#[derive(Default)]
+struct Lines {
+    trials: Vec<Option<i64>>,
+    rows: Vec<Option<i64>>,
+    replicates: Vec<Option<i64>>,
+    states: Vec<Option<String>>,
+    attempts: Vec<Option<i64>>,
+    blocks: Vec<Option<i64>>,
+    whole_plots: Vec<Option<i64>>,
+    factors: Vec<Vec<Option<Level>>>,
+    metrics: Vec<Vec<Option<f64>>>,
+}
+
+impl Lines {
+    fn of(study: &Study) -> Self {
+        Self {
+            factors: vec![Vec::new(); study.factors.len()],
+            metrics: vec![Vec::new(); study.metrics.len()],
+            ..Self::default()
+        }
+    }
+
+    fn push(&mut self, study: &Study, trial: &TrialLine, measured: &[(String, f64)]) {
+        let ran = trial.attempts > 0 || trial.imported;
+        if !ran && trial.row.is_some() && trial.replicate > study.design.replications {
+            return;
+        }
+        // What an unfinished trial measured before is not its result.
+        let open = matches!(trial.state, TrialState::Planned | TrialState::Running);
+        let measured = if open { &[] } else { measured };
+        let value = |name: &str| {
+            measured.iter().find(|(metric, _)| metric == name).map(|(_, value)| *value)
+        };
+        let lacks =
+            trial.state == TrialState::Finished && value(&study.analysis.response).is_none();
+        let state = if lacks { TrialState::Failed } else { trial.state };
+        self.trials.push(Some(trial.number.into()));
+        self.rows.push(trial.row.map(i64::from));
+        self.replicates.push(Some(trial.replicate.into()));
+        self.states.push(Some(state.word().to_owned()));
+        self.attempts.push(Some(trial.attempts.into()));
+        self.blocks.push(trial.block.map(i64::from));
+        self.whole_plots.push(trial.whole_plot.map(i64::from));
+        for (place, (column, factor)) in self.factors.iter_mut().zip(&study.factors).enumerate() {
+            column.push(trial.configuration.get_at(place, &factor.name).cloned());
+        }
+        for (column, metric) in self.metrics.iter_mut().zip(&study.metrics) {
+            column.push(value(&metric.name).filter(|own| own.is_finite()));
+        }
+    }
+
+    fn columns(self, study: &Study) -> TrialColumns {
+        let rows = self.trials.len();
+        let column = |name: &str, cells| TrialColumn { name: name.to_owned(), cells };
+        let mut columns = vec![
+            column("trial", Cells::Integers(self.trials)),
+            column("row", Cells::Integers(self.rows)),
+            column("replicate", Cells::Integers(self.replicates)),
+            column("state", Cells::Texts(self.states)),
+            column("attempts", Cells::Integers(self.attempts)),
+        ];
+        for (name, cells) in [("block", self.blocks), ("whole_plot", self.whole_plots)] {
+            if cells.iter().any(Option::is_some) {
+                columns.push(column(name, Cells::Integers(cells)));
+            }
+        }
+        for (factor, cells) in study.factors.iter().zip(self.factors) {
+            let cells = kind(&cells).map(|kind| of_kind(kind, cells));
+            columns.push(column(&factor.name, cells.unwrap_or(Cells::Integers(vec![None; rows]))));
+        }
+        for (metric, cells) in study.metrics.iter().zip(self.metrics) {
+            columns.push(column(&metric.name, Cells::Numbers(cells)));
+        }
+        TrialColumns { rows, columns }
+    }
 }
 
 impl TrialColumns {
@@ -124,8 +223,26 @@ fn of_kind(kind: Kind, cells: Vec<Option<Level>>) -> Cells {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::studies::tests::{TWO_BY_TWO, study};
+
+    #[test]
+    fn one_pass_gives_what_looking_at_every_trial_gives() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, table) = (folder.path().join("s.db"), folder.path().join("r.csv"));
+        let text = TWO_BY_TWO.replace("[metrics.y]", "[metrics.z]\n[metrics.y]");
+        let study = study(&text);
+        let lines = "a,b,y,z\n1,low,0.5,\n2,low,1.5,3\n1,high,2.5,4\n1,low,7,8\n";
+        std::fs::write(&table, lines).unwrap();
+        crate::import(&study, &table, &BTreeMap::new(), Some(&store)).unwrap();
+        let quick = in_one_pass(&study, Some(&store)).unwrap().unwrap();
+        let results = Results::read(&study, Some(&store)).unwrap();
+        let slow = ExportTable::new(&study, &results, UsageColumns::LeftOut);
+        assert_eq!(quick, TrialColumns::of(&study, slow));
+        assert!(quick.rows >= 4);
+    }
 
     #[test]
     fn a_column_has_the_kind_that_holds_all_its_cells() {
