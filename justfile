@@ -30,6 +30,17 @@ full: test
     bash bench/attribution/run.sh
     bash bench/chaos/ranks.sh 50
     bash fuzz/run.sh 30
+    bash scripts/release.sh
+    bash scripts/container.sh
+    bash scripts/docs.sh
+
+# The documentation site, in target/site.
+docs:
+    bash scripts/docs.sh
+
+# A release archive, in target/release-archive.
+release:
+    bash scripts/release.sh
 
 # Where the build time goes.
 timings:
