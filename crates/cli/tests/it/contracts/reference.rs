@@ -115,10 +115,14 @@ fn put_description(page: &mut String, table: &Value) {
 /// What a key takes, in a word or two.
 fn takes(own: &Value) -> String {
     if let Some(name) = own["$ref"].as_str() {
-        return name.rsplit('/').next().unwrap_or_default().trim_end_matches("Draft").to_owned();
+        let name = name.rsplit('/').next().unwrap_or_default().trim_end_matches("Draft");
+        return match name.strip_prefix("Map_of_") {
+            Some(table) => format!("a table {table} a name"),
+            None => name.to_owned(),
+        };
     }
     if let Some(choices) = own["anyOf"].as_array() {
-        let words: Vec<String> = choices.iter().map(takes).filter(|own| own != "null").collect();
+        let words: Vec<String> = choices.iter().map(takes).filter(|own| !own.is_empty()).collect();
         return words.join(" or ");
     }
     let kinds: Vec<&str> = match &own["type"] {
