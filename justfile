@@ -36,6 +36,17 @@ full: test
     FRAME_LIMIT_MS=100 node crates/web/browser/check.mjs target/release/trainwright
     bash bench/web/run.sh
     bash fuzz/run.sh 30
+    bash scripts/release.sh
+    bash scripts/container.sh
+    bash scripts/docs.sh
+
+# The documentation site, in target/site.
+docs:
+    bash scripts/docs.sh
+
+# A release archive, in target/release-archive.
+release:
+    bash scripts/release.sh
 
 # Where the build time goes.
 timings:

@@ -3,4 +3,6 @@
 mod architecture;
 mod documented;
 mod json_contracts;
+mod links;
+mod reference;
 mod scripts;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use trainwright_analysis::{Analysis, HalfNormal};
 
 use super::Chart;
+use super::labels::{BESIDE_A_BAR, labels};
 use crate::figure::{figure, for_chart};
 use crate::ranking::{Standing, standing_of};
 
@@ -20,15 +21,18 @@ pub(crate) fn half_normal(analysis: &Analysis) -> Option<Chart> {
     let active = |point: &HalfNormal| standing_of(analysis, &point.term) == Standing::StandsOut;
     let names = names_with_room(points.iter().filter(|point| active(point)));
     let reach = points.iter().map(|point| point.quantile).fold(0.0, f64::max);
+    let terms: Vec<String> = points.iter().map(|point| point.term.clone()).collect();
+    let short = labels(&terms, BESIDE_A_BAR);
     let named = |point: &HalfNormal| names.contains(&point.term.as_str());
     let series = |name: &str, colour: &str, wanted: bool| {
         let data: Vec<Value> = points
             .iter()
-            .filter(|point| active(point) == wanted)
-            .map(|point| {
+            .zip(&short)
+            .filter(|(point, _)| active(point) == wanted)
+            .map(|(point, short)| {
                 json!({
                     "value": [for_chart(point.quantile), for_chart(point.effect)],
-                    "name": point.term,
+                    "name": short,
                     "tip": format!("{}\nsize of effect {}", point.term, figure(point.effect)),
                     // A name to the left of a point near the axis would be cut off.
                     "label": {
@@ -41,7 +45,7 @@ pub(crate) fn half_normal(analysis: &Analysis) -> Option<Chart> {
         json!({
             "type": "scatter", "name": name, "data": data, "symbolSize": 9,
             "itemStyle": { "color": colour },
-            "label": { "formatter": "{b}", "width": 150, "overflow": "truncate" },
+            "label": { "formatter": "{b}" },
             "labelLayout": { "hideOverlap": true },
         })
     };

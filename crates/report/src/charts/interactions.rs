@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use trainwright_analysis::{Analysis, CellMean, Interaction};
 use trainwright_study::Level;
 
-use super::labels::{ALONG_THE_AXIS, BESIDE_A_BAR, HEADING, labels, shortened};
+use super::labels::{ALONG_THE_AXIS, BESIDE_A_BAR, factor_label, labels};
 use super::{Chart, dash, range, series_colour, shared_axis, title};
 use crate::figure::{figure, for_chart};
 
@@ -21,7 +21,8 @@ pub(crate) fn interaction(analysis: &Analysis, interaction: &Interaction, respon
     let names = labels(&names, ALONG_THE_AXIS / names.len().max(1));
     let lines: Vec<String> = b_levels.iter().map(ToString::to_string).collect();
     let lines = labels(&lines, BESIDE_A_BAR);
-    let factor = shortened(&interaction.b, BESIDE_A_BAR);
+    let [along, lines_of] =
+        [&interaction.a, &interaction.b].map(|own| factor_label(analysis, own, BESIDE_A_BAR));
     let series: Vec<Value> = b_levels
         .iter()
         .enumerate()
@@ -30,7 +31,7 @@ pub(crate) fn interaction(analysis: &Analysis, interaction: &Interaction, respon
             let data: Value =
                 a_levels.iter().map(|a| point(interaction, cell(interaction, a, b))).collect();
             json!({
-                "type": "line", "name": format!("{factor} = {}", lines[index]), "data": data,
+                "type": "line", "name": format!("{lines_of} = {}", lines[index]), "data": data,
                 "symbol": if index % 2 == 0 { "circle" } else { "rect" }, "symbolSize": 8,
                 "lineStyle": { "color": colour, "type": dash(index) },
                 "itemStyle": { "color": colour },
@@ -39,10 +40,10 @@ pub(crate) fn interaction(analysis: &Analysis, interaction: &Interaction, respon
         .collect();
     Chart {
         option: json!({
-            "title": title(&format!("{} by {}", interaction.a, interaction.b)),
+            "title": title(&format!("{along} by {lines_of}")),
             "legend": { "top": 24, "left": 0 },
             "grid": { "top": 52 },
-            "xAxis": { "type": "category", "data": names, "name": shortened(&interaction.a, HEADING) },
+            "xAxis": { "type": "category", "data": names, "name": along, "axisLabel": { "interval": 0 } },
             "yAxis": shared_axis(low, high),
             "series": series,
         }),

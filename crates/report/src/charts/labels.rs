@@ -1,13 +1,16 @@
 //! Names that fit beside a bar, and still tell bars apart.
 
+use trainwright_analysis::Analysis;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns that fit beside a horizontal bar, of about seven pixels each.
 pub(super) const BESIDE_A_BAR: usize = 21;
 /// Columns that all labels below an axis of a panel have together.
-pub(super) const ALONG_THE_AXIS: usize = 40;
+pub(super) const ALONG_THE_AXIS: usize = 34;
+/// The same of a narrow panel, and the columns of its heading.
+pub(super) const NARROW: usize = 18;
 /// Columns of a panel's heading.
-pub(super) const HEADING: usize = 38;
+pub(super) const HEADING: usize = 46;
 /// Columns below which a label says nothing.
 const LEAST: usize = 6;
 
@@ -39,6 +42,13 @@ pub(super) fn labels(names: &[String], room: usize) -> Vec<String> {
         }
     }
     short
+}
+
+/// The label of a factor among all that an analysis has, so that panels beside each other differ.
+pub(super) fn factor_label(analysis: &Analysis, name: &str, room: usize) -> String {
+    let names: Vec<String> = analysis.main_effects.iter().map(|own| own.factor.clone()).collect();
+    let at = names.iter().position(|own| own == name);
+    at.map_or_else(|| shortened(name, room), |at| labels(&names, room).swap_remove(at))
 }
 
 /// A name with its middle left out where it is wider than `room`.

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use trainwright_analysis::wording::list;
 use trainwright_analysis::{Analysis, LevelMean, MainEffect};
 
-use super::labels::{ALONG_THE_AXIS, labels};
+use super::labels::{NARROW, factor_label, labels};
 use super::{Chart, range, shared_axis, title};
 use crate::figure::{figure, for_chart, to_spread};
 
 /// The means of one factor; all factors share the vertical scale so that slopes compare.
 pub(crate) fn main_effect(analysis: &Analysis, effect: &MainEffect, response: &str) -> Chart {
     let levels: Vec<String> = effect.levels.iter().map(|own| own.level.to_string()).collect();
-    let levels = labels(&levels, ALONG_THE_AXIS / levels.len().max(1));
+    let levels = labels(&levels, NARROW / levels.len().max(1));
     let means: Value = effect.levels.iter().map(mean_point).collect();
     let mut bars = Vec::new();
     for (index, own) in effect.levels.iter().enumerate() {
@@ -29,9 +29,9 @@ pub(crate) fn main_effect(analysis: &Analysis, effect: &MainEffect, response: &s
         .collect();
     Chart {
         option: json!({
-            "title": title(&effect.factor),
+            "title": title(&factor_label(analysis, &effect.factor, NARROW)),
             "grid": { "top": 30 },
-            "xAxis": { "type": "category", "data": levels },
+            "xAxis": { "type": "category", "data": levels, "axisLabel": { "interval": 0 } },
             "yAxis": shared_axis(low, high),
             "series": [
                 {

@@ -120,7 +120,7 @@ fn help(lab: &Lab, verb: &[&str]) -> String {
 }
 
 /// The verbs that a help page lists.
-fn verbs(help: &str) -> Vec<String> {
+pub(super) fn verbs(help: &str) -> Vec<String> {
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let names = lines.take_while(|line| line.starts_with("  ")).filter_map(|line| {
         let indented = line.len() - line.trim_start().len() == 2;

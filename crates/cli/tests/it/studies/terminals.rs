@@ -173,7 +173,6 @@ fn no_line_of_a_result_is_wider_than_the_terminal() {
     let lab = measured_lab("[1, 2, 3]");
     for words in [
         &["analyze", "study.toml"][..],
-        &["run", "study.toml"],
         &["compare", "study.toml", "study.toml"],
         &["check", "study.toml"],
         &["findings"],
