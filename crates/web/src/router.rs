@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -77,6 +77,11 @@ async fn nothing(request: Request) -> Response {
 /// Gives up on a body that does not come.
 async fn in_time(request: Request, next: Next) -> Response {
     let late = Fault::new(StatusCode::REQUEST_TIMEOUT, "the request took too long");
+    let claimed = request.headers().get(header::CONTENT_LENGTH).and_then(|own| own.to_str().ok());
+    if claimed.and_then(|own| own.parse::<usize>().ok()).is_some_and(|own| own > MOST_BODY) {
+        let words = format!("a body may have {MOST_BODY} bytes");
+        return Fault::new(StatusCode::PAYLOAD_TOO_LARGE, words).into_response();
+    }
     let body_patience = match request.method().is_safe() {
         true => PATIENCE,
         false => Duration::from_secs(20),

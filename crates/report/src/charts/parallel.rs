@@ -59,7 +59,7 @@ pub(crate) fn parallel(study: &Study, trials: &[(&ReportTrial, f64)]) -> Chart {
             "tips": { "x": "", "y": "" },
             "legend": { "top": 0, "selectedMode": true },
             "grid": { "top": 32 },
-            "xAxis": { "type": "category", "data": names, "boundaryGap": false, "axisLabel": { "interval": 0 } },
+            "xAxis": { "type": "category", "data": names, "axisLabel": { "interval": 0, "lineHeight": 16, "margin": 10 } },
             "yAxis": { "type": "value", "min": 0, "max": 1, "axisLabel": { "show": false } },
             "series": series,
         }),
@@ -127,8 +127,13 @@ impl Place {
 
     fn words(&self) -> String {
         match (self.numbers, self.levels.as_slice()) {
-            (Some((low, high)), _) if high > low => format!("{} to {}", figure(low), figure(high)),
-            (Some((low, _)), _) => figure(low),
+            (Some((low, high)), levels) => {
+                let word = |wanted: f64| {
+                    let own = levels.iter().find(|own| own.number() == Some(wanted));
+                    shortened(&own.map_or_else(|| figure(wanted), ToString::to_string))
+                };
+                if high > low { format!("{} to {}", word(low), word(high)) } else { word(low) }
+            }
             (None, [first, .., last]) => {
                 let [first, last] = [first, last].map(|own| shortened(&own.to_string()));
                 format!("{first} to {last}")

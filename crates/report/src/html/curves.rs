@@ -35,7 +35,7 @@ pub(super) fn section(input: &ReportInput<'_>, charts: &mut Charts) -> String {
     }
     let lines: usize = by_name.values().map(|curves| curves.len().min(MOST_TRIALS)).sum();
     let most_points = (MOST_POINTS / lines).max(LEAST_POINTS);
-    let mut out = String::from("<h3>Learning curves</h3>\n");
+    let mut out = String::new();
     for (index, (name, curves)) in by_name.iter().enumerate() {
         let mut shown = curves[..curves.len().min(MOST_TRIALS)].to_vec();
         shown.sort_by_key(|(trial, _)| (trial.row, trial.number));

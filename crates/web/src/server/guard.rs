@@ -86,13 +86,14 @@ impl Guard {
             Some((name, port)) if !port.contains(']') => (name, port.parse().ok()),
             _ => (host, Some(80)),
         };
+        let Some(port) = port else { return false };
         let name = name.to_ascii_lowercase();
         let bare = name.trim_start_matches('[').trim_end_matches(']');
         let ours = name == "localhost"
             || self.hosts.contains(&name)
             || bare.parse().is_ok_and(|own| self.is_own_address(own));
         // Behind a forwarded port, as of ssh, the port is another one.
-        ours && (port == Some(self.address.port()) || self.token.is_some() || is_local(&name))
+        ours && (port == self.address.port() || self.token.is_some() || is_local(&name))
     }
 
     fn is_own_address(&self, named: IpAddr) -> bool {

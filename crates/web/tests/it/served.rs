@@ -34,7 +34,7 @@ replications = 2
 command = ["echo", "{kind}", "{size}"]
 [metrics.loss]
 from = "jsonl"
-unit = "<b>s"
+unit = "<b>unit"
 objective = "minimize"
 [budget]
 price_per_hour = 2.0

@@ -161,6 +161,7 @@ pub(super) const RATES: &[FindingRate] = &[
     rate("unbalanced", Never, "rows run unequally often", Found::Always),
     rate("no-replication", Never, "no configuration run twice", Found::Always),
     rate("command-changed", Never, "two commands in one study", Found::Always),
+    rate("excluded-trials", Never, "a trial that somebody left out", Found::Always),
     rate(
         "curvature",
         AtMost(0.02),

@@ -24,6 +24,10 @@ pub(super) const FAULTS: &[Fault] = &[
         };
         of_options(noise, &options, PLAIN)
     }),
+    fault("excluded-trials", |noise| {
+        let excluded = vec![(1, "the disk was full".to_owned())];
+        of_options(noise, &StudyOptions { excluded, ..StudyOptions::default() }, PLAIN)
+    }),
     fault("curvature", curvature),
     fault("blocks", |noise| {
         let text = format!("{PLAIN}\norder = \"blocked\"");
