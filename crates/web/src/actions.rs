@@ -51,12 +51,11 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
+/// A study and the fields of a form.
+type Admitted = (Entry, Arc<Study>, BTreeMap<String, String>);
+
 /// A study and the fields of a form of ours; anything else is refused.
-fn admitted(
-    site: &Site,
-    id: &str,
-    body: &[u8],
-) -> Result<(Entry, Arc<Study>, BTreeMap<String, String>), Fault> {
+fn admitted(site: &Site, id: &str, body: &[u8]) -> Result<Admitted, Fault> {
     if site.program.is_none() {
         let words = "the server only shows; start it with --allow-actions to let pages act";
         return Err(Fault::new(StatusCode::FORBIDDEN, words));

@@ -168,14 +168,12 @@ fn of_mlflow(runs: Vec<MlflowRun>) -> ForeignRuns {
 /// Most values that a parameter may have and still be given as levels.
 const MOST_LEVELS: usize = 8;
 
+/// What was set and what was measured.
+type Pair = (BTreeMap<String, String>, BTreeMap<String, String>);
+
 /// Results of which it is known what was set and what was measured.
-fn of_pairs(
-    results: Vec<(BTreeMap<String, String>, BTreeMap<String, String>)>,
-    mut notes: Vec<String>,
-) -> ForeignRuns {
-    let names = |of: fn(
-        &(BTreeMap<String, String>, BTreeMap<String, String>),
-    ) -> &BTreeMap<String, String>| {
+fn of_pairs(results: Vec<Pair>, mut notes: Vec<String>) -> ForeignRuns {
+    let names = |of: fn(&Pair) -> &BTreeMap<String, String>| {
         let all: BTreeSet<String> =
             results.iter().flat_map(|own| of(own).keys().cloned()).collect();
         all

@@ -64,10 +64,11 @@ impl Listener {
             }
             match self.query.trial {
                 // Outputs grow without a change of the store.
-                Some(_) => match timeout(LOOK, self.changes.changed()).await {
-                    Ok(Err(_)) => return None,
-                    Ok(Ok(())) | Err(_) => {}
-                },
+                Some(_) => {
+                    if let Ok(Err(_)) = timeout(LOOK, self.changes.changed()).await {
+                        return None;
+                    }
+                }
                 None => self.changes.changed().await.ok()?,
             }
         }
