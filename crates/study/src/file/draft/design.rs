@@ -89,8 +89,7 @@ impl DesignDraft {
     }
 }
 
-/// The word for how configurations are chosen; [`DesignKind`](crate::DesignKind) is what it comes
-/// to with the other keys.
+/// The word for how configurations are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the words of the key `type`")]
