@@ -114,8 +114,9 @@ mod tests {
         let store = deep.join("trainwright.db");
         drop(Store::open(&store, Durability::Flushed).unwrap());
         drop(Store::open(&folder.path().join("x.trials/y.db"), Durability::Flushed).unwrap());
-        assert_eq!(find_stores(&[folder.path().to_owned()]).unwrap(), [store.clone()]);
-        assert_eq!(find_stores(std::slice::from_ref(&store)).unwrap(), [store]);
+        let found = find_stores(&[folder.path().to_owned()]).unwrap();
+        assert_eq!(found, std::slice::from_ref(&store));
+        assert_eq!(find_stores(&found).unwrap(), [store]);
         assert!(find_stores(&[folder.path().join("other.db")]).is_err());
         assert!(find_stores(&[folder.path().join("none")]).is_err());
     }
