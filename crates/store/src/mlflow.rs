@@ -48,10 +48,10 @@ impl MlflowRun {
     pub fn is_store(path: &Path) -> bool {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
         let tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table'
-                      AND name IN ('experiments', 'runs', 'latest_metrics')";
+                      AND name IN ('experiments', 'runs', 'metrics', 'params')";
         let count =
             connection.and_then(|own| own.query_row(tables, [], |row| row.get::<_, u32>(0)));
-        count.is_ok_and(|count| count == 3)
+        count.is_ok_and(|count| count == 4)
     }
 }
 
@@ -69,8 +69,10 @@ fn experiments(connection: &Connection) -> rusqlite::Result<Vec<(i64, String)>> 
 fn runs(connection: &Connection, experiment: i64) -> rusqlite::Result<Vec<MlflowRun>> {
     let mut parameters =
         connection.prepare("SELECT key, value FROM params WHERE run_uuid = ?1 ORDER BY key")?;
+    // Not `latest_metrics`, which only a server of MLflow fills.
     let mut metrics = connection.prepare(
-        "SELECT key, value FROM latest_metrics WHERE run_uuid = ?1 AND NOT is_nan ORDER BY key",
+        "SELECT key, CASE WHEN is_nan THEN NULL ELSE value END FROM metrics WHERE run_uuid = ?1
+         ORDER BY key, step, timestamp, value",
     )?;
     connection
         .prepare(
@@ -87,12 +89,20 @@ fn runs(connection: &Connection, experiment: i64) -> rusqlite::Result<Vec<Mlflow
                 parameters: parameters
                     .query_map([&id], |row| Ok((row.get(0)?, row.get(1)?)))?
                     .collect::<rusqlite::Result<_>>()?,
-                metrics: metrics
-                    .query_map([&id], |row| Ok((row.get(0)?, row.get(1)?)))?
-                    .collect::<rusqlite::Result<_>>()?,
+                metrics: last_values(metrics.query_map([&id], |row| {
+                    Ok((row.get::<_, String>(0)?, row.get::<_, Option<f64>>(1)?))
+                })?)?,
             })
         })
         .collect()
+}
+
+/// The last value of each metric; none where that is no number.
+fn last_values(
+    values: impl Iterator<Item = rusqlite::Result<(String, Option<f64>)>>,
+) -> rusqlite::Result<BTreeMap<String, f64>> {
+    let last: BTreeMap<String, Option<f64>> = values.collect::<rusqlite::Result<_>>()?;
+    Ok(last.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
 }
 
 #[cfg(test)]

@@ -15,5 +15,5 @@ mod server;
 mod studies;
 
 pub use api::openapi;
-pub use mlflow::{TrackingServer, routes as mlflow_routes};
+pub use mlflow::TrackingServer;
 pub use serve::{ServeError, ServeRequest, serve};

@@ -18,7 +18,7 @@ mod trial_runs;
 mod wire;
 
 pub use server::TrackingServer;
-pub use studies::routes;
+pub(crate) use studies::routes;
 
 #[cfg(test)]
 mod tests;

@@ -18,7 +18,7 @@ use crate::pages::{
 use crate::server::guard::{Guard, guarded};
 use crate::studies::cache::PageCache;
 use crate::studies::library::Library;
-use crate::{actions, api};
+use crate::{actions, api, mlflow};
 
 /// Bytes of a body.
 const MOST_BODY: usize = 256 * 1024;
@@ -41,9 +41,9 @@ impl Site {
     }
 }
 
-/// All addresses.
-pub(crate) fn router(site: Arc<Site>) -> Router {
-    Router::new()
+/// All addresses; `paths` are the stores, and folders with stores, that MLflow's calls read.
+pub(crate) fn router(site: Arc<Site>, paths: Vec<PathBuf>) -> Router {
+    let own = Router::new()
         .route("/", get(overview::studies))
         .route("/login", get(login::form).post(login::let_in))
         .route("/data", get(data::data))
@@ -62,10 +62,11 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .route("/s/{study}/{page}", get(study_page::page))
         .nest("/api/v1", api::routes())
         .fallback(nothing)
+        .with_state(Arc::clone(&site));
+    own.merge(mlflow::routes(paths))
         .layer(DefaultBodyLimit::max(MOST_BODY))
         .layer(from_fn(in_time))
-        .layer(from_fn_with_state(Arc::clone(&site), guarded))
-        .with_state(site)
+        .layer(from_fn_with_state(site, guarded))
 }
 
 async fn nothing(request: Request) -> Response {

@@ -85,7 +85,7 @@ pub fn serve(
         let address = listener.local_addr().map_err(failed)?;
         let guard = Guard::new(address, &request.hosts, token);
         let site = Arc::new(Site::new(Arc::clone(&library), guard, request.actions.clone()));
-        tokio::spawn(accept_all(listener, router(site)));
+        tokio::spawn(accept_all(listener, router(site, request.paths.clone())));
         ready(address);
         while !ends() {
             tokio::time::sleep(LOOK).await;

@@ -215,7 +215,7 @@ fn study_text(columns: &Columns, path: &Path, table: &Path) -> Result<String, St
     for (column, levels) in &columns.factors {
         let levels: Vec<String> =
             levels.iter().map(|level| serde_json::to_string(level).unwrap_or_default()).collect();
-        put(format!("\n[factors.{}]\nlevels = [{}]", name(column)?, levels.join(", ")));
+        put(format!("\n[factors.{}]\nlevels = [{}]", key(&name(column)?), levels.join(", ")));
     }
     put(format!(
         "\n[design]\n# Every combination; write the design that was really run, if it was another.\ntype = \"full\"\nreplications = {}",
@@ -224,7 +224,7 @@ fn study_text(columns: &Columns, path: &Path, table: &Path) -> Result<String, St
     let mut response = Err("no metrics found".to_owned());
     for column in &columns.metrics {
         let name = name(column)?;
-        put(format!("\n[metrics.{name}]\nunit = \"?\" # write its unit"));
+        put(format!("\n[metrics.{}]\nunit = \"?\" # write its unit", key(&name)));
         response = Ok(name);
     }
     put(format!("\n[analysis]\nresponse = \"{}\"\nterms = \"main + 2fi\"", response?));
@@ -253,6 +253,11 @@ pub(crate) fn identifier(column: &str) -> String {
     }
     let name = column.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
     if is_identifier(&name) { name } else { format!("_{name}") }
+}
+
+/// A name as a key of a TOML file: quoted where it is of another script than TOML's bare keys.
+pub(crate) fn key(name: &str) -> String {
+    if name.is_ascii() { name.to_owned() } else { format!("\"{name}\"") }
 }
 
 #[cfg(test)]

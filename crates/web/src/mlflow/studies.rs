@@ -11,7 +11,7 @@ use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 use trainwright::store::{TrackedMetric, TrackedRun};
-use trainwright::{Curves, Results, tracked_runs, tracked_studies};
+use trainwright::{Curves, Results, find_stores, tracked_runs, tracked_studies};
 use trainwright_study::Study;
 
 use super::calls::{VERSION, read};
@@ -22,10 +22,11 @@ use super::wire::{LoggedMetric, list, pairs_json, text, whole_number};
 /// Runs that one answer holds at most.
 const MOST_RUNS: usize = 50_000;
 
-/// The calls by which `mlflow.search_runs` and the like read the studies in these stores.
+/// The calls by which `mlflow.search_runs` and the like read the studies in these stores, and in
+/// those below these folders.
 ///
 /// Nothing here asks who calls: whoever mounts the routes does.
-pub fn routes(stores: Vec<PathBuf>) -> Router {
+pub(crate) fn routes(paths: Vec<PathBuf>) -> Router {
     let calls = Router::new()
         .route("/experiments/get", asked(get_experiment))
         .route("/experiments/get-by-name", asked(by_name))
@@ -41,7 +42,7 @@ pub fn routes(stores: Vec<PathBuf>) -> Router {
         .nest("/api/2.0/mlflow", calls)
         .route("/health", get(async || "OK"))
         .route("/version", get(async || VERSION))
-        .with_state(Arc::new(stores))
+        .with_state(Arc::new(paths))
 }
 
 type Stores = Arc<Vec<PathBuf>>;
@@ -51,7 +52,7 @@ type Answer = Result<Json<Value>, Fault>;
 fn told(call: Call) -> MethodRouter<Stores> {
     post(async move |State(stores): State<Stores>, body: Bytes| -> Answer {
         let fields = read(&body)?;
-        away(move || call(&stores, &fields)).await
+        away(move || call(&found(&stores)?, &fields)).await
     })
 }
 
@@ -59,7 +60,7 @@ fn asked(call: Call) -> MethodRouter<Stores> {
     type Fields = Query<BTreeMap<String, String>>;
     get(async move |State(stores): State<Stores>, Query(fields): Fields| -> Answer {
         let fields = fields.into_iter().map(|(name, value)| (name, value.into())).collect();
-        away(move || call(&stores, &Value::Object(fields))).await
+        away(move || call(&found(&stores)?, &Value::Object(fields))).await
     })
 }
 
@@ -68,6 +69,11 @@ async fn away(work: impl FnOnce() -> Result<Value, Fault> + Send + 'static) -> A
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| Err(Fault::unwritten("the call ended by a fault of this program")))
         .map(Json)
+}
+
+/// The stores that are there now.
+fn found(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Fault> {
+    find_stores(paths).map_err(|error| Fault::invalid(error.to_string()))
 }
 
 /// A study that is kept, and its number from 1.

@@ -39,6 +39,24 @@ fn faults_are_json_too() {
 }
 
 #[test]
+fn clients_of_mlflow_read_kept_studies_and_change_nothing() {
+    let served = Served::plain();
+    let calls = "/api/2.0/mlflow";
+    let experiment = served.get(&format!("{calls}/experiments/get-by-name?experiment_name=demo"));
+    let id = experiment.json()["experiment"]["experiment_id"].clone();
+    let wanted = serde_json::json!({"experiment_ids": [id], "max_results": 100}).to_string();
+    let found = served.post_json(&format!("{calls}/runs/search"), &wanted).json();
+    let runs = found["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 12);
+    let run = runs[0]["info"]["run_id"].as_str().unwrap();
+    let history = served.get(&format!("{calls}/metrics/get-history?run_id={run}&metric_key=loss"));
+    assert!(history.json()["metrics"][0]["value"].is_number());
+    assert_eq!(served.post_json(&format!("{calls}/runs/create"), "{}").status, 403);
+    let guarded = served.get_with(&format!("{calls}/experiments/search"), "Host: evil.example\r\n");
+    assert_eq!(guarded.status, 421);
+}
+
+#[test]
 fn the_description_is_served_and_names_every_call() {
     let served = Served::plain();
     let description = served.get("/api/v1/openapi.json").json();

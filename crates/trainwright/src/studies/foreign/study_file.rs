@@ -7,7 +7,7 @@ use std::path::Path;
 use trainwright_study::Level;
 
 use super::{ForeignFactor, ForeignKind, ForeignMetric, ForeignRuns, ForeignValues};
-use crate::studies::init::{identifier, study_name};
+use crate::studies::init::{identifier, key, study_name};
 
 /// Rows of a full design for each configuration that there is a result of, at most; a thinner
 /// table was no full design.
@@ -33,7 +33,7 @@ pub(crate) fn study_file(
     let mut names = Names::default();
     let mut text = String::new();
     for ForeignFactor { name, values } in &found.factors {
-        put(&mut text, &format!("\n[factors.{}]", names.take(name)?));
+        put(&mut text, &format!("\n[factors.{}]", key(&names.take(name)?)));
         put(&mut text, &values_line(values));
     }
     text.push_str(&plan(found));
@@ -131,7 +131,7 @@ fn values_line(values: &ForeignValues) -> String {
 }
 
 fn metric_table(metric: &ForeignMetric, name: &str) -> String {
-    let mut text = format!("\n[metrics.{name}]");
+    let mut text = format!("\n[metrics.{}]", key(name));
     if let Some(maximize) = metric.maximize {
         text += &format!("\nobjective = \"{}\"", if maximize { "maximize" } else { "minimize" });
     }
