@@ -218,12 +218,16 @@ fn learning_curves_are_those_of_the_trials_within_a_step_of_the_screen() {
     let simulated = Simulated::new(1, 30);
     let page = html(&simulated.input());
     let chart = chart(&page, "curve-1");
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
     for line in series(&chart) {
         let label = line["label_of_line"].as_str().unwrap();
         let (number_of, _) = label.strip_prefix("trial ").unwrap().split_once(':').unwrap();
         let trial = &simulated.trials[number_of.parse::<usize>().unwrap() - 1];
         let own = &trial.series[0];
-        assert_eq!(line["name"], format!("row {}", trial.row.unwrap()));
+        let name = line["name"].as_str().unwrap().to_owned();
+        assert!(name.starts_with("neurons="), "{name}");
+        let row = trial.row.unwrap() as usize;
+        assert_eq!(*names.entry(name).or_insert(row), row, "a name is of one row");
         let points = unpacked(line);
         assert_eq!(points.len(), own.at.len(), "{label}");
         let span = own.values.iter().copied().fold(0.0, f64::max);

@@ -301,8 +301,8 @@ fn the_commands_of_the_examples_work() {
 }
 
 /// Verbs whose examples need a study that has run.
-const OF_RESULTS: [&str; 8] =
-    ["status", "logs", "export", "analyze", "compare", "report", "surface", "queue fit"];
+const OF_RESULTS: [&str; 9] =
+    ["status", "logs", "export", "analyze", "compare", "report", "surface", "queue fit", "exclude"];
 
 #[test]
 fn the_examples_of_every_help_page_work() {
