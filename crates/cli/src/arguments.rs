@@ -198,9 +198,8 @@ pub(crate) enum Verb {
     /// hyperfine and more: intervals, a test, memory, any number that commands print.
     #[command(after_help = "Examples:\n  trainwright bench 'sleep 0.01' 'sleep 0.02' --runs 5\n  \
         trainwright bench --runs 5 -- sleep 0.01 -- sleep 0.02\n  \
-        trainwright bench -L n 100,1000 'seq {n} | sort' --warmup 1 --runs 5 --export-json bench.json\n  \
-        trainwright bench --metric 'rate=(?<value>[0-9.]+) a second' --objective maximize --runs 5 \
-        'echo 10 a second' 'echo 11 a second'")]
+        trainwright bench -L size 100,1000 'seq {size} | sort' --warmup 1 --runs 5 --export-json b.json\n  \
+        trainwright bench --metric 'r=(?<value>[0-9]+)/s' --objective maximize 'echo 9/s' 'echo 11/s'")]
     Bench(BenchArguments),
     /// Choose machines for a job, and compare methods that do.
     #[command(

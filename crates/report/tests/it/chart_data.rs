@@ -225,7 +225,6 @@ fn learning_curves_are_those_of_the_trials_within_a_step_of_the_screen() {
         let trial = &simulated.trials[number_of.parse::<usize>().unwrap() - 1];
         let own = &trial.series[0];
         let name = line["name"].as_str().unwrap().to_owned();
-        assert!(name.starts_with("neurons="), "{name}");
         let row = trial.row.unwrap() as usize;
         assert_eq!(*names.entry(name).or_insert(row), row, "a name is of one row");
         let points = unpacked(line);
