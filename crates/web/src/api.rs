@@ -2,9 +2,9 @@
 
 mod ask_tell;
 mod description;
+mod messages;
 mod metrics;
 mod read;
-mod types;
 
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use trainwright::{Told, find_study_file};
 use trainwright_study::Study;
 
+use super::messages::{AskIn, AskOut, AskedOut, TellIn, TellOut, levels};
 use super::metrics::trial_token;
-use super::types::{AskIn, AskOut, AskedOut, TellIn, TellOut, levels};
 use super::{ApiFault, Body};
 use crate::pages::fault::Fault;
 use crate::router::Site;

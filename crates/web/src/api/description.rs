@@ -5,7 +5,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::types::{
+use super::messages::{
     AnalysisOut, AskIn, AskOut, FaultOut, MetricsIn, MetricsOut, SeriesList, StudyList,
     StudySummary, TellIn, TellOut, TokenOut, TrialPage, TrialSummary,
 };

@@ -11,8 +11,8 @@ use trainwright::Place;
 use trainwright_study::{Study, TrialState};
 
 use super::ask_tell::open;
+use super::messages::{MetricsIn, MetricsOut, TokenOut};
 use super::read::known;
-use super::types::{MetricsIn, MetricsOut, TokenOut};
 use super::{ApiFault, Body};
 use crate::pages::fault::Fault;
 use crate::router::Site;

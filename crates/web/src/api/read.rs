@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use trainwright::{StudyView, TrialList, live_curves};
 use trainwright_study::TrialState;
 
-use super::types::{
+use super::messages::{
     AnalysisOut, SeriesList, SeriesOut, StudyList, StudySummary, TrialPage, TrialSummary,
 };
 use super::{ApiFault, Body};
