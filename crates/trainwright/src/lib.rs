@@ -120,7 +120,7 @@ pub use trainings::training_page::training_page;
 pub use trainwright_engine::MissingMetric;
 pub use watching::actions::{ActionReply, add_replications, find_study_file, start_runner};
 pub use watching::comparing::{CompareChoice, compare_configurations, configurations_of};
-pub use watching::listing::{TrialList, TrialOrder, TrialQuery};
+pub use watching::listing::{SortDirection, TrialList, TrialQuery};
 pub use watching::live_trial::{OutputTail, live_curves, output_tail};
 pub use watching::speed_results::{find_speedtests, read_speedtest};
 pub use watching::stores::{FoundStudy, find_stores, studies_in};

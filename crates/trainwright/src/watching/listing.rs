@@ -30,14 +30,14 @@ pub struct TrialQuery {
     /// The column to sort by, by its name; the run order without one.
     pub sort: String,
     /// Which way.
-    pub order: TrialOrder,
+    pub order: SortDirection,
     /// Which columns.
     pub columns: ShownColumns,
 }
 
 /// Which way trials are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TrialOrder {
+pub enum SortDirection {
     /// The smallest first.
     Ascending,
     /// The largest first.
@@ -75,7 +75,7 @@ impl TrialList {
             })?;
             let mut keyed: Vec<(SortKey, usize)> =
                 chosen.iter().map(|own| (table.key(column, &view.trials[*own]), *own)).collect();
-            let descending = query.order == TrialOrder::Descending;
+            let descending = query.order == SortDirection::Descending;
             keyed.sort_by(|a, b| a.0.order(&b.0, descending).then(a.1.cmp(&b.1)));
             chosen = keyed.into_iter().map(|(_, own)| own).collect();
         }
@@ -105,18 +105,22 @@ impl TrialList {
     }
 
     /// The head of the table as markup; each column leads to `address` sorted by it.
-    pub fn head(&self, query: &TrialQuery, address: &dyn Fn(&str, TrialOrder) -> String) -> String {
+    pub fn head(
+        &self,
+        query: &TrialQuery,
+        address: &dyn Fn(&str, SortDirection) -> String,
+    ) -> String {
         let mut out = String::from("<tr aria-rowindex=\"1\">");
         for name in &self.columns {
             let sorted = *name == query.sort;
             let (state, next) = match (sorted, query.order) {
-                (true, TrialOrder::Ascending) => {
-                    (" aria-sort=\"ascending\"", TrialOrder::Descending)
+                (true, SortDirection::Ascending) => {
+                    (" aria-sort=\"ascending\"", SortDirection::Descending)
                 }
-                (true, TrialOrder::Descending) => {
-                    (" aria-sort=\"descending\"", TrialOrder::Ascending)
+                (true, SortDirection::Descending) => {
+                    (" aria-sort=\"descending\"", SortDirection::Ascending)
                 }
-                (false, _) => ("", TrialOrder::Ascending),
+                (false, _) => ("", SortDirection::Ascending),
             };
             let _ = write!(
                 out,

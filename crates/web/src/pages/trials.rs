@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
 use trainwright::pages::{ShownColumns, escape};
-use trainwright::{TrialList, TrialOrder, TrialQuery};
+use trainwright::{SortDirection, TrialList, TrialQuery};
 
 use super::address::{encoded, of_study};
 use super::fault::Fault;
@@ -47,8 +47,8 @@ impl TableQuery {
             filter: self.filter.clone(),
             sort: self.sort.clone(),
             order: match self.order.as_str() {
-                "descending" => TrialOrder::Descending,
-                _ => TrialOrder::Ascending,
+                "descending" => SortDirection::Descending,
+                _ => SortDirection::Ascending,
             },
             columns: match self.columns.as_str() {
                 "all" => ShownColumns::All,
@@ -145,8 +145,8 @@ fn table(
     let chosen = list.chosen.len();
     let from = query.from.min(chosen.saturating_sub(1));
     let order = |order| match order {
-        TrialOrder::Ascending => "",
-        TrialOrder::Descending => "descending",
+        SortDirection::Ascending => "",
+        SortDirection::Descending => "descending",
     };
     let head = list.head(checked, &|name, way| query.address(base, name, order(way), 0));
     let rows = list.rows(&page.view, from, FIRST, &format!("{base}/trials/"));
