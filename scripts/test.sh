@@ -20,7 +20,7 @@ install_packages() {
   as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null
 }
 
-step() { printf '\n== %s\n' "$*"; }
+step() { printf '\n== %s (%dm%02ds)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 step "format"
 cargo fmt --all --check
@@ -45,8 +45,7 @@ step "tests of all crates"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Tests that lack their data or a tool pass with a line that says SKIPPED; it must not be hidden.
-cargo test --release --workspace -- --show-output > "$work/tests.log" 2>&1 || { cat "$work/tests.log"; exit 1; }
-cat "$work/tests.log"
+cargo test --release --workspace -- --show-output 2>&1 | tee "$work/tests.log"
 grep SKIPPED "$work/tests.log" || echo "no test was skipped"
 
 step "Python package"

@@ -25,8 +25,9 @@ with open(out, "w") as file:
     json.dump(result, file, indent=1)
     file.write("\n")
 sixteen = [row for row in result["speeds"] if row["devices"] == 16]
-ratios = {row["graph"]: round(row["bounded_over_rebuild"], 2) for row in sixteen}
-print("bounded over rebuild on 16 devices:", ratios)
+for kind in ["one_operator", "mixed"]:
+    ratios = {row["graph"]: round(row[kind]["bounded_over_rebuild"], 2) for row in sixteen}
+    print(f"bounded over rebuild on 16 devices, {kind}:", ratios)
 for row in result["searches"]:
     print(f'{row["graph"]:14} {row["machine"]:7} {row["over_best_baseline"]:.2f} times the best baseline, '
           f'{row["over_data_parallel"]:.2f} times data parallel, {row["seconds"]:.1f} s')

@@ -1,15 +1,17 @@
 //! How fast plans are evaluated and how good the search is, as one JSON object.
 //!
 //! `proposal_speed [SECONDS]`: six graphs on 4, 8 and 16 K80s. Every mode walks the same chain from
-//! data parallel; the rebuilding mode makes the whole task graph and simulates all of it for each
-//! proposal. Then searches on 16 devices, with the time that they took.
+//! data parallel, once with proposals as FlexFlow makes them (one operator) and once as our searches
+//! do (whole groups among them); the rebuilding mode makes the whole task graph and simulates all of
+//! it for each proposal. Then searches on 16 devices, with the time that they took.
 
 use std::time::Instant;
 
 use serde_json::{Value, json};
 use trainwright_plan::{
-    Chain, ChainOptions, Constraints, Evaluator, Mode, Problem, SearchOptions, Training,
-    best_layout, best_pipeline, data_parallel, expert, named_graph, named_machine, search, starts,
+    Chain, ChainOptions, Constraints, Evaluator, Mode, MoveShares, Problem, SearchOptions,
+    Training, best_layout, best_pipeline, data_parallel, expert, named_graph, named_machine,
+    search, starts,
 };
 
 const SIX: [&str; 6] = ["alexnet", "inception-v3", "resnet-101", "rnntc", "rnnlm", "nmt"];
@@ -24,34 +26,50 @@ fn problem(graph: &str, machine: &str, devices: u32) -> Problem {
 }
 
 /// Seconds of a chain, and its end.
-fn walk(problem: &Problem, mode: Mode, proposals: u64) -> (f64, trainwright_plan::ChainEnd) {
+fn walk(
+    problem: &Problem,
+    moves: MoveShares,
+    mode: Mode,
+    proposals: u64,
+) -> (f64, trainwright_plan::ChainEnd) {
     let chain = Chain::new(
         problem,
         &data_parallel(problem),
-        ChainOptions { seed: 7, proposals, cooling: (200.0, 200.0), mode },
+        ChainOptions { seed: 7, proposals, cooling: (200.0, 200.0), moves, mode },
     );
     let begun = Instant::now();
     let end = chain.run(&|| false);
     (begun.elapsed().as_secs_f64(), end)
 }
 
-fn speeds(name: &str, devices: u32, seconds: f64) -> Value {
-    let problem = problem(name, "4-k80", devices);
-    let (probe, _) = walk(&problem, Mode::Rebuild, 200);
+/// Proposals a second of each mode over the same chain, the best of three interleaved walks.
+fn rates(problem: &Problem, moves: MoveShares, seconds: f64) -> Value {
+    let (probe, _) = walk(problem, moves, Mode::Rebuild, 200);
     let proposals = ((200.0 * seconds / probe) as u64).clamp(500, 200_000);
     let modes = [Mode::Rebuild, Mode::InPlace, Mode::Rewind, Mode::Bounded];
     let mut best = [f64::INFINITY; 4];
     let mut history = None;
     let mut accepted = 0;
-    // Interleaved, so that a busy moment meets all.
     for _ in 0..3 {
         for (at, mode) in modes.into_iter().enumerate() {
-            let (spent, end) = walk(&problem, mode, proposals);
+            let (spent, end) = walk(problem, moves, mode, proposals);
             best[at] = best[at].min(spent);
             assert_eq!(*history.get_or_insert(end.history), end.history, "one chain in all modes");
             accepted = end.accepted;
         }
     }
+    let rate = |at: usize| proposals as f64 / best[at];
+    json!({
+        "proposals": proposals, "accepted_share": accepted as f64 / proposals as f64,
+        "rebuild_per_s": rate(0), "in_place_per_s": rate(1), "rewind_per_s": rate(2),
+        "bounded_per_s": rate(3), "bounded_over_rebuild": best[0] / best[3],
+    })
+}
+
+fn speeds(name: &str, devices: u32, seconds: f64) -> Value {
+    let problem = problem(name, "4-k80", devices);
+    let one_operator = rates(&problem, MoveShares::ONE_OPERATOR, seconds);
+    let mixed = rates(&problem, MoveShares::MIXED, seconds);
     let plan = data_parallel(&problem);
     let mut evaluator = Evaluator::new(&problem, &plan, Mode::Rebuild);
     let begun = Instant::now();
@@ -62,12 +80,9 @@ fn speeds(name: &str, devices: u32, seconds: f64) -> Value {
     }
     let tasks = evaluator.tasks();
     let tasks_per_s = (tasks * rounds) as f64 / begun.elapsed().as_secs_f64();
-    let rate = |at: usize| proposals as f64 / best[at];
     json!({
-        "graph": name, "devices": devices, "tasks": tasks, "proposals": proposals,
-        "accepted_share": accepted as f64 / proposals as f64,
-        "rebuild_per_s": rate(0), "in_place_per_s": rate(1), "rewind_per_s": rate(2),
-        "bounded_per_s": rate(3), "bounded_over_rebuild": best[0] / best[3],
+        "graph": name, "devices": devices, "tasks": tasks,
+        "one_operator": one_operator, "mixed": mixed,
         "tasks_per_s_build_and_simulate": tasks_per_s,
     })
 }

@@ -42,7 +42,8 @@ pub use problem::{
     pipeline_shares,
 };
 pub use search::{
-    COOLING, Chain, ChainEnd, ChainOptions, Found, Moves, Optimum, Polished, SearchOptions, Start,
-    data_parallel, expert, one_device, optimum, pipelined, polish, search, starts,
+    COOLING, Chain, ChainEnd, ChainOptions, Found, MoveShares, Moves, Optimum, Polished,
+    SearchOptions, Start, data_parallel, expert, one_device, optimum, pipelined, polish, search,
+    starts,
 };
 pub use simulator::{Evaluation, Evaluator, Mode, Served, Work};

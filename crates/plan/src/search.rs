@@ -14,7 +14,7 @@ mod starts;
 
 pub use chain::{COOLING, Chain, ChainEnd, ChainOptions};
 pub use exhaustive::{Optimum, optimum};
-pub use moves::Moves;
+pub use moves::{MoveShares, Moves};
 pub use polish::{Polished, polish};
 pub use starts::{Start, data_parallel, expert, one_device, pipelined, starts};
 
@@ -110,7 +110,13 @@ fn run_chains(
             let proposals = share(number as u64 + 1) - share(number as u64);
             let seed =
                 trainwright_random::mix(options.seed ^ trainwright_random::mix(number as u64));
-            let chain = ChainOptions { seed, proposals, cooling: COOLING, mode: Mode::Bounded };
+            let chain = ChainOptions {
+                seed,
+                proposals,
+                cooling: COOLING,
+                moves: MoveShares::MIXED,
+                mode: Mode::Bounded,
+            };
             let end = Chain::new(problem, start, chain).run(options.stop);
             ends.lock().expect("a chain does not panic").push((number, end));
         }

@@ -2,6 +2,8 @@
 
 mod ask_tell;
 mod description;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod messages;
 mod metrics;
 mod read;

@@ -7,6 +7,8 @@
 
 mod actions;
 mod api;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod mlflow;
 mod pages;
 mod router;

@@ -10,6 +10,8 @@
 mod calls;
 mod fault;
 mod filter;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod models;
 mod server;
 mod studies;

@@ -9,7 +9,7 @@ use trainwright_random::{Random, mix};
 
 use crate::plan::{Plan, Split};
 use crate::problem::Problem;
-use crate::search::moves::Moves;
+use crate::search::moves::{MoveShares, Moves};
 use crate::simulator::{Evaluation, Evaluator, Mode};
 
 /// Beta times the cost of a search, at the beginning and at the end.
@@ -27,6 +27,8 @@ pub struct ChainOptions {
     pub proposals: u64,
     /// Beta times the cost, at the beginning and at the end; it grows evenly by its logarithm.
     pub cooling: (f64, f64),
+    /// Which changes it draws.
+    pub moves: MoveShares,
     /// How they are evaluated; it changes the time, not the walk.
     pub mode: Mode,
 }
@@ -60,7 +62,7 @@ impl<'p> Chain<'p> {
     pub fn new(problem: &'p Problem, start: &Plan, options: ChainOptions) -> Self {
         Self {
             evaluator: Evaluator::new(problem, start, options.mode),
-            moves: Moves::new(problem),
+            moves: Moves::new(problem, options.moves),
             random: Random::new(options.seed),
             options,
         }

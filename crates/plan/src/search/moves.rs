@@ -5,15 +5,28 @@ use trainwright_random::Random;
 use crate::plan::Split;
 use crate::problem::Problem;
 
-/// Of a hundred changes, those that only move parts, and of the others those of a whole group.
-const PLACEMENTS: u64 = 20;
-const GROUPS: u64 = 50;
+/// Kinds of changes, of a hundred each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MoveShares {
+    /// Changes that only move parts to other devices.
+    pub placements: u64,
+    /// Changes of all operators that share their weights, at once.
+    pub groups: u64,
+}
+
+impl MoveShares {
+    /// As searches draw them.
+    pub const MIXED: Self = Self { placements: 20, groups: 50 };
+    /// A new split and place for one operator at a time, as FlexFlow proposes.
+    pub const ONE_OPERATOR: Self = Self { placements: 0, groups: 0 };
+}
 
 /// Draws changes of plans of a problem; how likely a change is does not depend on the way there, so
 /// that every change is as likely as its return.
 #[derive(Debug)]
 pub struct Moves<'p> {
     problem: &'p Problem,
+    shares: MoveShares,
     /// Operators that can change at all.
     open: Vec<usize>,
     /// For each operator, those that share its weights and can be split alike.
@@ -22,7 +35,7 @@ pub struct Moves<'p> {
 
 impl<'p> Moves<'p> {
     /// The changes of a problem's plans.
-    pub fn new(problem: &'p Problem) -> Self {
+    pub fn new(problem: &'p Problem, shares: MoveShares) -> Self {
         let operators = problem.graph().operators();
         let degrees = |at: usize| problem.choices(at).iter().map(|it| it.degrees);
         let is_open = |at: usize| problem.choices(at).len() > 1 || problem.devices() > 1;
@@ -36,6 +49,7 @@ impl<'p> Moves<'p> {
         });
         Self {
             problem,
+            shares,
             open: (0..operators.len()).filter(|&at| is_open(at)).collect(),
             alike: alike.collect(),
         }
@@ -53,8 +67,8 @@ impl<'p> Moves<'p> {
             return;
         }
         let operator = self.open[random.index(self.open.len())];
-        let only_placement = random.below(100) < PLACEMENTS;
-        let whole_group = random.below(100) < GROUPS;
+        let only_placement = random.below(100) < self.shares.placements;
+        let whole_group = random.below(100) < self.shares.groups;
         let own = [operator];
         let changed = if whole_group { &self.alike[operator][..] } else { &own };
         if only_placement {

@@ -1,7 +1,9 @@
 //! Incremental evaluation gives what a full simulation of the rebuilt task graph gives, for every
 //! task, and undoing a change brings everything back.
 
-use trainwright_plan::{Evaluation, Evaluator, Mode, Moves, Overlap, Sharding, Sums, Training};
+use trainwright_plan::{
+    Evaluation, Evaluator, Mode, MoveShares, Moves, Overlap, Sharding, Sums, Training,
+};
 use trainwright_random::Random;
 
 use crate::lab::{SIX, change, data_parallel, problem};
@@ -9,7 +11,7 @@ use crate::lab::{SIX, change, data_parallel, problem};
 /// Proposes changes one after another, of which some are taken, and compares after each.
 fn check(graph: &str, devices: u32, training: Training, proposals: u32) {
     let problem = problem(graph, devices, training);
-    let moves = Moves::new(&problem);
+    let moves = Moves::new(&problem, MoveShares::MIXED);
     let mut random = Random::for_purpose(5, &[u64::from(devices), graph.len() as u64]);
     let mut plan = data_parallel(&problem);
     let mut own = Evaluator::new(&problem, &plan, Mode::Rewind);
@@ -78,7 +80,7 @@ fn a_hundred_thousand_incremental_evaluations_are_full_ones() {
 fn a_bounded_evaluation_refuses_only_what_is_above_the_limit() {
     for graph in SIX {
         let problem = problem(graph, 8, Training::default());
-        let moves = Moves::new(&problem);
+        let moves = Moves::new(&problem, MoveShares::MIXED);
         let mut random = Random::new(3);
         let mut plan = data_parallel(&problem);
         let mut own = Evaluator::new(&problem, &plan, Mode::Bounded);

@@ -1,9 +1,9 @@
 //! Searches: the same in every mode, as good as trying everything, and locally optimal.
 
 use trainwright_plan::{
-    COOLING, Chain, ChainOptions, Constraints, Evaluation, Evaluator, Mode, Pin, Problem,
-    SearchOptions, Sharding, Training, data_parallel, expert, named_graph, named_machine, optimum,
-    search, starts,
+    COOLING, Chain, ChainOptions, Constraints, Evaluation, Evaluator, Mode, MoveShares, Pin,
+    Problem, SearchOptions, Sharding, Training, data_parallel, expert, named_graph, named_machine,
+    optimum, search, starts,
 };
 
 use crate::lab::{SIX, machine, problem};
@@ -18,7 +18,13 @@ fn a_chain_is_the_same_in_every_mode_of_evaluation() {
         let problem = problem(graph, 4, Training::default());
         let start = data_parallel(&problem);
         let ends = [Mode::Rebuild, Mode::InPlace, Mode::Rewind, Mode::Bounded].map(|mode| {
-            let options = ChainOptions { seed: 5, proposals: 150, cooling: COOLING, mode };
+            let options = ChainOptions {
+                seed: 5,
+                proposals: 150,
+                cooling: COOLING,
+                moves: MoveShares::MIXED,
+                mode,
+            };
             Chain::new(&problem, &start, options).run(&|| false)
         });
         for end in &ends[1..] {

@@ -35,28 +35,32 @@ pub(super) fn rate_per_s(threads: usize, slot: Duration, make: Product<'_>) -> f
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
 
     #[test]
     fn the_rate_is_that_of_all_threads_together() {
-        let made = AtomicU32::new(0);
+        let (made, calls) = (AtomicU32::new(0), Arc::new(AtomicU32::new(0)));
         let make = || -> Box<dyn FnMut() -> f64> {
             made.fetch_add(1, Ordering::Relaxed);
-            let begun = Instant::now();
-            let mut told = 0.0;
-            // Work that comes to exactly its own time: one unit a second and thread.
+            let calls = Arc::clone(&calls);
             Box::new(move || {
-                let now = begun.elapsed().as_secs_f64();
-                let own = now - told;
-                told = now;
-                own
+                calls.fetch_add(1, Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(1));
+                1.0
             })
         };
-        let rate = rate_per_s(3, Duration::from_millis(20), &make);
+        let slot = Duration::from_millis(20);
+        let begun = Instant::now();
+        let rate = rate_per_s(3, slot, &make);
+        let wall = begun.elapsed();
         assert_eq!(made.load(Ordering::Relaxed), 3);
-        // The first call of each loop also counts the wait for the others, so it can be above.
-        assert!(rate >= 2.99, "{rate}");
+        // The first call of each is not counted; each worked for no less than the slot and no more
+        // than all of it took.
+        let done = f64::from(calls.load(Ordering::Relaxed) - 3);
+        assert!(rate >= done / wall.as_secs_f64(), "{rate} of {done}");
+        assert!(rate <= done / slot.as_secs_f64(), "{rate} of {done}");
     }
 }

@@ -91,7 +91,7 @@ pub(super) async fn metrics(
 }
 
 /// The values as a line of the trial protocol.
-fn line(told: &MetricsIn) -> Result<String, Fault> {
+pub(super) fn line(told: &MetricsIn) -> Result<String, Fault> {
     let mut line = serde_json::Map::new();
     for (name, value) in &told.values {
         if name == "step" || name.is_empty() {
