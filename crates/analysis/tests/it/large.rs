@@ -92,7 +92,8 @@ fn tables_of_a_long_table_in_memory_are_those_of_its_parts() {
     let text = rows(FEW_ROWS + 9000);
     let categorical = ["h".to_owned()];
     let table = Table::from_csv(text.as_bytes(), &categorical).unwrap();
-    for equation in ["y ~ g*x + I(x^2) + h", "log10(y) ~ 0 + g + poly(x, 3)", "sqrt(y) ~ factor(x)"]
+    for equation in
+        ["y ~ g*x + I(x^2) + h", "log10(y) ~ 0 + g + poly(x, 3)", "sqrt(y) ~ factor(h)*g"]
     {
         let options = TableOptions::default();
         let expected = analyze_table(&table, &formula(equation), &options).unwrap();
