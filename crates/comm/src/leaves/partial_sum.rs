@@ -54,6 +54,16 @@ impl PartialSum {
         self.spare.extend(self.nodes.drain(..).map(|(_, values)| values));
     }
 
+    /// Vectors in use or in waiting.
+    pub(crate) fn buffers(&self) -> usize {
+        self.nodes.len() + self.spare.len()
+    }
+
+    /// Numbers of a vector.
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
     /// Joins the nodes at `at` and after it where they are the parts of a node.
     fn join(&mut self, at: usize) -> bool {
         let Some([(left, _), (right, _)]) = self.nodes.get(at..at + 2) else { return false };

@@ -65,6 +65,11 @@ impl TreeSum {
         self.partial.values()
     }
 
+    /// Memory of its buffers, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.partial.buffers() * self.partial.length() * size_of::<f32>()
+    }
+
     /// Begins again with the first leaf.
     pub fn clear(&mut self) {
         self.partial.clear();

@@ -48,6 +48,10 @@ pub struct RankTimes {
     /// Of `compute_s`, the time in which its thread was ready and had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_queue_s: Option<f64>,
+    /// Memory of its parameters, gradients, the optimiser's numbers and activations; absent where
+    /// nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
     /// Messages that it sent.
     #[serde(default)]
     pub messages: u64,

@@ -3,7 +3,8 @@
 //!
 //! Every rank owns its pieces of the parameters and of the optimiser's memory (`segment.rs`). Rank 0
 //! is driven by the training loop and tells the others which examples come next (`rank.rs`); a step
-//! is in `grid.rs` or `stages.rs`, what ranks of one row or column tell each other in `circle.rs`.
+//! is in `grid.rs` or `stages.rs`, what ranks of one row or column tell each other in `circle.rs`, by way of
+//! `wire.rs`.
 //! After a stretch the parameters are collected, so that rank 0 can score and export the network as
 //! one that trains alone does.
 
@@ -12,6 +13,7 @@ mod grid;
 mod rank;
 mod segment;
 mod stages;
+mod wire;
 
 use std::time::Instant;
 
@@ -98,7 +100,6 @@ impl Learner for SplitLearner<'_> {
     }
 
     fn stretch(&mut self, stretch: Stretch<'_>) -> Result<StretchResult, TrainError> {
-        let begun = Instant::now();
         let mut steps = Vec::with_capacity(stretch.steps.len());
         for (planned, chosen) in stretch.each() {
             let result = self.rank.lead_step(planned, chosen)?;
@@ -108,7 +109,6 @@ impl Learner for SplitLearner<'_> {
             }
         }
         self.rank.collect(self.whole.parameters_mut())?;
-        self.whole.spent(Activity::Compute, begun);
         Ok(StretchResult { steps, waited: None, lost: Vec::new() })
     }
 
@@ -133,11 +133,11 @@ impl Learner for SplitLearner<'_> {
     }
 
     fn account(&mut self) -> Result<Vec<Told>, TrainError> {
-        self.whole.account()
+        self.rank.lead_accounts()
     }
 
     fn spent(&mut self, activity: Activity, from: Instant) {
-        self.whole.spent(activity, from);
+        self.rank.account.spent(activity, from, from.elapsed());
     }
 
     fn export(&self) -> Vec<OwnedTensor> {

@@ -4,16 +4,22 @@ use serde_json::{Value, json};
 
 use trainwright_networks::SafeTensors;
 use trainwright_study::JobSpec;
-use trainwright_train::{Flow, TrainOptions, TrainOutcome, train_with};
+use trainwright_train::{Done, Flow, TrainOptions, TrainOutcome, train_with};
+
+fn done(keys: Value, options: &TrainOptions) -> Done {
+    let job: JobSpec = serde_json::from_value(keys).unwrap();
+    match train_with(&job, options, &mut |_| Flow::Continue).unwrap() {
+        TrainOutcome::Done(done) => done,
+        other => panic!("{other:?}"),
+    }
+}
 
 /// Parameters after training a job with some keys.
 fn trained(keys: Value) -> Vec<f32> {
-    let job: JobSpec = serde_json::from_value(keys).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trained.safetensors");
     let options = TrainOptions { export: vec![path.clone()], ..TrainOptions::default() };
-    let outcome = train_with(&job, &options, &mut |_| Flow::Continue).unwrap();
-    assert!(matches!(outcome, TrainOutcome::Done(_)), "{outcome:?}");
+    done(keys, &options);
     let file = SafeTensors::open(&path).unwrap();
     let names: Vec<String> = file.shapes().map(|(name, _)| name.to_owned()).collect();
     names.iter().flat_map(|name| file.values(name).unwrap()).collect()
@@ -111,6 +117,44 @@ fn pipelines_learn_the_same_in_both_orders() {
         json!({ "begins": ["0", "2"], "micro_batches": 2, "order": "one-forward-one-backward" });
     let mixed = trained(split_over(4, json!({ "data": 2, "pipeline": pipeline }), NET));
     assert!(relative(&one, &mixed) < 1e-5);
+}
+
+#[test]
+fn gradients_are_clipped_by_their_length_over_all_ranks() {
+    let clipped = |mut keys: Value| {
+        keys["clip_norm"] = json!(0.3);
+        trained(keys)
+    };
+    let one = clipped(base(NET, &json!({})));
+    assert!(relative(&one, &trained(base(NET, &json!({})))) > 1e-3, "they are clipped at all");
+    let layers = [cut("0", "outputs"), cut("1", "inputs"), cut("2", "outputs")];
+    let grid = json!({ "data": 2, "tensor": 2, "layers": layers });
+    let pipeline = json!({ "begins": ["0", "2"], "micro_batches": 2, "order": "gpipe" });
+    for (ranks, split) in [(4, grid), (4, json!({ "data": 2, "pipeline": pipeline }))] {
+        let error = relative(&one, &clipped(split_over(ranks, split.clone(), NET)));
+        assert!(error < 1e-5, "{split}: {error}");
+    }
+}
+
+#[test]
+fn every_rank_accounts_for_its_time_its_bytes_and_its_memory() {
+    let layers = [cut("0", "outputs"), cut("1", "inputs")];
+    let grid = json!({ "data": 2, "tensor": 2, "layers": layers });
+    let pipeline = json!({ "begins": ["0", "1"], "micro_batches": 4, "order": "gpipe" });
+    for (ranks, split) in [(4, grid), (2, json!({ "data": 1, "pipeline": pipeline }))] {
+        let done = done(split_over(ranks, split, NET), &TrainOptions::default());
+        assert_eq!(done.ranks.len(), ranks as usize);
+        let sent: u64 = done.ranks.iter().map(|own| own.bytes_sent).sum();
+        assert_eq!(sent, done.ranks.iter().map(|own| own.bytes_received).sum::<u64>());
+        for own in &done.ranks {
+            assert!(own.compute_s > 0.0 && own.communication_s > 0.0, "{own:?}");
+            assert!(own.update_s > 0.0 && own.accounted_s() <= own.wall_s, "{own:?}");
+            assert!(own.memory_bytes > Some(0), "{own:?}");
+        }
+        let memory = |rank: usize| done.ranks[rank].memory_bytes.unwrap();
+        // Ranks of a grid have halves of the large layer; the second stage has the small ones.
+        assert!(if ranks == 4 { memory(0) < 2 * memory(1) } else { memory(0) > 2 * memory(1) });
+    }
 }
 
 #[test]

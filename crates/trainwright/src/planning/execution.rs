@@ -12,21 +12,35 @@ use trainwright_train::TrainOutcome;
 use crate::Error;
 use crate::trainings::train::Trained;
 
-/// The time of a step as planned and as measured.
+/// The time of a step and the memory of a rank as planned and as measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PlannedStepTime {
     /// Seconds as planned.
     pub predicted_s: f64,
     /// Seconds as measured: those of training over its steps.
     pub measured_s: f64,
+    /// Bytes of the fullest device as planned.
+    pub predicted_memory_bytes: u64,
+    /// Bytes of the fullest rank as it had them: parameters, gradients, the optimiser's numbers and
+    /// activations.
+    pub measured_memory_bytes: u64,
 }
 
-/// The job that a plan file makes of a job: network, batch and split are the plan's. Also gives the
-/// seconds of a step that the plan says.
+/// What a plan file says of a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlannedStep {
+    /// Seconds.
+    pub seconds: f64,
+    /// Bytes of the fullest device.
+    pub memory_bytes: u64,
+}
+
+/// The job that a plan file makes of a job: network, batch and split are the plan's. Also gives
+/// what the plan says of a step.
 ///
 /// # Errors
 /// The file is no plan, or it is one that cannot run here.
-pub fn planned_job(job: JobSpec, path: &Path) -> Result<(JobSpec, f64), Error> {
+pub fn planned_job(job: JobSpec, path: &Path) -> Result<(JobSpec, PlannedStep), Error> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| Error::Input { path: path.to_owned(), source })?;
     let file = PlanFile::from_json(&text)
@@ -52,16 +66,23 @@ pub fn planned_job(job: JobSpec, path: &Path) -> Result<(JobSpec, f64), Error> {
             )));
         }
     }
-    Ok((job, file.step_time_s))
+    let step =
+        PlannedStep { seconds: file.step_time_s, memory_bytes: file.memory_bytes_per_device };
+    Ok((job, step))
 }
 
 impl Trained {
     /// The same with what a plan said of its steps.
-    pub fn with_plan(self, job: &JobSpec, predicted_s: Option<f64>) -> Self {
-        let planned = match (&self.outcome, predicted_s) {
-            (TrainOutcome::Done(done), Some(predicted_s)) => Some(PlannedStepTime {
-                predicted_s,
+    pub fn with_plan(self, job: &JobSpec, step: Option<PlannedStep>) -> Self {
+        let planned = match (&self.outcome, step) {
+            (TrainOutcome::Done(done), Some(step)) => Some(PlannedStepTime {
+                predicted_s: step.seconds,
                 measured_s: f64::from(job.batch) / done.examples_per_s,
+                predicted_memory_bytes: step.memory_bytes,
+                measured_memory_bytes: (done.ranks.iter())
+                    .filter_map(|own| own.memory_bytes)
+                    .max()
+                    .unwrap_or(0),
             }),
             _ => None,
         };

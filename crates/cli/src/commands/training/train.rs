@@ -24,10 +24,10 @@ use live::Live;
 
 pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
     let mut spec = job_spec(arguments)?;
-    let mut predicted_s = None;
+    let mut planned = None;
     if let Some(path) = &arguments.plan {
-        let (job, predicted) = trainwright::planned_job(spec, path)?;
-        (spec, predicted_s) = (job, Some(predicted));
+        let (job, step) = trainwright::planned_job(spec, path)?;
+        (spec, planned) = (job, Some(step));
     }
     if let Some(request) = launched_worker(arguments) {
         trainwright::worker(&request)?;
@@ -67,7 +67,7 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
         }
     };
     drop(live);
-    let trained = trained.with_plan(&spec, predicted_s);
+    let trained = trained.with_plan(&spec, planned);
     if let Some(cluster) = cluster.filter(|_| !arguments.json) {
         print_words(&terminal::on_cluster(&cluster))?;
     }

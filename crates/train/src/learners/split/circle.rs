@@ -1,8 +1,8 @@
 //! Ranks that exchange numbers with each other: a row or column of the grid.
 
-use bytemuck::{cast_slice, cast_slice_mut};
-use trainwright_comm::{Group, LeafTree};
+use trainwright_comm::LeafTree;
 
+use super::wire::Wire;
 use crate::error::TrainError;
 
 /// Some ranks of a group, and the place of this one among them.
@@ -30,7 +30,7 @@ impl Circle {
     /// Every two exchange in the same order on all ranks, so that none waits for a third.
     fn exchange(
         &self,
-        group: &mut Group,
+        wire: &mut Wire,
         own: &[f32],
         lengths: &dyn Fn(usize) -> usize,
     ) -> Result<Vec<Vec<f32>>, TrainError> {
@@ -40,20 +40,18 @@ impl Circle {
                 all.push(own.to_vec());
                 continue;
             }
-            let mut theirs = vec![0.0; lengths(place)];
-            group.trade(rank, EXCHANGE, cast_slice(own), cast_slice_mut(&mut theirs))?;
-            all.push(theirs);
+            all.push(wire.trade(rank, EXCHANGE, own, lengths(place))?);
         }
         Ok(all)
     }
 
     /// The sum of what all have, the same on all, added up in a fixed order.
-    pub(super) fn sum(&self, group: &mut Group, values: &mut [f32]) -> Result<(), TrainError> {
+    pub(super) fn sum(&self, wire: &mut Wire, values: &mut [f32]) -> Result<(), TrainError> {
         if self.len() == 1 {
             return Ok(());
         }
         let length = values.len();
-        let all = self.exchange(group, values, &|_| length)?;
+        let all = self.exchange(wire, values, &|_| length)?;
         let nodes: Vec<&[f32]> = all.iter().map(Vec::as_slice).collect();
         LeafTree::new(self.len()).add_up(self.len(), &nodes, values);
         Ok(())
@@ -62,13 +60,13 @@ impl Circle {
     /// Rows whose columns are dealt out, put together: each rank has its share of `width` columns.
     pub(super) fn columns(
         &self,
-        group: &mut Group,
+        wire: &mut Wire,
         own: &[f32],
         width: usize,
     ) -> Result<Vec<f32>, TrainError> {
         let part = |place: usize| share(width, self.len(), place);
         let rows = own.len() / part(self.place).len();
-        let all = self.exchange(group, own, &|place| rows * part(place).len())?;
+        let all = self.exchange(wire, own, &|place| rows * part(place).len())?;
         let mut whole = vec![0.0; rows * width];
         for (place, values) in all.iter().enumerate() {
             let columns = part(place);
@@ -90,6 +88,8 @@ impl Circle {
 
 #[cfg(test)]
 mod tests {
+    use trainwright_comm::Group;
+
     use super::*;
 
     #[test]
@@ -98,15 +98,16 @@ mod tests {
         let found: Vec<(Vec<f32>, Vec<f32>)> = std::thread::scope(|scope| {
             let ranks: Vec<_> = groups
                 .into_iter()
-                .map(|mut group| {
+                .map(|group| {
                     scope.spawn(move || {
                         let place = group.rank();
+                        let mut wire = Wire::new(group);
                         let circle = Circle { ranks: vec![0, 1, 2], place };
                         let whole: Vec<f32> = (0..14).map(|it| it as f32).collect();
                         let own = circle.own_columns(&whole, 7);
-                        let together = circle.columns(&mut group, &own, 7).unwrap();
+                        let together = circle.columns(&mut wire, &own, 7).unwrap();
                         let mut sum = vec![place as f32, 1.0];
-                        circle.sum(&mut group, &mut sum).unwrap();
+                        circle.sum(&mut wire, &mut sum).unwrap();
                         (together, sum)
                     })
                 })

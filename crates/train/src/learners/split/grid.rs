@@ -1,10 +1,10 @@
 //! A step on a grid of ranks: columns share the examples, rows the layers that are cut.
 
-use trainwright_comm::Group;
 use trainwright_networks::{BatchScore, Network};
 
 use super::circle::Circle;
 use super::segment::{Segment, SegmentCut};
+use super::wire::Wire;
 use crate::error::TrainError;
 
 /// The layers of a rank on a grid.
@@ -39,24 +39,24 @@ impl Grid {
     /// Computes gradients and adds them up over the ranks that share the examples.
     pub(super) fn learn(
         &mut self,
-        group: &mut Group,
+        wire: &mut Wire,
         whole: &Network,
         examples: &Examples<'_>,
     ) -> Result<BatchScore, TrainError> {
-        let mut values = self.forward(group, examples.inputs.to_vec())?;
+        let mut values = self.forward(wire, examples.inputs.to_vec())?;
         let Examples { labels, of, label_smoothing, .. } = *examples;
         let score = match labels.is_empty() {
             true => BatchScore::default(),
             false => whole.loss_gradients(&mut values, labels, of, label_smoothing),
         };
-        self.backward(group, values)?;
+        self.backward(wire, values)?;
         for segment in &mut self.segments {
-            self.column.sum(group, &mut segment.gradients)?;
+            self.column.sum(wire, &mut segment.gradients)?;
         }
         Ok(score)
     }
 
-    fn forward(&mut self, group: &mut Group, inputs: Vec<f32>) -> Result<Vec<f32>, TrainError> {
+    fn forward(&mut self, wire: &mut Wire, inputs: Vec<f32>) -> Result<Vec<f32>, TrainError> {
         let mut values = inputs;
         for at in 0..self.segments.len() {
             let (leaves, gets) = (self.leaves_columns(at), self.gets_columns(at));
@@ -68,16 +68,16 @@ impl Grid {
             values = segment.forward(0, values);
             match segment.cut {
                 SegmentCut::Outputs | SegmentCut::Directions if !leaves => {
-                    values = row.columns(group, &values, segment.widths.1)?;
+                    values = row.columns(wire, &values, segment.widths.1)?;
                 }
-                SegmentCut::Inputs => row.sum(group, &mut values)?,
+                SegmentCut::Inputs => row.sum(wire, &mut values)?,
                 _ => {}
             }
         }
         Ok(values)
     }
 
-    fn backward(&mut self, group: &mut Group, gradients: Vec<f32>) -> Result<(), TrainError> {
+    fn backward(&mut self, wire: &mut Wire, gradients: Vec<f32>) -> Result<(), TrainError> {
         let mut values = gradients;
         for at in (0..self.segments.len()).rev() {
             let (leaves, gets) = (self.leaves_columns(at), self.gets_columns(at));
@@ -94,9 +94,9 @@ impl Grid {
                 break;
             }
             if is_cut {
-                row.sum(group, &mut values)?;
+                row.sum(wire, &mut values)?;
             } else if segment.cut == SegmentCut::Inputs && !gets {
-                values = row.columns(group, &values, segment.widths.0)?;
+                values = row.columns(wire, &values, segment.widths.0)?;
             }
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! One rank of a split network: what it owns, and what it is told.
 
+use std::time::Instant;
+
 use bytemuck::{cast_slice, cast_slice_mut};
 use serde::{Deserialize, Serialize};
 use trainwright_comm::Group;
@@ -12,14 +14,17 @@ use super::grid::{Examples, Grid};
 use super::refused;
 use super::segment::{ELSEWHERE, Places, Room, Segment, plan};
 use super::stages::{Stage, in_flight};
+use super::wire::Wire;
+use crate::account::{Account, Told};
 use crate::error::TrainError;
+use crate::events::{Activity, RankTimes};
 use crate::input::batches::View;
 use crate::input::{Feed, Pictures, SetPart};
 use crate::learners::dense::CHANGES;
 use crate::learners::described::network_of;
 use crate::train::stretch::{Chosen, PlannedStep, StepResult};
 
-/// Most bytes of an order.
+/// Most bytes of an order or an account.
 const LONGEST_ORDER: usize = 1 << 24;
 
 /// Tags of parameters on their way to rank 0.
@@ -31,12 +36,13 @@ enum Order {
     Begin,
     Step { epoch: u32, chosen: Vec<u32>, rate: f64 },
     Collect,
+    Account,
     End,
 }
 
 /// A rank with its layers and examples.
 pub(crate) struct SplitRank<'a> {
-    group: Group,
+    wire: Wire,
     whole: Network,
     work: Work,
     feed: Feed<'a>,
@@ -44,9 +50,12 @@ pub(crate) struct SplitRank<'a> {
     /// Place among the ranks that share the examples of a step.
     data: (usize, usize),
     label_smoothing: f32,
+    clips: bool,
     changes: Seed,
     /// On rank 0: where the parameters of each rank lie.
     places: Vec<Places>,
+    steps: u64,
+    pub(super) account: Account,
 }
 
 enum Work {
@@ -85,13 +94,16 @@ impl<'a> SplitRank<'a> {
         Ok(Self {
             feed: pictures.feed(SetPart::Train, examples, &whole)?,
             team: Team::new(1)?,
-            group,
+            wire: Wire::new(group),
             whole,
             work,
             data: (place, data),
             label_smoothing: job.label_smoothing as f32,
+            clips: job.clip_norm.is_some(),
             changes: Seed::new(job.seed).derive(CHANGES),
             places: Vec::new(),
+            steps: 0,
+            account: Account::new(),
         })
     }
 
@@ -106,7 +118,7 @@ impl<'a> SplitRank<'a> {
     }
 
     fn take_parameters(&mut self, parameters: &mut [f32]) -> Result<(), TrainError> {
-        self.group.broadcast(parameters, 0)?;
+        self.wire.group.broadcast(parameters, 0)?;
         let Self { work, whole, .. } = self;
         work.segments().iter_mut().for_each(|segment| segment.take(whole, parameters));
         let mut own: Places = Vec::new();
@@ -114,7 +126,7 @@ impl<'a> SplitRank<'a> {
         if self.data.0 == 0 {
             work.segments().iter().for_each(|segment| own.extend(segment.places_in(whole)));
         }
-        let all = self.group.all_gather_bytes(cast_slice(&own), 4 * parameters.len() + 4)?;
+        let all = self.wire.group.all_gather_bytes(cast_slice(&own), 4 * parameters.len() + 4)?;
         let numbers = |bytes: &Vec<u8>| -> Places {
             let each = bytes.chunks_exact(4).map(|four| four.try_into().expect("four bytes"));
             each.map(u32::from_le_bytes).collect()
@@ -129,8 +141,9 @@ impl<'a> SplitRank<'a> {
     /// When an example cannot be read, or another rank is lost.
     pub(crate) fn follow(mut self) -> Result<(), TrainError> {
         loop {
-            let mut text = Vec::new();
-            self.group.broadcast_bytes(&mut text, 0, LONGEST_ORDER)?;
+            let (mut text, waits) = (Vec::new(), Instant::now());
+            self.wire.group.broadcast_bytes(&mut text, 0, LONGEST_ORDER)?;
+            self.account.spent(Activity::Idle, waits, waits.elapsed());
             match serde_json::from_slice(&text).map_err(|_| TrainError::UnknownOrder)? {
                 Order::Begin => {
                     let mut parameters = vec![0.0; self.whole.parameter_count()];
@@ -138,6 +151,7 @@ impl<'a> SplitRank<'a> {
                 }
                 Order::Step { epoch, chosen, rate } => drop(self.step(epoch, &chosen, rate)?),
                 Order::Collect => self.hand_in()?,
+                Order::Account => drop(self.accounts()?),
                 Order::End => return Ok(()),
             }
         }
@@ -153,7 +167,7 @@ impl<'a> SplitRank<'a> {
 
     fn tell(&mut self, order: &Order) -> Result<(), TrainError> {
         let mut text = serde_json::to_vec(order).expect("numbers become JSON");
-        Ok(self.group.broadcast_bytes(&mut text, 0, LONGEST_ORDER)?)
+        Ok(self.wire.group.broadcast_bytes(&mut text, 0, LONGEST_ORDER)?)
     }
 
     /// Makes a step as rank 0.
@@ -173,12 +187,17 @@ impl<'a> SplitRank<'a> {
 
     /// This rank's part of a step, and the score of all.
     fn step(&mut self, epoch: u32, chosen: &[u32], rate: f64) -> Result<BatchScore, TrainError> {
-        let Self { group, whole, work, feed, team, data, label_smoothing, changes, .. } = self;
+        let Self { wire, whole, work, feed, team, data, label_smoothing, changes, .. } = self;
+        self.steps += 1;
+        self.account.step(self.steps);
+        let begun = Instant::now();
         let own = &chosen[share(chosen.len(), data.1, data.0)];
         let wanted = PictureUse::Learning { epoch: epoch.into() };
         feed.foretell(own, 0, &Vec::new, wanted)?;
         let batch = feed.batch(own, View::Learned(changes.derive(epoch.into())), team)?;
         whole.check_inputs(batch.inputs)?;
+        self.account.spent(Activity::InputWait, begun, begun.elapsed());
+        let begun = Instant::now();
         let examples = Examples {
             inputs: batch.inputs,
             labels: batch.labels,
@@ -186,10 +205,16 @@ impl<'a> SplitRank<'a> {
             label_smoothing: *label_smoothing,
         };
         let (score, counts) = match work {
-            Work::Grid(own) => (own.learn(group, whole, &examples)?, own.row.place == 0),
-            Work::Stage(own) => (own.learn(group, whole, &examples)?, own.after.is_none()),
+            Work::Grid(own) => (own.learn(wire, whole, &examples)?, own.row.place == 0),
+            Work::Stage(own) => (own.learn(wire, whole, &examples)?, own.after.is_none()),
         };
-        work.segments().iter_mut().for_each(|segment| segment.update(rate));
+        wire.account_for(begun, &mut self.account);
+        work.segments().iter_mut().for_each(Segment::clear_foreign);
+        let norm = if self.clips { Some(self.norm()?) } else { None };
+        let Self { work, account, .. } = self;
+        account.timed(Activity::Update, || {
+            work.segments().iter_mut().for_each(|segment| segment.update(rate, norm));
+        });
         let score = if counts { score } else { BatchScore::default() };
         self.total(score)
     }
@@ -197,24 +222,69 @@ impl<'a> SplitRank<'a> {
     /// The scores of all ranks together.
     fn total(&mut self, score: BatchScore) -> Result<BatchScore, TrainError> {
         let own = [score.loss_sum, score.correct as f64, score.examples as f64];
-        let all = self.group.all_gather_bytes(cast_slice(&own), 64)?;
         let mut total = BatchScore::default();
-        for bytes in all {
-            let number = |at: usize| {
-                let bytes = bytes[8 * at..8 * at + 8].try_into().expect("eight bytes");
-                f64::from_le_bytes(bytes)
-            };
-            let (loss_sum, correct, examples) = (number(0), number(1) as usize, number(2) as usize);
-            total.add(BatchScore { loss_sum, correct, examples });
+        for numbers in self.all_numbers(&own)? {
+            let (correct, examples) = (numbers[1] as usize, numbers[2] as usize);
+            total.add(BatchScore { loss_sum: numbers[0], correct, examples });
         }
         Ok(total)
+    }
+
+    /// The length of all gradients together.
+    fn norm(&mut self) -> Result<f64, TrainError> {
+        let Self { work, account, .. } = self;
+        let own: f64 = account
+            .timed(Activity::Update, || work.segments().iter_mut().map(Segment::squared).sum());
+        // Copies have what the first of them has.
+        let own = if self.data.0 == 0 { own } else { 0.0 };
+        Ok(self.all_numbers(&[own])?.iter().map(|numbers| numbers[0]).sum::<f64>().sqrt())
+    }
+
+    /// Some numbers of every rank.
+    fn all_numbers(&mut self, own: &[f64]) -> Result<Vec<Vec<f64>>, TrainError> {
+        let Self { wire, account, .. } = self;
+        let all = account
+            .timed(Activity::Communication, || wire.group.all_gather_bytes(cast_slice(own), 64))?;
+        let number = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        Ok(all.iter().map(|bytes| bytes.chunks_exact(8).map(number).collect()).collect())
+    }
+
+    /// What all ranks did with their time and memory, on rank 0's order.
+    fn accounts(&mut self) -> Result<Vec<Told>, TrainError> {
+        let sums = match &self.work {
+            Work::Grid(_) => 0,
+            Work::Stage(own) => own.sum_bytes(),
+        };
+        let bytes = sums + self.work.segments().iter_mut().map(Segment::bytes).sum::<usize>();
+        let (told, moved) = (self.account.told(), self.wire.group.traffic());
+        let times = RankTimes {
+            rank: self.wire.group.rank(),
+            bytes_sent: moved.sent,
+            bytes_received: moved.received,
+            messages: moved.messages,
+            memory_bytes: Some(bytes as u64),
+            ..told.times
+        };
+        let text = serde_json::to_vec(&Told { times, ..told }).expect("numbers become JSON");
+        let all = self.wire.group.all_gather_bytes(&text, LONGEST_ORDER)?;
+        let read = |text: &Vec<u8>| serde_json::from_slice(text).ok();
+        all.iter().map(|text| read(text).ok_or(TrainError::UnknownOrder)).collect()
+    }
+
+    /// The same as rank 0.
+    ///
+    /// # Errors
+    /// When a rank is lost.
+    pub(super) fn lead_accounts(&mut self) -> Result<Vec<Told>, TrainError> {
+        self.tell(&Order::Account)?;
+        self.accounts()
     }
 
     fn hand_in(&mut self) -> Result<(), TrainError> {
         let own = self.own_parameters();
         match own.is_empty() {
             true => Ok(()),
-            false => Ok(self.group.send(0, COLLECT, cast_slice(&own))?),
+            false => Ok(self.wire.group.send(0, COLLECT, cast_slice(&own))?),
         }
     }
 
@@ -232,14 +302,15 @@ impl<'a> SplitRank<'a> {
     /// # Errors
     /// When one is lost.
     pub(super) fn collect(&mut self, parameters: &mut [f32]) -> Result<(), TrainError> {
+        let begun = Instant::now();
         self.tell(&Order::Collect)?;
-        for rank in 0..self.group.size() {
+        for rank in 0..self.wire.group.size() {
             let values = match rank {
                 0 => self.own_parameters(),
                 _ => {
                     let mut values = vec![0.0; self.places[rank].len()];
                     if !values.is_empty() {
-                        self.group.receive(rank, COLLECT, cast_slice_mut(&mut values))?;
+                        self.wire.group.receive(rank, COLLECT, cast_slice_mut(&mut values))?;
                     }
                     values
                 }
@@ -249,6 +320,7 @@ impl<'a> SplitRank<'a> {
                 parameters[place as usize] = value;
             }
         }
+        self.account.spent(Activity::Communication, begun, begun.elapsed());
         Ok(())
     }
 }
@@ -257,9 +329,6 @@ impl<'a> SplitRank<'a> {
 fn check(job: &JobSpec, split: &JobSplit, ranks: usize) -> Result<(), TrainError> {
     if split.ranks() as usize != ranks {
         return Err(refused(format!("it is for {} ranks, not {ranks}", split.ranks())));
-    }
-    if job.clip_norm.is_some() {
-        return Err(refused("gradients of a split network are not clipped; leave --clip-norm out"));
     }
     if job.freeze.is_some() {
         return Err(refused("layers of a split network are not frozen; leave --freeze out"));

@@ -299,13 +299,38 @@ impl Segment {
     }
 
     /// Makes a step with its gradients.
-    pub(super) fn update(&mut self, rate: f64) {
-        let Self { updater, parameters, gradients, workspaces, network, cut, place, .. } = self;
+    pub(super) fn update(&mut self, rate: f64, norm: Option<f64>) {
+        let Self { updater, parameters, gradients, workspaces, .. } = self;
+        updater.update(parameters, gradients, (rate, norm), workspaces[0].team());
+    }
+
+    /// Forgets gradients of what another rank of the row has.
+    pub(super) fn clear_foreign(&mut self) {
+        let Self { gradients, network, cut, place, .. } = self;
         if *cut == SegmentCut::Inputs && place.0 > 0 {
             let biases = network.tensors().iter().filter(|tensor| tensor.shape.len() == 1);
             biases.for_each(|tensor| gradients[tensor.range.clone()].fill(0.0));
         }
-        updater.update(parameters, gradients, (rate, None), workspaces[0].team());
+    }
+
+    /// The squared length of its gradients; of what all ranks of a row have, the first counts it.
+    pub(super) fn squared(&mut self) -> f64 {
+        if self.cut == SegmentCut::Whole && self.place.0 > 0 {
+            return 0.0;
+        }
+        let Self { updater, gradients, workspaces, .. } = self;
+        updater.squares(gradients, workspaces[0].team()).iter().sum()
+    }
+
+    /// Memory in bytes of parameters, gradients, the optimiser's numbers, buffers and inputs.
+    pub(super) fn bytes(&mut self) -> usize {
+        let slots = self.updater.optimizer().memory().slots;
+        let numbers = self.parameters.len()
+            + self.gradients.len()
+            + slots.iter().map(|(_, values)| values.len()).sum::<usize>()
+            + self.inputs.iter().map(Vec::len).sum::<usize>();
+        let buffers = self.workspaces.iter().map(Workspace::bytes).sum::<usize>();
+        numbers * size_of::<f32>() + buffers
     }
 }
 

@@ -1,13 +1,13 @@
 //! A step of a pipeline: each stage works on micro-batches in turn.
 
-use bytemuck::{cast_slice, cast_slice_mut};
-use trainwright_comm::{Group, LeafTree, TreeSum};
+use trainwright_comm::{LeafTree, TreeSum};
 use trainwright_networks::{BatchScore, Network};
 use trainwright_study::StageOrder;
 
 use super::circle::{Circle, share};
 use super::grid::Examples;
 use super::segment::Segment;
+use super::wire::Wire;
 use crate::error::TrainError;
 
 /// The layers of one stage.
@@ -38,7 +38,7 @@ pub(super) fn in_flight(order: StageOrder, stages: usize, number: usize, micro: 
 
 /// What a step is made of, for one stage.
 struct Step<'a> {
-    group: &'a mut Group,
+    wire: &'a mut Wire,
     whole: &'a Network,
     examples: &'a Examples<'a>,
     micro: usize,
@@ -51,7 +51,7 @@ impl Stage {
     /// Computes the gradients of all micro-batches and adds them up.
     pub(super) fn learn(
         &mut self,
-        group: &mut Group,
+        wire: &mut Wire,
         whole: &Network,
         examples: &Examples<'_>,
     ) -> Result<BatchScore, TrainError> {
@@ -65,7 +65,7 @@ impl Stage {
             sum.clear();
         }
         let logits = vec![Vec::new(); micro];
-        let mut step = Step { group, whole, examples, micro, score: BatchScore::default(), logits };
+        let mut step = Step { wire, whole, examples, micro, score: BatchScore::default(), logits };
         match self.order {
             StageOrder::Gpipe => self.all_then_all(&mut step)?,
             StageOrder::OneForwardOneBackward => self.one_by_one(&mut step)?,
@@ -74,7 +74,7 @@ impl Stage {
         if let Some(sum) = &self.sum {
             self.segment.gradients.copy_from_slice(sum.nodes()[0]);
         }
-        self.column.sum(group, &mut self.segment.gradients)?;
+        self.column.sum(wire, &mut self.segment.gradients)?;
         Ok(score)
     }
 
@@ -108,7 +108,10 @@ impl Stage {
             let own = input.take().expect("the last round has fetched it");
             let output = self.forward(step, ahead, own);
             let gradients = match self.after {
-                Some(after) => self.trade(step, after, &output, self.numbers_out(step, batch))?,
+                Some(after) => {
+                    let length = self.numbers_out(step, batch);
+                    step.wire.trade(after, BETWEEN, &output, length)?
+                }
                 None => std::mem::take(&mut step.logits[batch]),
             };
             let back = self.backward(batch, &gradients);
@@ -116,7 +119,8 @@ impl Stage {
             if batch + 1 == steady {
                 self.send_back(step, &back)?;
             } else if let Some(before) = self.before {
-                input = Some(self.trade(step, before, &back, self.numbers_in(step, next))?);
+                let length = self.numbers_in(step, next);
+                input = Some(step.wire.trade(before, BETWEEN, &back, length)?);
             } else {
                 input = Some(self.input(step, next)?);
             }
@@ -127,6 +131,11 @@ impl Stage {
             self.send_back(step, &back)?;
         }
         Ok(())
+    }
+
+    /// Memory of the sums of gradients, in bytes.
+    pub(super) fn sum_bytes(&self) -> usize {
+        self.sum.as_ref().map_or(0, TreeSum::bytes)
     }
 
     /// Examples of a micro-batch.
@@ -145,7 +154,7 @@ impl Stage {
     fn input(&self, step: &mut Step<'_>, batch: usize) -> Result<Vec<f32>, TrainError> {
         let length = self.numbers_in(step, batch);
         match self.before {
-            Some(before) => receive(step.group, before, length),
+            Some(before) => Ok(step.wire.receive(before, BETWEEN, length)?),
             None => {
                 let range = self.examples_of(step, batch);
                 let width = self.segment.widths.0;
@@ -156,7 +165,10 @@ impl Stage {
 
     fn gradients(&self, step: &mut Step<'_>, batch: usize) -> Result<Vec<f32>, TrainError> {
         match self.after {
-            Some(after) => receive(step.group, after, self.numbers_out(step, batch)),
+            Some(after) => {
+                let length = self.numbers_out(step, batch);
+                Ok(step.wire.receive(after, BETWEEN, length)?)
+            }
             None => Ok(std::mem::take(&mut step.logits[batch])),
         }
     }
@@ -181,33 +193,15 @@ impl Stage {
 
     fn send_on(&self, step: &mut Step<'_>, output: &[f32]) -> Result<(), TrainError> {
         match self.after {
-            Some(after) => Ok(step.group.send(after, BETWEEN, cast_slice(output))?),
+            Some(after) => Ok(step.wire.send(after, BETWEEN, output)?),
             None => Ok(()),
         }
     }
 
     fn send_back(&self, step: &mut Step<'_>, gradients: &[f32]) -> Result<(), TrainError> {
         match self.before {
-            Some(before) => Ok(step.group.send(before, BETWEEN, cast_slice(gradients))?),
+            Some(before) => Ok(step.wire.send(before, BETWEEN, gradients)?),
             None => Ok(()),
         }
     }
-
-    fn trade(
-        &self,
-        step: &mut Step<'_>,
-        with: usize,
-        own: &[f32],
-        length: usize,
-    ) -> Result<Vec<f32>, TrainError> {
-        let mut theirs = vec![0.0; length];
-        step.group.trade(with, BETWEEN, cast_slice(own), cast_slice_mut(&mut theirs))?;
-        Ok(theirs)
-    }
-}
-
-fn receive(group: &mut Group, from: usize, length: usize) -> Result<Vec<f32>, TrainError> {
-    let mut values = vec![0.0; length];
-    group.receive(from, BETWEEN, cast_slice_mut(&mut values))?;
-    Ok(values)
 }
