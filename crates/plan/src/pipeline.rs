@@ -331,9 +331,11 @@ fn memory(costs: &Costs<'_>, stages: &Stages, order: PipelineOrder) -> [u64; 4] 
             if training.sharding >= from { weights.div_ceil(costs.width as u64) } else { weights }
         };
         let slots = u64::from(training.optimizer_slots);
+        // Gradients of micro-batches are added up in a tree, with a buffer for each of its levels.
+        let buffers = u64::from(costs.micro_batches.next_power_of_two().ilog2()) + 1;
         [
             share(Sharding::Weights),
-            share(Sharding::Gradients),
+            share(Sharding::Gradients) + buffers * weights,
             slots * share(Sharding::Optimizer),
             kept,
         ]

@@ -50,10 +50,10 @@ fn the_files_of_a_plan_are_written() {
 }
 
 /// What a plan of a strategy gives when it is trained.
-fn trained(lab: &Lab, strategy: &str, more: &[&str]) -> Value {
+fn trained(lab: &Lab, (network, strategy): (&str, &str), more: &[&str]) -> Value {
     let words = [
         "plan",
-        "mlp:784-32-16-10",
+        network,
         "--machine",
         "two.toml",
         "--batch",
@@ -69,35 +69,44 @@ fn trained(lab: &Lab, strategy: &str, more: &[&str]) -> Value {
     serde_json::from_str(end.stdout.lines().last().unwrap()).unwrap()
 }
 
-#[test]
-fn plans_run_on_threads_and_processes_and_tell_planned_and_measured_times() {
+const SMALL: &str = "mlp:784-32-16-10";
+
+/// A folder with `two.toml`, a machine of two devices.
+fn two_devices() -> Lab {
     let lab = Lab::new();
     let machine = include_str!("../../../../examples/plan/2x4-p100.toml");
     let machine = machine.replace("nodes = 2", "nodes = 1");
     lab.write("two.toml", machine.replace("devices_per_node = 4", "devices_per_node = 2"));
+    lab
+}
+
+#[test]
+fn planned_memory_is_what_the_fullest_rank_has() {
+    let lab = two_devices();
+    for strategy in ["one-device", "data-parallel", "tensor", "pipeline"] {
+        let plan = ("mlp:784-1024-1024-10", strategy);
+        let planned = trained(&lab, plan, &["--optimizer", "momentum"])["planned"].clone();
+        let bytes = |key: &str| planned[key].as_f64().unwrap();
+        let ratio = bytes("predicted_memory_bytes") / bytes("measured_memory_bytes");
+        assert!((0.9..1.1).contains(&ratio), "{strategy}: {planned}");
+    }
+}
+
+#[test]
+fn plans_run_on_threads_and_processes_and_tell_planned_and_measured_times() {
+    let lab = two_devices();
     let alone = lab.expect(
         0,
-        &[
-            "train",
-            "--network",
-            "mlp:784-32-16-10",
-            "--batch",
-            "100",
-            "--epochs",
-            "1",
-            "--seed",
-            "3",
-            "--json",
-        ],
+        &["train", "--network", SMALL, "--batch", "100", "--epochs", "1", "--seed", "3", "--json"],
     );
     let alone: Value = serde_json::from_str(alone.stdout.lines().last().unwrap()).unwrap();
     for strategy in ["data-parallel", "tensor", "pipeline"] {
-        let threads = trained(&lab, strategy, &[]);
+        let threads = trained(&lab, (SMALL, strategy), &[]);
         let loss = |own: &Value| own["test_loss"].as_f64().unwrap();
         assert!((loss(&threads) / loss(&alone) - 1.0).abs() < 1e-4, "{strategy}: {threads}");
         assert!(threads["planned"]["predicted_s"].as_f64().unwrap() > 0.0, "{threads}");
         assert!(threads["planned"]["measured_s"].as_f64().unwrap() > 0.0, "{threads}");
-        let processes = trained(&lab, strategy, &["--strategy", "multi-worker"]);
+        let processes = trained(&lab, (SMALL, strategy), &["--strategy", "multi-worker"]);
         assert_eq!(processes["parameters_hash"], threads["parameters_hash"], "{strategy}");
     }
 }

@@ -247,6 +247,10 @@ fn part_cost(
         });
         read += lengths.product::<u64>() as f64;
     }
+    // Where outputs are cut, a part reads what other parts of the operator before have: it keeps that
+    // for the gradients of its weights, and has its share of the gradients of all that it reads.
+    let gathered = read * (2.0 - 1.0 / f64::from(cuts.0));
+    let gathered = if cuts.0 > 1 { gathered } else { 0.0 };
     let weights = elements as f64 / (f64::from(cuts.0) * f64::from(cuts.1));
     // A table gives rows, it is not read whole.
     let weights = if operator.flops_per_output > 0.0 { weights } else { 0.0 };
@@ -257,7 +261,7 @@ fn part_cost(
     PartCost {
         forward_ns: forward,
         backward_ns: backward + if training.recompute { forward } else { 0 },
-        kept: (outputs as f64 * operator.kept_per_output).ceil() as u64,
+        kept: (outputs as f64 * operator.kept_per_output + 4.0 * gathered).ceil() as u64,
     }
 }
 

@@ -1,4 +1,5 @@
-//! Times of parts of layers on this machine, with as many threads busy as there are devices.
+//! Times of parts of layers on this machine, with as many threads busy as there are devices; where
+//! a layer is whole, so is the batch, and the other devices have nothing to do.
 //!
 //! A part is a layer with fewer outputs, inputs or examples, built and run as in training. Buffers
 //! are used in turn, so that a repetition finds caches as cold as a step does.
@@ -11,7 +12,7 @@ use trainwright_networks::{LayerDescription, NamedLayer, Network, NetworkDescrip
 use trainwright_plan::{DEGREES, OperatorGraph, pipeline_shares};
 
 /// Repetitions of a measurement; the middle one counts.
-const REPETITIONS: usize = 7;
+const REPETITIONS: usize = 15;
 
 /// Buffers that are used in turn.
 const BUFFERS: usize = 3;
@@ -51,7 +52,8 @@ pub(crate) fn measured_times(
                 outputs: degrees[operator.dims.len() - 1] as usize,
                 inputs: degrees[operator.dims.len()] as usize,
             };
-            if let Some(found) = part.measure(devices) {
+            let busy = if degrees == [1; DEGREES] { 1 } else { devices };
+            if let Some(found) = part.measure(busy) {
                 times.insert((at, degrees), found);
             }
         }
@@ -131,7 +133,7 @@ impl Part<'_> {
         Some(network)
     }
 
-    /// Nanoseconds forward and backward, with all devices at the same work.
+    /// Nanoseconds forward and backward, with so many devices at the same work.
     fn measure(&self, devices: usize) -> Option<(u64, u64)> {
         let network = self.network()?;
         if self.examples == 0 {

@@ -43,7 +43,8 @@ impl Grid {
         whole: &Network,
         examples: &Examples<'_>,
     ) -> Result<BatchScore, TrainError> {
-        let mut values = self.forward(wire, examples.inputs.to_vec())?;
+        let inputs = wire.copy_of(examples.inputs);
+        let mut values = self.forward(wire, inputs)?;
         let Examples { labels, of, label_smoothing, .. } = *examples;
         let score = match labels.is_empty() {
             true => BatchScore::default(),
@@ -63,12 +64,12 @@ impl Grid {
             let Self { segments, row, .. } = self;
             let segment = &mut segments[at];
             if segment.cut == SegmentCut::Inputs && !gets {
-                values = row.own_columns(&values, segment.widths.0);
+                values = row.own_columns(wire, values, segment.widths.0);
             }
-            values = segment.forward(0, values);
+            values = segment.forward(0, values, wire);
             match segment.cut {
                 SegmentCut::Outputs | SegmentCut::Directions if !leaves => {
-                    values = row.columns(wire, &values, segment.widths.1)?;
+                    values = row.columns(wire, values, segment.widths.1)?;
                 }
                 SegmentCut::Inputs => row.sum(wire, &mut values)?,
                 _ => {}
@@ -85,18 +86,20 @@ impl Grid {
             let segment = &mut segments[at];
             let is_cut = matches!(segment.cut, SegmentCut::Outputs | SegmentCut::Directions);
             if is_cut && !leaves {
-                values = row.own_columns(&values, segment.widths.1);
+                values = row.own_columns(wire, values, segment.widths.1);
             }
             let mut own = std::mem::take(&mut segment.gradients);
-            values = segment.backward(0, &values, &mut own);
+            let back = segment.backward(0, &values, &mut own, wire);
+            wire.give_back(std::mem::replace(&mut values, back));
             segment.gradients = own;
             if at == 0 {
+                wire.give_back(values);
                 break;
             }
             if is_cut {
                 row.sum(wire, &mut values)?;
             } else if segment.cut == SegmentCut::Inputs && !gets {
-                values = row.columns(wire, &values, segment.widths.0)?;
+                values = row.columns(wire, values, segment.widths.0)?;
             }
         }
         Ok(())

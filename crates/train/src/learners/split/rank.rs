@@ -255,6 +255,7 @@ impl<'a> SplitRank<'a> {
             Work::Grid(_) => 0,
             Work::Stage(own) => own.sum_bytes(),
         };
+        let sums = sums + self.wire.spare_bytes();
         let bytes = sums + self.work.segments().iter_mut().map(Segment::bytes).sum::<usize>();
         let (told, moved) = (self.account.told(), self.wire.group.traffic());
         let times = RankTimes {

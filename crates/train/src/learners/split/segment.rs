@@ -8,6 +8,7 @@ use trainwright_study::{Cut, CutLayer, JobSpec};
 
 use super::circle::share;
 use super::refused;
+use super::wire::Wire;
 use crate::error::TrainError;
 use crate::learners::dense::updater::Updater;
 
@@ -272,14 +273,20 @@ impl Segment {
     }
 
     /// The outputs for some inputs.
-    pub(super) fn forward(&mut self, workspace: usize, input: Vec<f32>) -> Vec<f32> {
+    pub(super) fn forward(
+        &mut self,
+        workspace: usize,
+        input: Vec<f32>,
+        wire: &mut Wire,
+    ) -> Vec<f32> {
         let Self { network, parameters, workspaces, inputs, reversed, .. } = self;
         let input = match reversed {
             Some(steps) => backwards(&input, *steps),
             None => input,
         };
         inputs[workspace] = input;
-        network.forward(parameters, &inputs[workspace], &mut workspaces[workspace]).to_vec()
+        let space = &mut workspaces[workspace];
+        wire.copy_of(network.forward(parameters, &inputs[workspace], space))
     }
 
     /// Gradients of the parameters into `gradients`, and those of the inputs.
@@ -288,14 +295,17 @@ impl Segment {
         workspace: usize,
         output_gradients: &[f32],
         gradients: &mut [f32],
+        wire: &mut Wire,
     ) -> Vec<f32> {
         let Self { network, parameters, workspaces, inputs, reversed, .. } = self;
         let values = (&inputs[workspace][..], output_gradients);
         let found = network.backward(parameters, values, gradients, &mut workspaces[workspace]);
-        match reversed {
+        let back = match reversed {
             Some(steps) => backwards(found, *steps),
-            None => found.to_vec(),
-        }
+            None => wire.copy_of(found),
+        };
+        wire.give_back(std::mem::take(&mut inputs[workspace]));
+        back
     }
 
     /// Makes a step with its gradients.

@@ -82,12 +82,12 @@ impl Stage {
         for batch in 0..step.micro {
             let input = self.input(step, batch)?;
             let output = self.forward(step, batch, input);
-            self.send_on(step, &output)?;
+            self.send_on(step, output)?;
         }
         for batch in 0..step.micro {
             let gradients = self.gradients(step, batch)?;
-            let back = self.backward(batch, &gradients);
-            self.send_back(step, &back)?;
+            let back = self.backward(step, batch, gradients);
+            self.send_back(step, back)?;
         }
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Stage {
         for batch in 0..warm {
             let input = self.input(step, batch)?;
             let output = self.forward(step, batch, input);
-            self.send_on(step, &output)?;
+            self.send_on(step, output)?;
         }
         let steady = step.micro - warm;
         let mut input = if steady > 0 { Some(self.input(step, warm)?) } else { None };
@@ -110,25 +110,28 @@ impl Stage {
             let gradients = match self.after {
                 Some(after) => {
                     let length = self.numbers_out(step, batch);
-                    step.wire.trade(after, BETWEEN, &output, length)?
+                    let gradients = step.wire.trade(after, BETWEEN, &output, length)?;
+                    step.wire.give_back(output);
+                    gradients
                 }
                 None => std::mem::take(&mut step.logits[batch]),
             };
-            let back = self.backward(batch, &gradients);
+            let back = self.backward(step, batch, gradients);
             let next = ahead + 1;
             if batch + 1 == steady {
-                self.send_back(step, &back)?;
+                self.send_back(step, back)?;
             } else if let Some(before) = self.before {
                 let length = self.numbers_in(step, next);
                 input = Some(step.wire.trade(before, BETWEEN, &back, length)?);
+                step.wire.give_back(back);
             } else {
                 input = Some(self.input(step, next)?);
             }
         }
         for batch in steady..step.micro {
             let gradients = self.gradients(step, batch)?;
-            let back = self.backward(batch, &gradients);
-            self.send_back(step, &back)?;
+            let back = self.backward(step, batch, gradients);
+            self.send_back(step, back)?;
         }
         Ok(())
     }
@@ -158,7 +161,7 @@ impl Stage {
             None => {
                 let range = self.examples_of(step, batch);
                 let width = self.segment.widths.0;
-                Ok(step.examples.inputs[range.start * width..range.end * width].to_vec())
+                Ok(step.wire.copy_of(&step.examples.inputs[range.start * width..range.end * width]))
             }
         }
     }
@@ -175,7 +178,7 @@ impl Stage {
 
     fn forward(&mut self, step: &mut Step<'_>, batch: usize, input: Vec<f32>) -> Vec<f32> {
         let space = batch % self.segment.workspaces.len();
-        let mut output = self.segment.forward(space, input);
+        let mut output = self.segment.forward(space, input, step.wire);
         if self.after.is_none() {
             let labels = &step.examples.labels[self.examples_of(step, batch)];
             let Examples { of, label_smoothing, .. } = *step.examples;
@@ -185,23 +188,28 @@ impl Stage {
         output
     }
 
-    fn backward(&mut self, batch: usize, gradients: &[f32]) -> Vec<f32> {
+    fn backward(&mut self, step: &mut Step<'_>, batch: usize, gradients: Vec<f32>) -> Vec<f32> {
         let space = batch % self.segment.workspaces.len();
         let sum = self.sum.as_mut().expect("a step begins with a sum");
-        sum.add_leaf(|into| self.segment.backward(space, gradients, into))
+        let wire = &mut *step.wire;
+        let back = sum.add_leaf(|into| self.segment.backward(space, &gradients, into, wire));
+        wire.give_back(gradients);
+        back
     }
 
-    fn send_on(&self, step: &mut Step<'_>, output: &[f32]) -> Result<(), TrainError> {
-        match self.after {
-            Some(after) => Ok(step.wire.send(after, BETWEEN, output)?),
-            None => Ok(()),
+    fn send_on(&self, step: &mut Step<'_>, output: Vec<f32>) -> Result<(), TrainError> {
+        if let Some(after) = self.after {
+            step.wire.send(after, BETWEEN, &output)?;
         }
+        step.wire.give_back(output);
+        Ok(())
     }
 
-    fn send_back(&self, step: &mut Step<'_>, gradients: &[f32]) -> Result<(), TrainError> {
-        match self.before {
-            Some(before) => Ok(step.wire.send(before, BETWEEN, gradients)?),
-            None => Ok(()),
+    fn send_back(&self, step: &mut Step<'_>, gradients: Vec<f32>) -> Result<(), TrainError> {
+        if let Some(before) = self.before {
+            step.wire.send(before, BETWEEN, &gradients)?;
         }
+        step.wire.give_back(gradients);
+        Ok(())
     }
 }
