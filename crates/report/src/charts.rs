@@ -1,37 +1,28 @@
-//! Charts as ECharts options, one file a chart.
+//! Charts as ECharts options, one file a chart: what factors do in `effects`, what happened when in
+//! `over_time`.
 //!
 //! An option is data: `assets/report.js` replaces colour names such as `$accent` by those of the
 //! reader's theme, adds tooltips from the key `tips` and draws. `$s0` to `$s7` are the series
 //! colours.
 
-mod alias_graph;
 mod cloud;
 mod compared_values;
 mod contours;
-mod executors;
+mod effects;
 mod front;
-mod half_normal;
 mod histogram;
-mod interactions;
 mod labels;
-mod learning_curves;
-mod level_differences;
 mod load;
-mod main_effects;
+mod over_time;
 mod parallel;
-mod pareto;
 mod power_curve;
 mod power_profile;
 mod quantiles;
-mod rank_times;
 mod residuals;
-mod resources;
 mod response_curve;
 mod search;
 mod speed;
 mod study_means;
-mod timeline;
-mod verdict_history;
 
 use std::fmt::Write;
 
@@ -40,35 +31,31 @@ use serde_json::{Map, Value, json};
 use crate::escape::{escape, script_json};
 use crate::figure::for_chart;
 
-pub(crate) use alias_graph::alias_graph;
 pub(crate) use cloud::near_optimum;
 pub(crate) use compared_values::compared_values;
 pub(crate) use contours::contours;
-pub(crate) use executors::executors;
-#[cfg(test)]
-pub(crate) use executors::tests::task as cluster_task;
+pub(crate) use effects::{
+    MOST_BARS, MOST_PAIRS, alias_graph, half_normal, interaction, level_differences, main_effect,
+    pareto,
+};
 pub(crate) use front::front;
-pub(crate) use half_normal::half_normal;
 pub(crate) use histogram::histogram;
-pub(crate) use interactions::interaction;
-pub(crate) use learning_curves::learning_curve;
-pub(crate) use level_differences::{MOST_PAIRS, level_differences};
 pub(crate) use load::{jobs_in_system, load_curve, response_of_jobs};
-pub(crate) use main_effects::main_effect;
+#[cfg(test)]
+pub(crate) use over_time::cluster_task;
+pub(crate) use over_time::{
+    channel, channels, executors, learning_curve, named_timeline, rank_times, timeline, timelines,
+    verdict_history,
+};
 pub(crate) use parallel::parallel;
-pub(crate) use pareto::{MOST_BARS, pareto};
 pub(crate) use power_curve::power_curve;
 pub(crate) use power_profile::power_profile;
 pub(crate) use quantiles::quantiles;
-pub(crate) use rank_times::rank_times;
 pub(crate) use residuals::{MOST_POINTS, against_fitted, against_order};
-pub(crate) use resources::{channel, channels, timelines};
 pub(crate) use response_curve::{response_by_servers, response_curve};
 pub(crate) use search::{search_contour, search_slice, search_trace};
 pub(crate) use speed::speed;
 pub(crate) use study_means::study_means;
-pub(crate) use timeline::{named_timeline, timeline};
-pub(crate) use verdict_history::verdict_history;
 
 /// Colours of series; `report.css` gives them their values.
 const SERIES_COLOURS: usize = 8;

@@ -1,33 +1,19 @@
 //! One self-contained HTML file with everything a study found; `queue.rs`, `load.rs`,
 //! `speed.rs`, `training.rs` and `predictions.rs` are pages of their own in the same frame.
 
-mod best;
-mod bottlenecks;
 mod cloud;
-mod cluster;
 mod comparison;
-mod curves;
-mod design;
-mod effects;
-mod environment;
-mod fit;
-mod history;
 mod load;
-mod parallel;
 mod plan;
 mod predictions;
 mod queue;
-mod resources;
-mod search;
 mod section;
 mod shell;
 mod speed;
 mod studies;
-mod surface;
+mod study;
 mod table_analysis;
 mod training;
-mod trials;
-mod verdict;
 
 use crate::charts::Charts;
 use crate::escape::escape;
@@ -36,20 +22,20 @@ use shell::Shell;
 
 pub use cloud::{CloudCurve, CloudPage, CloudRow, cloud_html};
 pub use comparison::{ComparedConfiguration, comparison_html};
-pub(crate) use history::BestAfter;
 pub use load::{LoadPage, load_html};
 pub use plan::{PlacedOperator, PlanPage, plan_html};
 pub use predictions::{PredictionsPage, predictions_html};
 pub use queue::{QueuePage, queue_html};
-pub use search::{FrontPoint, SearchPart};
 pub use section::{Section, sections_html};
 pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html, speed_sections};
 pub use studies::{StudiesPage, StudyRow, studies_html};
-pub use surface::{SurfacePage, surface_html};
+pub(crate) use study::history::BestAfter;
+pub use study::search::{FrontPoint, SearchPart};
+pub use study::surface::{SurfacePage, surface_html};
+pub use study::trials::{ShownColumns, TrialTable};
+pub use study::verdict::progress as progress_html;
 pub use table_analysis::{TableReport, table_html};
 pub use training::{RankSum, Timeline, TimelineSpan, TrainingPage, training_html};
-pub use trials::{ShownColumns, TrialTable};
-pub use verdict::progress as progress_html;
 
 /// The report as one HTML file, which loads nothing from elsewhere.
 pub fn html(input: &ReportInput<'_>) -> String {
@@ -60,7 +46,7 @@ pub fn html(input: &ReportInput<'_>) -> String {
     let bodies = shown.iter().map(|own| own.body(input, &mut charts)).collect();
     let shell = Shell {
         title: format!("{} - study report", input.study.name),
-        header: verdict::header(input),
+        header: study::verdict::header(input),
         sections: &sections,
         bodies,
         charts,

@@ -89,11 +89,13 @@ pub use searching::search_reply::{Found, Next, RunnerUp, SearchReply};
 pub use studies::analyze::{TableRequest, analyze, analyze_table};
 pub use studies::check::{Hours, HoursFrom, Preview, check};
 pub use studies::exclude::{ExcludeReply, exclude};
-pub use studies::export::{ExportTable, UsageColumns, export_csv};
-pub use studies::export_mlflow::{Curves, export_mlflow, tracked_runs, tracked_studies};
+pub use studies::export::mlflow::{Curves, export_mlflow, tracked_runs, tracked_studies};
 #[cfg(feature = "parquet")]
-pub use studies::export_parquet::export_parquet;
-pub use studies::foreign::ForeignKind;
+pub use studies::export::parquet::export_parquet;
+pub use studies::export::spreadsheet::safe_for_spreadsheets;
+pub use studies::export::trial_columns::{Cells, TrialColumn, TrialColumns, trial_columns};
+pub use studies::export::{ExportTable, UsageColumns, export_csv};
+pub use studies::import::foreign::ForeignKind;
 pub use studies::import::{ImportSource, Imported, MissingRow, ShortRow, import};
 pub use studies::init::{InitReply, init, init_from, init_from_csv};
 pub use studies::metric_rules::{MetricRulesReply, NearMiss, RuleFind, RuleReply, metric_rules};
@@ -102,12 +104,10 @@ pub use studies::plan_change::{Accepted, ChangeMeaning, ChangeNote};
 pub use studies::planned::design_of;
 pub use studies::report::{ReportReply, report, surface_report, table_report, verdict, write_file};
 pub use studies::results::Results;
-pub use studies::spreadsheet::safe_for_spreadsheets;
 pub use studies::status::{
     LogName, LogsReply, StatusReply, TrialCounts, TrialStatus, budget_spent, logs, status,
 };
 pub use studies::studies_compared::{StudiesReply, StudySummary, compare_studies, studies_page};
-pub use studies::trial_columns::{Cells, TrialColumn, TrialColumns, trial_columns};
 pub use studies::trial_files::{
     FilesReply, TrialFile, files_in, open_trial_file, trial_file, trial_files,
 };

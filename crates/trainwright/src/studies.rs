@@ -7,10 +7,6 @@ pub(crate) mod check;
 pub(crate) mod derived;
 pub(crate) mod exclude;
 pub(crate) mod export;
-pub(crate) mod export_mlflow;
-#[cfg(feature = "parquet")]
-pub(crate) mod export_parquet;
-pub(crate) mod foreign;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod metric_rules;
@@ -20,10 +16,8 @@ pub(crate) mod planned;
 pub(crate) mod report;
 pub(crate) mod rereading;
 pub(crate) mod results;
-pub(crate) mod spreadsheet;
 pub(crate) mod status;
 pub(crate) mod studies_compared;
-pub(crate) mod trial_columns;
 pub(crate) mod trial_files;
 
 #[cfg(test)]

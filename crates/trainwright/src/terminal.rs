@@ -2,27 +2,19 @@
 //! the replies that are made here, one file an answer.
 
 mod bench;
-mod check;
 mod cloud;
 mod cluster;
 mod data;
 mod design;
 mod doctor;
-mod exclude;
-mod import;
-mod load;
 mod machine;
-mod metric_rules;
 mod network;
 mod plan;
 mod predictions;
-mod queue_fit;
-mod queue_simulated;
-mod queue_units;
+mod queues;
 mod search;
 mod speedtest;
-mod status;
-mod studies_compared;
+mod studies;
 mod training;
 
 use trainwright_analysis::{Analysis, Comparison, Correlations, Overhead, Scaling, Surface};
@@ -32,31 +24,25 @@ pub use trainwright_report::terminal::{Colour, TextTable, Unit, visible, visible
 
 use crate::{CompareReply, FindingsReply, QueueReply, TestResult};
 pub use bench::bench;
-pub use check::check;
 pub(crate) use cloud::cloud_replay_sentences;
 pub use cloud::{cloud_catalog, cloud_recommendation, cloud_replay, cloud_run};
 pub use cluster::on_cluster;
 pub use data::{inspected, prepared, verified};
 pub use design::design;
 pub use doctor::doctor;
-pub use exclude::excluded;
-pub use import::imported;
-pub(crate) use load::load_summary;
-pub use load::{load, load_event};
 pub use machine::machine;
-pub use metric_rules::metric_rules;
 pub use network::network;
 pub use plan::plan;
 pub(crate) use plan::{change_text, plan_table, split_text, strategy_name};
 pub use predictions::{predictions, predictions_summary};
-pub use queue_fit::queue_fit;
-pub use queue_simulated::{classes_simulated, queue_simulated};
-pub use queue_units::{WithUnit, in_unit};
+pub(crate) use queues::load_summary;
+pub use queues::{
+    WithUnit, classes_simulated, in_unit, load, load_event, queue_fit, queue_simulated,
+};
 pub(crate) use search::search_sentences;
 pub use search::{asked, search, told};
 pub use speedtest::speedtest;
-pub use status::status;
-pub use studies_compared::{studies_compared, trial_files};
+pub use studies::{check, excluded, imported, metric_rules, status, studies_compared, trial_files};
 pub use training::{train_event, trained};
 
 /// What an analysis says by itself: tables first, then words.

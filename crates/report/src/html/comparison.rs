@@ -2,7 +2,7 @@
 
 use trainwright_analysis::Comparison;
 
-use super::verdict::findings;
+use super::study::verdict::findings;
 use super::{note, paragraph, sentence};
 use crate::charts::{Charts, compared_values, with_unit};
 use crate::table::{Cell, Sorting, Table};

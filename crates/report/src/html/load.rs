@@ -4,7 +4,7 @@ use trainwright_analysis::Finding;
 use trainwright_queueing::{LoadModel, MeasuredJob, MeasuredQueue};
 
 use super::shell::Shell;
-use super::verdict::findings;
+use super::study::verdict::findings;
 use crate::charts::{Charts, jobs_in_system, load_curve, response_of_jobs};
 use crate::escape::escape;
 use crate::table::{Cell, Sorting, Table};

@@ -4,7 +4,7 @@ use trainwright_analysis::Finding;
 use trainwright_queueing::{QueueAnswer, Target, TimeQuantiles};
 
 use super::shell::Shell;
-use super::verdict::findings;
+use super::study::verdict::findings;
 use crate::charts::{Charts, response_by_servers, response_curve};
 use crate::escape::escape;
 use crate::table::{Cell, Sorting, Table};

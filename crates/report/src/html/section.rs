@@ -1,6 +1,6 @@
 //! The sections of a study's report, which live pages show one by one.
 
-use super::{
+use super::study::{
     bottlenecks, cluster, curves, design, effects, environment, fit, parallel, resources, search,
     surface, trials, verdict,
 };

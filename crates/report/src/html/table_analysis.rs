@@ -3,8 +3,9 @@
 use trainwright_analysis::Analysis;
 use trainwright_analysis::wording::count;
 
+use super::paragraph;
 use super::shell::Shell;
-use super::{effects, fit, paragraph, verdict};
+use super::study::{effects, fit, verdict};
 use crate::charts::Charts;
 use crate::escape::escape;
 

@@ -1,5 +1,10 @@
-//! The verb `export`: one row a planned trial.
+//! The verb `export`: one row a planned trial; other forms of the table have files of their own.
 
+pub(crate) mod mlflow;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
+pub(crate) mod spreadsheet;
+pub(crate) mod trial_columns;
 mod usage_columns;
 
 use std::io::Write;

@@ -1,5 +1,6 @@
 //! The verb `import`: results measured elsewhere, checked against the design.
 
+pub(crate) mod foreign;
 mod lines;
 mod places;
 
@@ -12,7 +13,7 @@ use trainwright_store::{Durability, ImportedTrial, StoredTrial};
 use trainwright_study::{Configuration, Study, TrialState};
 
 use crate::running::lock::Lock;
-use crate::studies::foreign::{self, ForeignKind};
+use crate::studies::import::foreign::ForeignKind;
 use crate::studies::import::lines::{Line, read_lines};
 use crate::studies::import::places::{Places, Spot};
 use crate::studies::plan_change::Accepted;

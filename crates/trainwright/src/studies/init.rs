@@ -10,8 +10,8 @@ use serde::Serialize;
 use trainwright_study::{Level, is_identifier};
 
 use crate::Error;
-use crate::studies::foreign::{self, ForeignKind, study_file};
 use crate::studies::import::ImportSource;
+use crate::studies::import::foreign::{self, ForeignKind, study_file};
 
 /// A commented study that runs as it is, with the built-in trainer and data.
 const STARTER: &str = include_str!("../../assets/starter.toml");

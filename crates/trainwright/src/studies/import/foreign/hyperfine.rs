@@ -1,0 +1,133 @@
+//! Timings of hyperfine, as it exports them with `--export-json`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::Value;
+use trainwright_study::Level;
+
+use super::{ForeignFactor, ForeignMetric, ForeignRuns, ForeignValues, values_of};
+
+/// The factor where commands have no parameters.
+const COMMAND: &str = "command";
+const TIME: &str = "time";
+
+#[derive(Deserialize)]
+struct Export {
+    results: Vec<Timed>,
+}
+
+#[derive(Deserialize)]
+struct Timed {
+    command: String,
+    #[serde(default)]
+    times: Option<Vec<f64>>,
+    #[serde(default)]
+    exit_codes: Vec<Option<i32>>,
+    #[serde(default)]
+    parameters: BTreeMap<String, Value>,
+}
+
+/// Every single time is a result; those of commands that failed are left out.
+pub(super) fn runs(text: &str) -> Result<ForeignRuns, String> {
+    let export: Export = serde_json::from_str(text)
+        .map_err(|error| format!("it is no JSON file of hyperfine: {error}"))?;
+    let names: BTreeSet<&String> =
+        export.results.iter().flat_map(|own| own.parameters.keys()).collect();
+    let whole = export
+        .results
+        .iter()
+        .all(|own| names.iter().all(|name| own.parameters.contains_key(*name)));
+    if !whole {
+        return Err(
+            "its commands have different parameters; export them into files of their own".into()
+        );
+    }
+    let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+    let mut found =
+        ForeignRuns { command: command(&export.results, &names), ..ForeignRuns::default() };
+    let (mut failed, mut without) = (0, 0);
+    for timed in &export.results {
+        let mut set: BTreeMap<String, String> =
+            names.iter().map(|name| ((*name).to_owned(), cell(&timed.parameters[*name]))).collect();
+        if names.is_empty() {
+            set.insert(COMMAND.to_owned(), timed.command.clone());
+        }
+        let Some(times) = &timed.times else {
+            without += 1;
+            continue;
+        };
+        for (index, seconds) in times.iter().enumerate() {
+            if timed.exit_codes.get(index).is_some_and(|code| *code != Some(0)) {
+                failed += 1;
+                continue;
+            }
+            let mut result = set.clone();
+            result.insert(TIME.to_owned(), seconds.to_string());
+            found.results.push(result);
+        }
+    }
+    let factors = if names.is_empty() { vec![COMMAND] } else { names };
+    factors.into_iter().for_each(|name| add_factor(name, &mut found));
+    found.metrics.push(ForeignMetric {
+        name: TIME.to_owned(),
+        maximize: Some(false),
+        keys: vec!["from = \"wall\"".to_owned(), "unit = \"s\"".to_owned()],
+    });
+    if failed > 0 {
+        found.notes.push(format!("{failed} runs ended with an error and are left out"));
+    }
+    if without > 0 {
+        found.notes.push(format!("{without} commands have no single times and are left out"));
+    }
+    found.notes.push("warm-up runs, `--setup` and `--prepare` are not in the file: see `warmup` and `prepare` of [run]".into());
+    found.notes.push("user and system time are known as means only; `export --usage` has them for trials that run here".into());
+    Ok(found)
+}
+
+/// What varies under this name becomes a factor, the rest a note.
+fn add_factor(name: &str, found: &mut ForeignRuns) {
+    let texts: Vec<&str> =
+        found.results.iter().filter_map(|own| own.get(name)).map(String::as_str).collect();
+    let values = match values_of(&texts) {
+        // Commands are a factor however many there are.
+        None if name == COMMAND && texts.iter().any(|own| *own != texts[0]) => {
+            let texts: BTreeSet<&str> = texts.into_iter().collect();
+            let levels = texts.into_iter().map(|text| Level::Text(text.to_owned()));
+            Some(ForeignValues::Levels(levels.collect()))
+        }
+        values => values,
+    };
+    match values {
+        Some(values) => found.factors.push(ForeignFactor { name: name.to_owned(), values }),
+        None => found.notes.push(format!("`{name}` has one value only and is no factor")),
+    }
+}
+
+/// The shell command with placeholders, where putting the parameters in gives every command.
+fn command(results: &[Timed], names: &[&str]) -> Option<Vec<String>> {
+    let shell = |script: String| vec!["sh".to_owned(), "-c".to_owned(), script];
+    if names.is_empty() {
+        return Some(shell(format!("{{{COMMAND}}}")));
+    }
+    let first = results.first()?;
+    let mut script = first.command.clone();
+    // Long values first, so that none is taken for a part of another.
+    let mut values: Vec<(&str, String)> =
+        names.iter().map(|name| (*name, cell(&first.parameters[*name]))).collect();
+    values.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+    for (name, value) in &values {
+        script = script.replace(value.as_str(), &format!("{{{name}}}"));
+    }
+    let gives = |timed: &Timed| {
+        let filled = names.iter().fold(script.clone(), |text, name| {
+            text.replace(&format!("{{{name}}}"), &cell(&timed.parameters[*name]))
+        });
+        filled == timed.command
+    };
+    results.iter().all(gives).then(|| shell(script))
+}
+
+fn cell(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
