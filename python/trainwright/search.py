@@ -23,7 +23,7 @@ class Search:
     True
 
     Methods are those of `[search]` in a study file: `bayesian` (the default), `tpe`, `random`,
-    `grid`, `sobol`, `latin-hypercube`, `coordinate-descent` and `line`.
+    `grid`, `sobol`, `latin-hypercube`, `coordinate-descent`, `line` and `tuneful`.
     """
 
     def __init__(

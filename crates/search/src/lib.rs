@@ -5,7 +5,8 @@
 //! recorded elsewhere (`recorded.rs`) and jobs that arrive by the clock (`arrivals.rs`) are
 //! proposers; each is held to `tests/it/contract.rs`. A search is one too (`search_proposer.rs`):
 //! a searcher (`searcher.rs`, `searchers/`) looks at what is known (`history.rs`) of a space
-//! (`space.rs`) and suggests; `early_stop.rs` cuts trials short that do badly. Learning ones stand on `gaussian_process/` by way of `surrogate.rs`.
+//! (`space.rs`) and suggests; `early_stop.rs` cuts trials short that do badly. Learning ones stand
+//! on `gaussian_process/` by way of `surrogate.rs`.
 
 mod arrivals;
 pub mod cloud;
@@ -43,5 +44,6 @@ pub use searchers::grid::Grid;
 pub use searchers::line::LineSearch;
 pub use searchers::points::{PointSearch, Points};
 pub use searchers::tree_parzen::{ParzenSettings, TreeParzen};
+pub use searchers::tuneful::{Tuneful, TunefulSettings};
 pub use space::{Candidate, Dimension, MOST_LISTED, Space};
 pub use surrogate::{Scaling, Surrogate, SurrogateSettings, TrialCost};

@@ -1,7 +1,8 @@
 //! Searchers: each suggests what to measure next from what is known.
 //!
 //! `grid.rs` and `points.rs` (random, Latin hypercube, Sobol) look at nothing; `line.rs` and
-//! `coordinate_descent.rs` walk step by step (`walk.rs`); `tree_parzen.rs` and `bayesian.rs` learn.
+//! `coordinate_descent.rs` walk step by step (`walk.rs`); `tree_parzen.rs` and `bayesian.rs` learn, `tuneful.rs`
+//! first which factors matter.
 
 pub(crate) mod bayesian;
 pub(crate) mod coordinate_descent;
@@ -9,6 +10,7 @@ pub(crate) mod grid;
 pub(crate) mod line;
 pub(crate) mod points;
 pub(crate) mod tree_parzen;
+pub(crate) mod tuneful;
 mod walk;
 
 use trainwright_random::Random;

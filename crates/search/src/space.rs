@@ -5,6 +5,7 @@
 //! features, which keep the factors' scales. Both lead back to configurations.
 
 mod dimension;
+mod focus;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::SearchError;
 use crate::gaussian_process::Distance;
 
 pub use dimension::Dimension;
+use focus::Focus;
 
 /// Spaces of at most so many configurations are listed.
 pub const MOST_LISTED: u64 = 4096;
@@ -53,6 +55,8 @@ enum Shape {
     },
     /// Places of candidates by identity.
     Table { places: BTreeMap<String, usize> },
+    /// Only some factors still vary.
+    Focused(Focus),
 }
 
 impl Space {
@@ -124,7 +128,7 @@ impl Space {
     /// Numbers of a point of the unit cube.
     pub fn width(&self) -> usize {
         match &self.shape {
-            Shape::Factors { dimensions, .. } => dimensions.len(),
+            Shape::Factors { .. } | Shape::Focused(_) => self.dimensions().len(),
             Shape::Table { .. } => 1,
         }
     }
@@ -133,6 +137,7 @@ impl Space {
     pub fn dimensions(&self) -> &[Dimension] {
         match &self.shape {
             Shape::Factors { dimensions, .. } => dimensions,
+            Shape::Focused(own) => &own.dimensions,
             Shape::Table { .. } => &[],
         }
     }
@@ -150,6 +155,7 @@ impl Space {
                 let index = (point[0].clamp(0.0, 1.0) * rows.len() as f64) as usize;
                 rows.get(index.min(rows.len() - 1)).cloned()
             }
+            Shape::Focused(own) => own.candidate(point),
         }
     }
 
@@ -168,6 +174,10 @@ impl Space {
     /// A configuration of all factors without those that do not exist in it; nothing where a
     /// constraint forbids it.
     pub fn allowed(&self, combination: &Configuration) -> Option<Candidate> {
+        if let Shape::Focused(own) = &self.shape {
+            let found = own.wide().allowed(combination)?;
+            return Some(Candidate { features: own.seen(&found.features), ..found });
+        }
         let Shape::Factors { study, .. } = &self.shape else {
             return self.features(combination).map(|features| {
                 let configuration = combination.clone();
@@ -203,6 +213,7 @@ impl Space {
                 let place = *places.get(&configuration.identity())?;
                 Some(self.listed.as_ref()?[place].features.clone())
             }
+            Shape::Focused(own) => Some(own.seen(&own.wide().features(configuration)?)),
         }
     }
 
@@ -219,6 +230,7 @@ impl Space {
                 let place = *places.get(&configuration.identity())? as f64;
                 Some(vec![(place + 0.5) / places.len() as f64])
             }
+            Shape::Focused(own) => Some(own.seen(&own.wide().point(configuration)?)),
         }
     }
 
@@ -259,13 +271,13 @@ impl Space {
         let mut seen = BTreeSet::new();
         let mut listed = Vec::new();
         for mut number in 0..total {
-            let mut pairs = Vec::with_capacity(dimensions.len());
+            let mut point = Vec::with_capacity(dimensions.len());
             for own in dimensions {
                 let count = own.count()?;
-                pairs.push((own.name().to_owned(), own.value(number % count)?));
+                point.push(own.place(&own.value(number % count)?)?);
                 number /= count;
             }
-            let candidate = self.allowed(&Configuration::new(pairs));
+            let candidate = self.candidate(&point);
             listed.extend(candidate.filter(|own| seen.insert(own.configuration.identity())));
         }
         Some(listed)

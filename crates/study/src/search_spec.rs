@@ -67,11 +67,14 @@ pub enum SearchMethod {
     CoordinateDescent,
     /// One factor at a time: double while it improves, then steps of a tenth.
     Line,
+    /// Two rounds of spread-out trials find the factors that matter; a Gaussian process tunes
+    /// those.
+    Tuneful,
 }
 
 impl SearchMethod {
     /// All methods.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Bayesian,
         Self::Tpe,
         Self::Hyperband,
@@ -81,6 +84,7 @@ impl SearchMethod {
         Self::Grid,
         Self::CoordinateDescent,
         Self::Line,
+        Self::Tuneful,
     ];
 
     /// Its word in a study file.
@@ -95,6 +99,7 @@ impl SearchMethod {
             Self::Grid => "grid",
             Self::CoordinateDescent => "coordinate-descent",
             Self::Line => "line",
+            Self::Tuneful => "tuneful",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use trainwright_search::{
     Bayesian, BayesianSettings, CoordinateDescent, Grid, History, LineSearch, ParzenSettings,
-    PointSearch, Points, SearchProposer, Searcher, Space, TreeParzen,
+    PointSearch, Points, SearchProposer, Searcher, Space, TreeParzen, Tuneful, TunefulSettings,
 };
 use trainwright_study::{Configuration, Seed, Study};
 
@@ -51,6 +51,14 @@ fn every() -> Vec<(&'static str, Box<Make>)> {
             Box::new(|study, seed| {
                 let settings = BayesianSettings::for_space(&space(study), seed);
                 Box::new(Bayesian::new(space(study), settings))
+            }),
+        ),
+        (
+            "tuneful",
+            Box::new(|study, seed| {
+                let settings = TunefulSettings::published(seed);
+                let settings = TunefulSettings { round: 4, stop: None, ..settings };
+                Box::new(Tuneful::new(space(study), settings))
             }),
         ),
     ]

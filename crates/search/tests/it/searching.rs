@@ -4,7 +4,7 @@ use trainwright_random::Random;
 use trainwright_search::{
     Aims, Bayesian, BayesianSettings, CoordinateDescent, Goal, History, Limit, LineSearch,
     LittleToGain, ParzenSettings, PointSearch, Points, SearchBudget, SearchProposer, SearchRules,
-    Searcher, Side, Space, StopReason, TreeParzen, TrialCost,
+    Searcher, Side, Space, StopReason, TreeParzen, TrialCost, Tuneful, TunefulSettings,
 };
 use trainwright_study::{Direction, Level, Seed};
 
@@ -228,4 +228,37 @@ fn a_search_by_the_second_prefers_short_trials() {
     let (equal, by_second) = (seconds(TrialCost::Equal), seconds(TrialCost::Seconds));
     assert!(by_second.0 < equal.0, "{equal:?} {by_second:?}");
     assert!(by_second.1 < 0.6, "{by_second:?}");
+}
+
+/// Twelve factors; two of them matter.
+fn twelve() -> String {
+    (0..12).map(|i| format!("[factors.x{i}]\nrange = {{ from = 0.0, to = 1.0 }}\n")).collect()
+}
+
+fn two_of_twelve(own: &trainwright_study::Configuration) -> f64 {
+    let rest: f64 = (0..12).map(|i| number(own, &format!("x{i}"))).sum();
+    let own = |name: &str, at: f64| (number(own, name) - at).powi(2);
+    1.0 + 8.0 * own("x3", 0.2) + 5.0 * own("x8", 0.9) + 0.002 * rest
+}
+
+#[test]
+fn tuneful_keeps_the_factors_that_matter_and_leaves_the_rest_alone() {
+    let space = Space::of(&study(&twelve())).unwrap();
+    let mut right = 0;
+    for seed in 0..10 {
+        let settings = TunefulSettings { round: 20, ..TunefulSettings::published(Seed::new(seed)) };
+        let own = Tuneful::new(space.clone(), settings);
+        let (found, tried) = search(Box::new(own.clone()), 50, &|own| Some(two_of_twelve(own)));
+        let kept = own.significant(found.known()).expect("both rounds have ended");
+        assert_eq!(kept.len(), 2, "two fifths of two fifths of twelve");
+        for trial in &tried[41..] {
+            for i in (0..12).filter(|i| !kept.contains(&format!("x{i}"))) {
+                let name = format!("x{i}");
+                let (own, first) = (number(&trial.configuration, &name), &tried[40].configuration);
+                assert_eq!(own, number(first, &name), "{name} stays while the others are tuned");
+            }
+        }
+        right += u32::from(kept == ["x3", "x8"] && best(&found) < 1.05);
+    }
+    assert!(right >= 7, "{right} of 10 searches found both and tuned them");
 }

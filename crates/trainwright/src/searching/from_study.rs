@@ -3,7 +3,7 @@
 use trainwright_search::{
     Aims, Bayesian, BayesianSettings, Confirm, CoordinateDescent, CutBy, EarlyStopRule, Goal, Grid,
     Limit, LineSearch, LittleToGain, ParzenSettings, PointSearch, Points, SearchBudget,
-    SearchRules, Searcher, Side, Space, TreeParzen, TrialCost,
+    SearchRules, Searcher, Side, Space, TreeParzen, TrialCost, Tuneful, TunefulSettings,
 };
 use trainwright_study as study;
 use trainwright_study::{Configuration, SearchMethod, SearchSpec, Seed, StartPoints, Study};
@@ -140,6 +140,7 @@ impl<'a> StudySearch<'a> {
                 let start = self.first(vec![0.0; self.space.width()]);
                 Box::new(LineSearch::new(space, &self.study.factors, start, alpha))
             }
+            SearchMethod::Tuneful => Box::new(Tuneful::new(space, self.tuneful())),
         }
     }
 
@@ -150,15 +151,31 @@ impl<'a> StudySearch<'a> {
         if let Some(count) = self.spec.start.count {
             settings.start_count = count as usize;
         }
-        settings.surrogate.cost = match self.spec.weigh {
+        settings.surrogate.cost = self.cost();
+        settings.stop = self.stop();
+        Bayesian::new(self.space.clone(), settings)
+    }
+
+    /// The published settings, but for what the study says.
+    fn tuneful(&self) -> TunefulSettings {
+        let published = TunefulSettings::published(self.seed());
+        let round = self.spec.start.count.map_or(published.round, |own| own as usize);
+        let mut own = TunefulSettings { points: self.start(), round, ..published };
+        own.surrogate.cost = self.cost();
+        own.stop = self.stop().or(published.stop);
+        own
+    }
+
+    fn cost(&self) -> TrialCost {
+        match self.spec.weigh {
             study::SearchWeight::Trials => TrialCost::Equal,
             study::SearchWeight::Seconds => TrialCost::Seconds,
-        };
-        settings.stop = self
-            .spec
-            .stop
-            .map(|own| LittleToGain { threshold: own.gain, least: own.least as usize });
-        Bayesian::new(self.space.clone(), settings)
+        }
+    }
+
+    fn stop(&self) -> Option<LittleToGain> {
+        let own = self.spec.stop?;
+        Some(LittleToGain { threshold: own.gain, least: own.least as usize })
     }
 
     fn start(&self) -> Points {
