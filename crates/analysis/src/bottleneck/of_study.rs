@@ -96,13 +96,11 @@ fn in_common(table: &[ConfigurationBottleneck]) -> String {
         let savings = members.iter().filter_map(|own| own.attribution.shrinks_by(*resource));
         let (least, most) = savings.fold((1.0f64, 0.0f64), |(l, m), own| (l.min(own), m.max(own)));
         let bound = if members.iter().any(|own| own.attribution.at_most) { "at most " } else { "" };
-        format!(
-            "{} in {} (free, it would save {bound}{} to {})",
-            resource.in_words(),
-            count(members.len(), "configuration"),
-            percent(100.0 * least),
-            percent(100.0 * most)
-        )
+        let (least, most) = (percent(100.0 * least), percent(100.0 * most));
+        let saved = if least == most { most } else { format!("{least} to {most}") };
+        let configurations = count(members.len(), "configuration");
+        let resource = resource.in_words();
+        format!("{resource} in {configurations} (free, it would save {bound}{saved})")
     };
     let parts: Vec<String> = kinds.iter().map(part).collect();
     format!("what binds: {}", list(&parts))

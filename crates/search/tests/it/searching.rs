@@ -246,7 +246,8 @@ fn tuneful_keeps_the_factors_that_matter_and_leaves_the_rest_alone() {
     let space = Space::of(&study(&twelve())).unwrap();
     let mut right = 0;
     for seed in 0..10 {
-        let settings = TunefulSettings { round: 20, ..TunefulSettings::published(Seed::new(seed)) };
+        let published = TunefulSettings::published(Seed::new(seed));
+        let settings = TunefulSettings { round: 20, stop: None, ..published };
         let own = Tuneful::new(space.clone(), settings);
         let (found, tried) = search(Box::new(own.clone()), 50, &|own| Some(two_of_twelve(own)));
         let kept = own.significant(found.known()).expect("both rounds have ended");
