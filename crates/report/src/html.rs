@@ -1,5 +1,5 @@
 //! One self-contained HTML file with everything a study found; `queue.rs`, `load.rs`,
-//! `speed.rs`, `training.rs` and `predictions.rs` are pages of their own in the same frame.
+//! `speed.rs`, `preparation.rs`, `training.rs` and `predictions.rs` are pages of their own in the same frame.
 
 mod best;
 mod bottlenecks;
@@ -16,6 +16,7 @@ mod load;
 mod parallel;
 mod plan;
 mod predictions;
+mod preparation;
 mod queue;
 mod resources;
 mod search;
@@ -40,6 +41,7 @@ pub(crate) use history::BestAfter;
 pub use load::{LoadPage, load_html};
 pub use plan::{PlacedOperator, PlanPage, plan_html};
 pub use predictions::{PredictionsPage, predictions_html};
+pub use preparation::{PreparationPage, preparation_html};
 pub use queue::{QueuePage, queue_html};
 pub use search::{FrontPoint, SearchPart};
 pub use section::{Section, sections_html};
