@@ -1,8 +1,12 @@
-"""A standalone cluster of this machine: a master, and workers on 127.0.0.1 and 127.0.0.2."""
+"""A standalone cluster of this machine: a master, and workers on 127.0.0.1 and 127.0.0.2.
+
+python cluster.py CORES COMMAND... runs a command with the cluster's address in SPARK_MASTER.
+"""
 
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -25,8 +29,11 @@ class Cluster:
         log = os.path.join(self.folder.name, f"{len(self.daemons)}.log")
         command = [os.path.join(self.home, "bin/spark-class"), "org.apache.spark.deploy." + kind, *words]
         env = dict(os.environ, SPARK_HOME=self.home, SPARK_DAEMON_MEMORY="256m")
+        # The daemon ends with this program, however that ends: its keeper's input closes then.
+        keeper = ["sh", "-c", '"$@" & child=$!; read -r _; kill -9 $child', "sh", *command]
         with open(log, "w") as file:
-            self.daemons.append(subprocess.Popen(command, stdout=file, stderr=file, env=env))
+            own = subprocess.Popen(keeper, stdin=subprocess.PIPE, stdout=file, stderr=file, env=env)
+        self.daemons.append(own)
         return log
 
     def wait(self, log, pattern):
@@ -43,6 +50,13 @@ class Cluster:
 
     def __exit__(self, *_):
         for daemon in self.daemons:
-            daemon.kill()
+            daemon.stdin.close()
             daemon.wait()
         self.folder.cleanup()
+
+
+if __name__ == "__main__":
+    with Cluster(int(sys.argv[1])) as own:
+        env = dict(os.environ, SPARK_MASTER=own.master, PYSPARK_PYTHON=sys.executable)
+        code = subprocess.run(sys.argv[2:], env=env).returncode
+    sys.exit(code)

@@ -1,5 +1,6 @@
 """Runs everything in rounds, ours and the peer by turns, and writes result.json."""
 
+import argparse
 import csv
 import json
 import os
@@ -96,30 +97,70 @@ def queueing(trial_s, overhead_s):
     return {"trial_s": trial_s, "overhead_s": overhead_s, "prediction_by_mmc": answers}
 
 
-def main():
-    bench, source = sys.argv[1], os.path.abspath(sys.argv[2])
-    rounds = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 3
-    smoke = "--smoke" in sys.argv
+def overheads(cluster, bench):
+    """What Spark costs for a streamed task, a trial and the start of a gang."""
+    env = dict(os.environ, SPARK_MASTER=cluster.master)
+    found = json.loads(subprocess.run([bench], check=True, capture_output=True, text=True, env=env).stdout)
+    names = found["rounds"][0].keys()
+    return {**found, "summary": {name: spread([own[name] for own in found["rounds"]]) for name in names}}
+
+
+def measure(part, bench, source, rounds):
     with Cluster(1) as cluster, tempfile.TemporaryDirectory() as work:
-        env = dict(os.environ, SPARK_MASTER=cluster.master)
-        overheads = json.loads(subprocess.run([bench], check=True, capture_output=True, text=True, env=env).stdout)
-        names = overheads["rounds"][0].keys()
-        medians = {name: spread([own[name] for own in overheads["rounds"]]) for name in names}
-        print(json.dumps(medians), file=sys.stderr)
-        result = {
-            "machine": {"cores": os.cpu_count(), "load": os.getloadavg(), "system": platform.platform()},
-            "versions": {"pyspark": pyspark.__version__, "pillow": PIL.__version__, "python": platform.python_version()},
-            "cluster": "standalone, workers of one core on 127.0.0.1 and 127.0.0.2",
-            "overheads": {**overheads, "summary": medians},
-            "preparation": preparation(cluster, source, 1 if smoke else rounds, work),
-            "workers": scaling(cluster, source, 1 if smoke else rounds, work),
-            "trials": queueing(60.0, medians["trial_overhead_ms"]["median"] / 1e3),
-        }
-    path = "target/bench-smoke/spark.json" if smoke else "bench/spark/result.json"
+        found = {"load_before": os.getloadavg()[0]}
+        if part == "overheads":
+            return {**found, **overheads(cluster, bench)}
+        if part == "preparation":
+            return {**found, **preparation(cluster, source, rounds, work)}
+        return {**found, **scaling(cluster, source, rounds, work)}
+
+
+def bars(result):
+    """Each bar, what was measured, and whether it is met."""
+    summary = result["overheads"]["summary"]
+    ratio = result["preparation"]["images_per_cpu_s_ours_over_peer"]["median"]
+    rows = [
+        ("ms beyond the work for a streamed task", "<", 2.0, summary["streamed_task_ms"]["median"]),
+        ("ms beyond the work for a trial", "<", 150.0, summary["trial_overhead_ms"]["median"]),
+        ("s for the start of a gang of two, warm", "<", 3.0, summary["gang_of_2_s"]["median"]),
+        ("images per CPU second, ours over PySpark with PIL", ">=", 2.0, ratio),
+    ]
+    met = {"<": lambda value, bar: value < bar, ">=": lambda value, bar: value >= bar}
+    return [{"what": what, "bar": f"{sign} {bar}", "median": value, "met": met[sign](value, bar)} for what, sign, bar, value in rows]
+
+
+PARTS = ["overheads", "preparation", "workers"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("bench")
+    parser.add_argument("source")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--part", choices=PARTS, help="this one alone; the others stay as they were")
+    arguments = parser.parse_args()
+    path = "target/bench-smoke/spark.json" if arguments.smoke else "bench/spark/result.json"
+    result = {}
+    if arguments.part and os.path.exists(path):
+        with open(path) as file:
+            result = json.load(file)
+    result["machine"] = {"cores": os.cpu_count(), "system": platform.platform()}
+    result["versions"] = {"pyspark": pyspark.__version__, "pillow": PIL.__version__, "python": platform.python_version()}
+    result["cluster"] = "standalone, workers of one core on 127.0.0.1 and 127.0.0.2"
+    for part in [arguments.part] if arguments.part else PARTS:
+        rounds = 1 if arguments.smoke else arguments.rounds
+        result[part] = measure(part, arguments.bench, os.path.abspath(arguments.source), rounds)
+        print(part, "measured", file=sys.stderr)
+    if all(part in result for part in PARTS):
+        overhead_s = result["overheads"]["summary"]["trial_overhead_ms"]["median"] / 1e3
+        result["trials"] = queueing(60.0, overhead_s)
+        result["bars"] = bars(result)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w") as file:
         json.dump(result, file, indent=1)
         file.write("\n")
+    print(json.dumps(result.get("bars"), indent=1))
     print(path)
 
 

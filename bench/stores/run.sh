@@ -27,6 +27,18 @@ answers() { # waits until a server takes connections
   return 1
 }
 
+same_as_whole() { # compares a folder of the bucket with what one run made on disk
+  "$venv/bin/python" - "$work/whole" "$1/" <<'PY'
+import boto3, os, sys
+folder, prefix = sys.argv[1:]
+client = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name="us-east-1")
+keys = [o["Key"] for o in client.list_objects_v2(Bucket="trainwright", Prefix=prefix)["Contents"]]
+there = {key.removeprefix(prefix): client.get_object(Bucket="trainwright", Key=key)["Body"].read() for key in keys}
+whole = {name: open(os.path.join(folder, name), "rb").read() for name in os.listdir(folder)}
+assert there == whole, (sorted(there), sorted(whole))
+PY
+}
+
 port=$(free_port)
 "$venv/bin/moto_server" -H 127.0.0.1 -p "$port" >"$work/moto.log" 2>&1 &
 servers+=($!)
@@ -75,14 +87,20 @@ for delay in 0.005 0.01 0.02 0.03 0.04 0.06 0.08 0.1 0.15; do
   wait $! 2>/dev/null || true
 done
 "$program" data prepare "$work/photos" --out s3://trainwright/resumed --size 32 --shards 8 >/dev/null || true
-"$venv/bin/python" - "$work/whole" <<'PY'
-import boto3, os, sys
-client = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name="us-east-1")
-there = {o["Key"].removeprefix("resumed/"): client.get_object(Bucket="trainwright", Key=o["Key"])["Body"].read() for o in client.list_objects_v2(Bucket="trainwright", Prefix="resumed/")["Contents"]}
-whole = {name: open(os.path.join(sys.argv[1], name), "rb").read() for name in os.listdir(sys.argv[1])}
-assert there == whole, (sorted(there), sorted(whole))
-PY
+same_as_whole resumed
 echo "$kills kills, then the same bytes"
+
+echo "== executors of Spark put shards into the bucket"
+if python=$(bash scripts/spark_python.sh); then
+  # shellcheck disable=SC2016  # the cluster's address is known inside alone
+  "$python" bench/spark/cluster.py 1 sh -c '"$@" --master "$SPARK_MASTER"' sh \
+    "$program" data prepare "$work/photos" --out s3://trainwright/spread --size 32 --shards 8 \
+    --engine spark --conf spark.executor.memory=512m
+  same_as_whole spread
+  echo "the same bytes"
+else
+  echo "left out: there is no Spark here"
+fi
 
 echo "== training from a bucket"
 "$program" data prepare "$work/photos" --out s3://trainwright/parts --size 32 --shards 2 --split 0.6,0,0.4

@@ -1,11 +1,13 @@
 //! One self-contained HTML file with everything a study found; `queue.rs`, `load.rs`,
-//! `speed.rs`, `training.rs` and `predictions.rs` are pages of their own in the same frame.
+//! `speed.rs`, `preparation.rs`, `training.rs` and `predictions.rs` are pages of their own in the same frame.
 
 mod cloud;
+mod cluster;
 mod comparison;
 mod load;
 mod plan;
 mod predictions;
+mod preparation;
 mod queue;
 mod section;
 mod shell;
@@ -25,6 +27,7 @@ pub use comparison::{ComparedConfiguration, comparison_html};
 pub use load::{LoadPage, load_html};
 pub use plan::{PlacedOperator, PlanPage, plan_html};
 pub use predictions::{PredictionsPage, predictions_html};
+pub use preparation::{PreparationPage, preparation_html};
 pub use queue::{QueuePage, queue_html};
 pub use section::{Section, sections_html};
 pub use speed::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, speed_html, speed_sections};

@@ -2,5 +2,6 @@
 
 pub(crate) mod batches;
 pub(crate) mod fetch;
+pub(crate) mod preparation_page;
 pub(crate) mod prepare;
 pub(crate) mod speedtest;

@@ -33,6 +33,7 @@ pub use cluster::start::{ClusterReply, OnCluster, SparkRequest};
 pub use cluster::train::{GangOptions, train_on_spark};
 pub use data::batches::{BatchRequest, BatchSource, PictureBatches, open_batches};
 pub use data::fetch::{FetchReply, FetchRequest, fetch};
+pub use data::preparation_page::preparation_page;
 pub use data::prepare::{
     InspectReply, PrepareReply, VerifyReply, inspect_data, prepare_data, verify_data,
 };

@@ -117,6 +117,9 @@ pub(crate) struct PrepareArguments {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Write what was made, and what a cluster did for it, as one HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Partitions to spread the work over on a cluster [default: three for each core].
     #[arg(long, value_name = "N", help_heading = "Cluster")]
     pub partitions: Option<NonZeroU32>,

@@ -201,7 +201,8 @@ pub(crate) struct SparseArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Keeping")]
 pub(crate) struct KeepingArguments {
-    /// Write a page about the training: what bound it, each rank's time, steps moment by moment.
+    /// Write a page about the training: what bound it, each rank's time, steps moment by moment, and
+    /// what a cluster did.
     #[arg(long, value_name = "HTML")]
     pub report: Option<PathBuf>,
     /// Folder for checkpoints, from which --resume goes on.

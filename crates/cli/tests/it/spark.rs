@@ -9,12 +9,15 @@ mod gangs;
 mod lost;
 mod missing;
 mod smoke;
+mod streams;
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use cluster::Cluster;
+use cluster::{Cluster, processes, working_folder};
+
+use crate::program::Lab;
 
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -46,4 +49,13 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(begun.elapsed() < PATIENCE, "waited in vain: {what}");
         sleep(Duration::from_millis(20));
     }
+}
+
+/// No process of a trial, a task or a driver of this lab is left: all of them work in its folder.
+#[track_caller]
+fn check_nothing_is_left(lab: &Lab) {
+    eventually("no process is left", || {
+        let in_lab = |pid: u32| working_folder(pid).is_some_and(|own| own == lab.folder());
+        !processes().into_iter().any(|(pid, _)| in_lab(pid))
+    });
 }

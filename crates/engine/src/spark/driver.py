@@ -218,7 +218,6 @@ class Driver:
         for attempt in self.rest(f"stages/{stage}"):
             number = attempt["attemptId"]
             for task in self.rest(f"stages/{stage}/{number}/taskList?length=100000"):
-                metrics = task.get("taskMetrics") or {}
                 rows.append({
                     "task_id": task["taskId"],
                     "partition": task.get("partitionId", task["index"]),
@@ -231,8 +230,7 @@ class Driver:
                     "launched_ms": milliseconds(task["launchTime"]),
                     "duration_ms": task.get("duration"),
                     "scheduler_delay_ms": task.get("schedulerDelay"),
-                    "executor_run_ms": metrics.get("executorRunTime"),
-                    "executor_cpu_ms": metrics.get("executorCpuTime", 0) / 1e6 if metrics else None,
+                    "error": in_words(task["errorMessage"]) if task.get("errorMessage") else None,
                 })
         return rows
 
@@ -260,8 +258,12 @@ def milliseconds(text):
 
 
 def explain(error):
+    """Why a job failed."""
+    return in_words(str(getattr(error, "java_exception", None) or error))
+
+
+def in_words(text):
     """What a process said that failed, where one did; Spark's own words otherwise."""
-    text = str(getattr(error, "java_exception", None) or error)
     found = re.search(re.escape(FAILED) + r"(\{.*\})", text)
     if found:
         try:

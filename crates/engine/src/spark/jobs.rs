@@ -62,6 +62,7 @@ pub(super) struct TaskFigures {
     launched_ms: i64,
     duration_ms: Option<f64>,
     scheduler_delay_ms: Option<f64>,
+    error: Option<String>,
 }
 
 impl TaskFigures {
@@ -79,6 +80,7 @@ impl TaskFigures {
             launched_ms: self.launched_ms,
             duration_s: seconds(self.duration_ms),
             scheduler_delay_s: seconds(self.scheduler_delay_ms),
+            error: self.error.clone(),
             usage,
         }
     }

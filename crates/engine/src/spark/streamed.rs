@@ -280,6 +280,8 @@ pub fn serve_streamed<E: From<EngineError>>(
     work: &mut dyn FnMut(Value) -> Result<Value, E>,
 ) -> Result<(), E> {
     let gone = || EngineError::SparkLost { reason: "the runner has gone".to_owned() };
+    // What it took to get ready is part of the first task.
+    let mut ready = Some(UsageMeter::of_whole_process());
     loop {
         let line = link.next_line().ok_or_else(gone)?;
         let order = serde_json::from_value(line).map_err(|error| EngineError::Link {
@@ -290,7 +292,7 @@ pub fn serve_streamed<E: From<EngineError>>(
             link.close();
             return Ok(());
         };
-        let meter = UsageMeter::start();
+        let meter = ready.take().unwrap_or_else(UsageMeter::start);
         let result = work(task)?;
         link.say(&Answer { number, result, usage: meter.used() })?;
     }

@@ -64,14 +64,15 @@ fn process_of_a_task() {
 }
 
 /// Squares a number. A negative one fails while the attempt is below what the body says; the number
-/// that the body calls slow takes long on a first attempt.
+/// that the body calls slow takes long on a first attempt; all but the one it calls free wait for a
+/// file, where it names one.
 fn square(task: &Value, link: &ExecutorLink, body: &Value) -> Result<Value, EngineError> {
     let (number, attempt) = (task.as_i64().unwrap(), i64::from(link.task().attempt));
     if number < 0 && attempt < body["fails"].as_i64().unwrap_or(0) {
         let problem = format!("attempt {attempt} dislikes {number}");
         return Err(EngineError::Link { address: "a test".to_owned(), problem });
     }
-    if let Some(go) = body["go"].as_str() {
+    if let Some(go) = body["go"].as_str().filter(|_| Some(number) != body["free"].as_i64()) {
         // Until somebody lets it go, or the runner ends it.
         while !Path::new(go).exists() {
             std::thread::sleep(std::time::Duration::from_millis(20));

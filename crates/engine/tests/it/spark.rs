@@ -15,6 +15,9 @@ use trainwright_engine::spark::{
 use crate::cluster::Cluster;
 use crate::executor::{driver, options};
 
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(180);
+
 /// Squares numbers on a cluster; what came back, by number.
 fn squares(
     driver: &SparkDriver,
@@ -67,9 +70,13 @@ fn a_task_that_fails_is_tried_again_and_the_others_are_not() {
     let (found, end) = squares(&driver, &numbers, 4, json!({"fails": 2})).unwrap();
     check(&found, &numbers);
     assert_eq!(found[&-3]["attempt"], 2, "the third attempt made it");
-    let failed = end.cluster.iter().filter(|task| task.status == "failed").count();
-    assert_eq!(failed, 2);
-    assert_eq!(end.cluster.len(), 4 + 2);
+    let failed: Vec<_> = end.cluster.iter().filter(|task| task.status == "failed").collect();
+    assert_eq!((failed.len(), end.cluster.len()), (2, 4 + 2));
+    for task in failed {
+        let said = task.error.as_deref().expect("its standard error is kept");
+        let words = format!("attempt {} dislikes -3", task.attempt - 1);
+        assert!(said.contains(&words), "{said}");
+    }
 }
 
 #[test]
@@ -79,6 +86,32 @@ fn a_task_that_never_succeeds_fails_the_job_with_what_it_said_and_spark_goes_on(
     assert!(error.contains("dislikes -3"), "{error}");
     assert!(error.contains("attempt 4"), "four attempts are Spark's default: {error}");
     check(&squares(&driver, &[5], 1, json!({})).unwrap().0, &[5]);
+}
+
+#[test]
+fn a_result_comes_back_while_the_next_task_of_its_partition_still_runs() {
+    let Some(driver) = driver() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let go = folder.path().join("go");
+    let order = StreamedOrder {
+        driver: &driver,
+        kind: "squares",
+        // The second one waits until somebody has heard of the first.
+        common: json!({"go": go, "free": 1}),
+        tasks: vec![json!(1), json!(2)],
+        partitions: 1,
+        words: "squares one by one".to_owned(),
+    };
+    let begun = Instant::now();
+    let goes_on = || begun.elapsed() < PATIENCE;
+    let mut heard = Vec::new();
+    let end = run_streamed(order, &goes_on, &mut |done| -> Result<(), EngineError> {
+        heard.push(done.result["square"].as_i64().unwrap());
+        std::fs::write(&go, "").unwrap();
+        Ok(())
+    });
+    assert!(!end.unwrap().stopped, "only {heard:?} came back");
+    assert_eq!(heard, [1, 4]);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The sections of a study's report, which live pages show one by one.
 
+use super::cluster;
 use super::study::{
-    bottlenecks, cluster, curves, design, effects, environment, fit, parallel, resources, search,
-    surface, trials, verdict,
+    bottlenecks, curves, design, effects, environment, fit, parallel, resources, search, surface,
+    trials, verdict,
 };
 use crate::charts::Charts;
 use crate::input::ReportInput;

@@ -1,7 +1,9 @@
 //! A speed test as one HTML file.
 
-use super::paragraph;
+use trainwright_study::ClusterTask;
+
 use super::shell::{Shell, section};
+use super::{cluster, paragraph};
 use crate::charts::{Charts, speed};
 use crate::escape::escape;
 use crate::figure::to_spread;
@@ -27,6 +29,8 @@ pub struct SpeedPage<'a> {
     pub lines: Vec<SpeedLine<'a>>,
     /// Charts.
     pub panels: Vec<SpeedPanel>,
+    /// What a cluster did; nothing where none was used.
+    pub cluster: &'a [ClusterTask],
 }
 
 /// One term of one regression.
@@ -93,7 +97,7 @@ const SECTIONS: [(&str, &str, &str); 4] = [
 /// The page, which loads nothing from elsewhere.
 pub fn speed_html(page: &SpeedPage<'_>) -> String {
     let mut charts = Charts::default();
-    let bodies = bodies(page, &mut charts);
+    let (sections, bodies) = parts(page, &mut charts);
     let shell = Shell {
         title: format!("{} - read speed", page.title),
         header: format!(
@@ -101,7 +105,7 @@ pub fn speed_html(page: &SpeedPage<'_>) -> String {
              </div></header>\n",
             escape(page.title)
         ),
-        sections: &SECTIONS,
+        sections: &sections,
         bodies,
         charts,
         program: page.program,
@@ -113,20 +117,29 @@ pub fn speed_html(page: &SpeedPage<'_>) -> String {
 /// The sections as markup for a page of one's own, with the data of their charts at the end.
 pub fn speed_sections(page: &SpeedPage<'_>) -> String {
     let mut charts = Charts::default();
-    let bodies = bodies(page, &mut charts);
-    let sections = SECTIONS.iter().zip(&bodies);
-    let markup: String =
-        sections.map(|((id, heading, look), body)| section(id, heading, look, body)).collect();
+    let (sections, bodies) = parts(page, &mut charts);
+    let markup: String = sections
+        .iter()
+        .zip(&bodies)
+        .map(|((id, heading, look), body)| section(id, heading, look, body))
+        .collect();
     markup + &charts.script()
 }
 
-fn bodies(page: &SpeedPage<'_>, charts: &mut Charts) -> Vec<String> {
-    vec![
+/// What stands above each section, and what under it.
+fn parts(
+    page: &SpeedPage<'_>,
+    charts: &mut Charts,
+) -> (Vec<(&'static str, &'static str, &'static str)>, Vec<String>) {
+    let mut sections = SECTIONS.to_vec();
+    let mut bodies = vec![
         page.verdict.iter().map(|sentence| paragraph(sentence)).collect(),
         figures(page, charts),
         regressions(page),
         means(page),
-    ]
+    ];
+    cluster::add_to(&mut sections, &mut bodies, page.cluster, charts);
+    (sections, bodies)
 }
 
 fn figures(page: &SpeedPage<'_>, charts: &mut Charts) -> String {

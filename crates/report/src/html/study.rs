@@ -2,7 +2,6 @@
 
 pub(in crate::html) mod best;
 pub(in crate::html) mod bottlenecks;
-pub(in crate::html) mod cluster;
 pub(in crate::html) mod curves;
 pub(in crate::html) mod design;
 pub(in crate::html) mod effects;

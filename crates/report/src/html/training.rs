@@ -3,9 +3,10 @@
 
 use trainwright_analysis::Attribution;
 use trainwright_analysis::wording::percent;
+use trainwright_study::ClusterTask;
 
 use super::shell::Shell;
-use super::{note, paragraph, sentence};
+use super::{cluster, note, paragraph, sentence};
 use crate::charts::{Charts, rank_times, timeline};
 use crate::escape::escape;
 use crate::table::{Cell, Sorting, Table};
@@ -27,6 +28,8 @@ pub struct TrainingPage<'a> {
     pub timelines: Vec<Timeline>,
     /// Which steps these are, in words.
     pub steps: String,
+    /// What a cluster did; nothing where none was used.
+    pub cluster: &'a [ClusterTask],
     /// Name and version of the program.
     pub program: &'a str,
     /// When the page was written.
@@ -79,6 +82,9 @@ const SECTIONS: [(&str, &str, &str); 3] = [
 /// The page of a training as one HTML file, which loads nothing from elsewhere.
 pub fn training_html(page: &TrainingPage<'_>) -> String {
     let mut charts = Charts::default();
+    let mut sections = SECTIONS.to_vec();
+    let mut bodies = vec![verdict(page), ranks(page, &mut charts), steps(page, &mut charts)];
+    cluster::add_to(&mut sections, &mut bodies, page.cluster, &mut charts);
     let shell = Shell {
         title: format!("{} - training", page.job),
         header: format!(
@@ -86,8 +92,8 @@ pub fn training_html(page: &TrainingPage<'_>) -> String {
              </div></header>\n",
             escape(page.job)
         ),
-        sections: &SECTIONS,
-        bodies: vec![verdict(page), ranks(page, &mut charts), steps(page, &mut charts)],
+        sections: &sections,
+        bodies,
         charts,
         program: page.program,
         written_at: page.written_at,
@@ -146,6 +152,7 @@ fn steps(page: &TrainingPage<'_>, charts: &mut Charts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::charts::cluster_task;
 
     fn page<'a>() -> TrainingPage<'a> {
         TrainingPage {
@@ -156,6 +163,7 @@ mod tests {
             ranks: vec![],
             timelines: vec![],
             steps: "Steps 1 to 2".to_owned(),
+            cluster: &[],
             program: "trainwright",
             written_at: "today",
         }
@@ -174,5 +182,14 @@ mod tests {
         });
         assert!(with.contains("id=\"rank-times\"") && with.contains("id=\"rank-timeline\""));
         assert!(with.contains("Steps 1 to 2"));
+    }
+
+    #[test]
+    fn only_a_training_on_a_cluster_shows_one() {
+        let tasks = [cluster_task("0", 0, 1.5, "success")];
+        assert!(!training_html(&page()).contains("id=\"cluster\""));
+        let there = training_html(&TrainingPage { cluster: &tasks, ..page() });
+        assert!(there.contains("id=\"cluster\"") && there.contains("href=\"#cluster\""));
+        assert!(there.contains("id=\"executors\"") && there.contains("127.0.0.1"));
     }
 }

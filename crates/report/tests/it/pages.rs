@@ -8,10 +8,11 @@ use trainwright_queueing::{
     Measure, MeasuredJob, QueueAnswer, QueueDraft, QueueName, Statistic, Target,
 };
 use trainwright_report::{
-    LoadPage, PredictionsPage, QueuePage, SpeedLine, SpeedPage, SpeedPanel, SpeedSeries,
-    SurfacePage, TableReport, load_html, predictions_html, queue_html, speed_html, surface_html,
-    table_html,
+    LoadPage, PredictionsPage, PreparationPage, QueuePage, SpeedLine, SpeedPage, SpeedPanel,
+    SpeedSeries, SurfacePage, TableReport, load_html, predictions_html, preparation_html,
+    queue_html, speed_html, surface_html, table_html,
 };
+use trainwright_study::ClusterTask;
 
 use crate::page::{chart, check_closed, own_part, summary, table, unpacked};
 
@@ -149,6 +150,7 @@ fn speed_page(title: &str) -> String {
         means: vec![("files", [4, 3, 1, 5], 123.4, Some((120.0, 127.0)), 4.5)],
         lines: vec![line("batch_size"), line(title)],
         panels: vec![SpeedPanel { parameter: "batch size", series: vec![series] }],
+        cluster: &[],
     })
 }
 
@@ -269,6 +271,30 @@ fn a_table_has_a_page_of_its_own() {
     );
 }
 
+fn preparation(source: &str) -> String {
+    preparation_html(&PreparationPage {
+        source,
+        words: source,
+        shards: vec![(source, source, 3, 2_000_000)],
+        cluster: &[ClusterTask {
+            label: source.to_owned(),
+            partition: 0,
+            attempt: 1,
+            executor: source.to_owned(),
+            host: source.to_owned(),
+            status: source.to_owned(),
+            speculative: false,
+            launched_ms: 0,
+            duration_s: Some(1.0),
+            scheduler_delay_s: None,
+            error: Some(source.to_owned()),
+            usage: None,
+        }],
+        program: "trainwright 0.1.0",
+        written_at: "now",
+    })
+}
+
 #[test]
 fn hostile_texts_are_only_text_on_every_page() {
     let pages = [
@@ -276,6 +302,7 @@ fn hostile_texts_are_only_text_on_every_page() {
         ("load", load_page(&jobs(), HOSTILE), load_page(&jobs(), "x")),
         ("speed", speed_page(HOSTILE), speed_page("x")),
         ("predictions", predictions_page(HOSTILE, true), predictions_page("x", true)),
+        ("preparation", preparation(HOSTILE), preparation("x")),
     ];
     for (name, hostile, harmless) in pages {
         let (own, plain) = (own_part(&hostile), own_part(&harmless));

@@ -330,6 +330,7 @@ fn a_store_of_version_3_reads_without_clusters_and_keeps_them_from_now_on() {
         launched_ms: 5,
         duration_s: Some(0.1 + 0.2),
         scheduler_delay_s: None,
+        error: Some("lost".into()),
         usage: None,
     };
     let record = TrialRecord { cluster: vec![task.clone()], ..record() };

@@ -30,6 +30,10 @@ pub struct ClusterTask {
     pub duration_s: Option<f64>,
     /// Seconds of that for sending the task and its result, without running it.
     pub scheduler_delay_s: Option<f64>,
+    /// What was said where it failed: the end of its process's standard error, or the scheduler's
+    /// words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// What its own process used; absent where it told nothing, as when it was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,

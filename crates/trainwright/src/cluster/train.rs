@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use trainwright_analysis::attribute;
 use trainwright_engine::EngineError;
 use trainwright_engine::spark::{
     ExecutorLink, GangEnd, GangEvent, GangOrder, GangWish, SparkDriver, UsageMeter, run_gang,
@@ -19,6 +20,7 @@ use trainwright_train::{
 
 use super::executor::unread;
 use super::start::{ClusterReply, ClusterUse, SparkRequest, seen_from_anywhere};
+use crate::trainings::bottleneck::account_elsewhere;
 use crate::{Error, Trained, Wish};
 
 pub(super) const KIND: &str = "rank";
@@ -95,7 +97,12 @@ pub fn train_on_spark(
         partitions: processes(&run.job),
         tasks: run.tasks,
     };
-    Ok((Trained { outcome, account: None, bottleneck: None, planned: None }, reply))
+    let account = match &outcome {
+        TrainOutcome::Done(done) => account_elsewhere(&run.job, done),
+        TrainOutcome::Diverged(_) | TrainOutcome::Stopped(_) => None,
+    };
+    let bottleneck = account.as_ref().and_then(attribute);
+    Ok((Trained { outcome, account, bottleneck, planned: None }, reply))
 }
 
 /// A gang on its way, perhaps for the second time.
@@ -272,7 +279,7 @@ fn everywhere_kept(options: &TrainOptions) -> TrainOptions {
 pub(super) fn serve(link: &ExecutorLink, body: Value) -> Result<(), Error> {
     let common: Common =
         serde_json::from_value(body).map_err(|error| unread(&error.to_string()))?;
-    let meter = UsageMeter::start();
+    let meter = UsageMeter::of_whole_process();
     let rank = link.task().partition as usize;
     if rank == 0 {
         lead(link, common)?;

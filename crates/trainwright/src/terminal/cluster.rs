@@ -7,7 +7,11 @@ use trainwright_study::ClusterTask;
 
 use crate::ClusterReply;
 
-/// A line for each executor: attempts, how they ended, times by Spark and by our own processes.
+/// Attempts whose words are printed; more of them hardly say anything else.
+const MOST_FAILED: usize = 3;
+
+/// A line for each executor: attempts, how they ended, times by Spark and by our own processes; and
+/// what those said that failed.
 pub fn on_cluster(cluster: &ClusterReply) -> String {
     if cluster.tasks.is_empty() {
         return String::new();
@@ -46,7 +50,24 @@ pub fn on_cluster(cluster: &ClusterReply) -> String {
     }
     let ClusterReply { application, slots, partitions, .. } = cluster;
     let words = format!("{partitions} partitions on {slots} slots");
-    format!("\nSpark {}, {}: {words}\n\n{table}", application.version, application.id)
+    let failed = failed_attempts(&cluster.tasks);
+    format!("\nSpark {}, {}: {words}\n\n{table}{failed}", application.version, application.id)
+}
+
+/// What attempts said that failed, also where another one made up for them.
+fn failed_attempts(tasks: &[ClusterTask]) -> String {
+    let told = |task: &&ClusterTask| task.status == "failed" && task.error.is_some();
+    let failed: Vec<&ClusterTask> = tasks.iter().filter(told).collect();
+    let mut text = String::new();
+    for task in failed.iter().take(MOST_FAILED) {
+        let said = task.error.as_deref().unwrap_or_default().trim_end().replace('\n', "\n  ");
+        text += &format!("\nfailed on {}: {said}\n", task.host);
+    }
+    if failed.len() > MOST_FAILED {
+        let more = failed.len() - MOST_FAILED;
+        text += &format!("\n... and {more} more, which --json and --report show\n");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -65,6 +86,7 @@ mod tests {
             launched_ms: 0,
             duration_s: Some(1.5),
             scheduler_delay_s: Some(0.02),
+            error: None,
             usage: None,
         }
     }
@@ -77,5 +99,21 @@ mod tests {
         let row = text.lines().find(|line| line.trim_start().starts_with("0 ")).unwrap();
         let cells: Vec<&str> = row.split_whitespace().collect();
         assert_eq!(cells, ["0", "127.0.0.2", "2", "1", "3.0", "-", "20"]);
+    }
+
+    #[test]
+    fn what_failed_attempts_said_is_told_and_a_race_that_was_lost_is_not() {
+        let said = |status: &str, words: &str| ClusterTask {
+            error: Some(words.to_owned()),
+            ..task("0", status)
+        };
+        let mut tasks = vec![said("killed", "another attempt succeeded"), task("1", "failed")];
+        tasks.push(said("failed", "partition 0, attempt 1, ended with 3:\nno such disk"));
+        tasks.extend((0..4).map(|_| said("failed", "again")));
+        let text = failed_attempts(&tasks);
+        assert!(text.starts_with(
+            "\nfailed on 127.0.0.2: partition 0, attempt 1, ended with 3:\n  no such disk\n"
+        ));
+        assert!(!text.contains("another attempt") && text.contains("and 2 more"), "{text}");
     }
 }

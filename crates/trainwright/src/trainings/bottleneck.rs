@@ -71,15 +71,25 @@ pub(super) fn account(
     let here = machine(Path::new("/"));
     let capacities = kept_capacities(&here);
     let between = link(job, workers, capacities.as_ref());
-    Some(TrainingAccount {
+    Some(account_of(job, done, between, before.until_now(here.cores, capacities.as_ref())))
+}
+
+/// The same for ranks on other machines, of which, as of what is between them, nothing was measured.
+pub(crate) fn account_elsewhere(job: &JobSpec, done: &Done) -> Option<TrainingAccount> {
+    let machine = MachineUse::default();
+    (!done.ranks.is_empty()).then(|| account_of(job, done, link(job, None, None), machine))
+}
+
+fn account_of(job: &JobSpec, done: &Done, link: Link, machine: MachineUse) -> TrainingAccount {
+    TrainingAccount {
         training_s: done.time_s,
         steps: done.steps,
-        ranks: rank_accounts(job, &done.ranks, done.time_s, between),
+        ranks: rank_accounts(job, &done.ranks, done.time_s, link),
         threads: job.threads,
         pace: pace(job),
-        link: between,
-        machine: before.until_now(here.cores, capacities.as_ref()),
-    })
+        link,
+        machine,
+    }
 }
 
 /// Whether ranks wait for each other.

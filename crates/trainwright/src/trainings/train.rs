@@ -7,9 +7,9 @@ use trainwright_train::{
     Flow, TrainEvent, TrainOptions, TrainOutcome, WorkRequest, Workers, train_with, work,
 };
 
-use crate::Error;
 use crate::planning::execution::PlannedStepTime;
 use crate::trainings::bottleneck::{MachineBefore, account};
+use crate::{ClusterReply, Error};
 
 /// A training that has ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,13 +48,13 @@ pub fn train(
 }
 
 impl Trained {
-    /// The last event as a line of JSON, with what bound the training.
+    /// The last event as a line of JSON, with what bound the training and what a cluster did for it.
     ///
     /// # Panics
     /// Never: events and verdicts are structures whose keys are texts.
-    pub fn json_line(&self) -> String {
+    pub fn json_line(&self, cluster: Option<&ClusterReply>) -> String {
         let (event, bottleneck) = (self.outcome.clone().into(), self.bottleneck.as_ref());
-        let line = LastLine { event: &event, bottleneck, planned: self.planned.as_ref() };
+        let line = LastLine { event: &event, bottleneck, planned: self.planned.as_ref(), cluster };
         serde_json::to_string(&line).expect("events and verdicts have fields with names")
     }
 }
@@ -67,6 +67,8 @@ struct LastLine<'a> {
     bottleneck: Option<&'a Attribution>,
     #[serde(skip_serializing_if = "Option::is_none")]
     planned: Option<&'a PlannedStepTime>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<&'a ClusterReply>,
 }
 
 /// Works for a job that another process trains.

@@ -7,7 +7,7 @@ use trainwright_study::JobSpec;
 use trainwright_train::{Activity, RankTimeline, RankTimes, Span, TrainOutcome};
 
 use crate::studies::report::PROGRAM;
-use crate::{Trained, terminal};
+use crate::{ClusterReply, Trained, terminal};
 
 /// Steps that are shown moment by moment.
 const STEPS: usize = 8;
@@ -28,8 +28,14 @@ const ACTIVITIES: [(&str, &[Activity]); 8] = [
     ),
 ];
 
-/// The page of a training that came to its end, as one HTML file; nothing for another one.
-pub fn training_page(job: &JobSpec, trained: &Trained, written_at: &str) -> Option<String> {
+/// The page of a training that came to its end, as one HTML file; nothing for another one. `cluster`
+/// is what one did for it.
+pub fn training_page(
+    job: &JobSpec,
+    trained: &Trained,
+    cluster: Option<&ClusterReply>,
+    written_at: &str,
+) -> Option<String> {
     let TrainOutcome::Done(done) = &trained.outcome else { return None };
     let names = ACTIVITIES.map(|(name, _)| name);
     let (steps, timelines) = few_steps(&done.timelines);
@@ -44,6 +50,7 @@ pub fn training_page(job: &JobSpec, trained: &Trained, written_at: &str) -> Opti
         ranks: done.ranks.iter().map(sums).collect(),
         timelines,
         steps,
+        cluster: cluster.map_or(&[], |own| &own.tasks),
         program: PROGRAM,
         written_at,
     }))

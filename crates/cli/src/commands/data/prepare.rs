@@ -9,15 +9,19 @@ use anyhow::Context;
 use trainwright::records::{
     Framing, OnCorrupt, PartShares, PixelLimit, PrepareOptions, PrepareProgress, Storage,
 };
-use trainwright::{Error, PrepareReply, SparkRequest, terminal};
+use trainwright::{ClusterReply, Error, PrepareReply, SparkRequest, terminal};
 use trainwright_study::SparkSpec;
 
 use crate::arguments::{InspectArguments, PrepareArguments, VerifyArguments};
 use crate::interrupt::Interrupt;
 use crate::output::{show, tell};
+use crate::pages::{check_folder_of, now, write_file};
 
 pub(crate) fn prepare(arguments: &PrepareArguments) -> anyhow::Result<u8> {
     let options = options(arguments)?;
+    if let Some(path) = &arguments.report {
+        check_folder_of(path)?;
+    }
     if let Some(spark) = arguments.cluster.spark()? {
         return prepare_on_spark(arguments, &options, spark);
     }
@@ -27,6 +31,7 @@ pub(crate) fn prepare(arguments: &PrepareArguments) -> anyhow::Result<u8> {
             progress.hear(at)
         })?;
     tell_oddities(&reply);
+    write_page(arguments, &reply, None)?;
     show("data-prepare", arguments.json, &reply, terminal::prepared)?;
     Ok(0)
 }
@@ -51,10 +56,20 @@ fn prepare_on_spark(
     )?;
     let Some(reply) = reply else { return Ok(130) };
     tell_oddities(&reply.reply);
+    write_page(arguments, &reply.reply, Some(&reply.cluster))?;
     show("data-prepare", arguments.json, &reply, |own| {
         terminal::prepared(&own.reply) + &terminal::on_cluster(&own.cluster)
     })?;
     Ok(0)
+}
+
+fn write_page(
+    arguments: &PrepareArguments,
+    reply: &PrepareReply,
+    cluster: Option<&ClusterReply>,
+) -> Result<(), Error> {
+    let Some(path) = &arguments.report else { return Ok(()) };
+    write_file(path, trainwright::preparation_page(&arguments.source, reply, cluster, &now()))
 }
 
 /// Tells what was made again or left out.

@@ -15,7 +15,7 @@ use trainwright::{
 use crate::arguments::SpeedtestArguments;
 use crate::interrupt::Interrupt;
 use crate::output::{show, tell};
-use crate::pages::{now, write_file};
+use crate::pages::{check_folder_of, now, write_file};
 
 pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
     let request = SpeedtestRequest {
@@ -38,6 +38,9 @@ pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
             .map_or_else(PixelLimit::from_environment, Ok)
             .map_err(Error::from)?,
     };
+    if let Some(path) = &arguments.report {
+        check_folder_of(path)?;
+    }
     let mut said = Instant::now();
     let (test, cluster) = match arguments.cluster.spark()? {
         None => (trainwright::speedtest(&request, &mut |at| hear(at, &mut said))?, None),
@@ -62,7 +65,7 @@ pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
     }
     if let Some(path) = &arguments.report {
         let title = arguments.source.display().to_string();
-        write_file(path, trainwright::speedtest_page(&test, &title, &now()))?;
+        write_file(path, trainwright::speedtest_page(&test, &title, cluster.as_ref(), &now()))?;
     }
     match cluster {
         None => show("data-speedtest", arguments.json, &test, terminal::speedtest)?,

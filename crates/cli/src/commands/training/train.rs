@@ -11,7 +11,7 @@ use trainwright::training::{
     Workers,
 };
 use trainwright::{
-    Error, GangOptions, JobChannels, SparkRequest, Trained, launched_rank, terminal,
+    ClusterReply, Error, GangOptions, JobChannels, SparkRequest, Trained, launched_rank, terminal,
 };
 use trainwright_study::{Configuration, JobSpec, JobTemplate, Level};
 
@@ -68,15 +68,13 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
     };
     drop(live);
     let trained = trained.with_plan(&spec, planned);
-    if let Some(cluster) = cluster.filter(|_| !arguments.json) {
-        print_words(&terminal::on_cluster(&cluster))?;
-    }
-    if let (Some(path), Some(page)) =
-        (&arguments.keeping.report, trainwright::training_page(&spec, &trained, &now()))
+    let cluster = cluster.as_ref();
+    if let Some(path) = &arguments.keeping.report
+        && let Some(page) = trainwright::training_page(&spec, &trained, cluster, &now())
     {
         write_file(path, page)?;
     }
-    end(&trained, arguments.json)
+    end(&trained, cluster, arguments.json)
 }
 
 /// What a process joins that a launcher has started with the words of rank 0, as another rank.
@@ -117,17 +115,19 @@ pub(crate) fn job(arguments: &JobArguments) -> anyhow::Result<u8> {
         trainwright::job(&arguments.spec, &channels, &|| interrupt.wish(), &mut |event| {
             let _ = tell(event, false);
         })?;
-    end(&trained, false)
+    end(&trained, None, false)
 }
 
-/// Tells the end of a job that came to one, with what bound it. A diverged job is a result, not a
-/// failure; a stopped one has none.
-fn end(trained: &Trained, json: bool) -> anyhow::Result<u8> {
-    if let TrainOutcome::Done(_) = trained.outcome {
-        match json {
-            true => print(&format!("{}\n", trained.json_line()))?,
-            false => print_words(&terminal::trained(trained))?,
-        }
+/// Tells the end of a job that came to one, with what bound it and what a cluster did for it. A
+/// diverged job is a result, not a failure; a stopped one has none.
+fn end(trained: &Trained, cluster: Option<&ClusterReply>, json: bool) -> anyhow::Result<u8> {
+    if let (TrainOutcome::Done(_), true) = (&trained.outcome, json) {
+        print(&format!("{}\n", trained.json_line(cluster)))?;
+    } else if let TrainOutcome::Done(_) = trained.outcome {
+        print_words(&terminal::trained(trained))?;
+    }
+    if let Some(cluster) = cluster.filter(|_| !json) {
+        print_words(&terminal::on_cluster(cluster))?;
     }
     Ok(match trained.outcome {
         TrainOutcome::Done(_) | TrainOutcome::Diverged(_) => 0,

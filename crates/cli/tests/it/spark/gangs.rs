@@ -2,10 +2,12 @@
 
 use std::fs;
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use super::cluster::{Cluster, kill, processes, working_folder};
-use super::{eventually, on, shared};
+use super::smoke::check_page;
+use super::{check_nothing_is_left, eventually, on, shared};
 use crate::program::{End, Lab};
 
 /// The last event of a training.
@@ -28,9 +30,15 @@ fn a_gang_on_a_cluster_has_the_bits_of_one_machine() {
     let lab = Lab::new();
     let words = job(&["multi-worker", "--workers", "2"]);
     let here = last(&lab.run(&words));
-    let there = last(&lab.run(&on(master, &words)));
+    let there = last(&lab.run(&on(master, &[&words[..], &["--report", "page.html"]].concat())));
     assert_eq!(there["parameters_hash"], here["parameters_hash"]);
     assert_eq!((&there["replicas"], &there["steps"]), (&here["replicas"], &here["steps"]));
+    assert_eq!(there["bytes_sent"], here["bytes_sent"], "gradients go from rank to rank");
+    assert!(there["bytes_sent"].as_u64() > Some(1_000_000), "{there}");
+    let ranks = there["cluster"]["tasks"].as_array().unwrap();
+    assert_eq!(ranks.len(), 2, "{ranks:?}");
+    assert!(ranks.iter().all(|own| own["usage"]["user_s"].as_f64() > Some(0.0)), "{ranks:?}");
+    check_page(&lab, "page.html");
 }
 
 #[test]
@@ -74,6 +82,19 @@ fn ranks(lab: &Lab) -> Vec<u32> {
 
 fn is_kept(lab: &Lab, folder: &str) -> bool {
     fs::read_dir(lab.path(folder)).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+#[test]
+#[ignore = "an application takes half a minute"]
+fn ctrl_c_ends_a_gang_and_leaves_no_process() {
+    let Some((master, _in_use)) = shared() else { return };
+    let lab = Lab::new();
+    let mut running = lab.start(&on(master, &long(&lab, "2", "kept")));
+    eventually("a checkpoint", || is_kept(&lab, "kept"));
+    running.signal(Signal::SIGINT);
+    eventually("the end", || running.has_ended());
+    assert_eq!(running.end().code(), Some(130), "{}", lab.read("running.stderr"));
+    check_nothing_is_left(&lab);
 }
 
 #[test]

@@ -1,10 +1,9 @@
-//! Studies and preparations whose executors, driver or runner are lost, and Ctrl-C.
+//! Studies whose executors, driver or runner are lost, and Ctrl-C.
 
 use nix::sys::signal::Signal;
 
 use super::cluster::{Cluster, kill, processes, working_folder};
-use super::smoke::files;
-use super::{eventually, on};
+use super::{check_nothing_is_left, eventually, on};
 use crate::program::{Lab, shell_study};
 
 /// Trials that note themselves and wait until `go` is there.
@@ -15,15 +14,6 @@ fn waiting(more: &str) -> Lab {
 
 fn run(cluster: &Cluster) -> Vec<&str> {
     on(&cluster.master, &["run", "study.toml", "--slots", "4"])
-}
-
-/// No process of a trial, a task or a driver of this lab is left: all of them work in its folder.
-#[track_caller]
-fn check_nothing_is_left(lab: &Lab) {
-    eventually("no process is left", || {
-        let in_lab = |pid: u32| working_folder(pid).is_some_and(|own| own == lab.folder());
-        !processes().into_iter().any(|(pid, _)| in_lab(pid))
-    });
 }
 
 /// Trials that run.
@@ -57,8 +47,11 @@ fn a_killed_machine_costs_a_study_no_trial() {
     eventually("the end", || running.has_ended());
     assert_eq!(running.end().code(), Some(0), "{}", lab.read("running.stderr"));
     assert_eq!(lab.states(), [("finished".to_owned(), 6)].into());
-    let begun = lab.lines("begun").len();
-    assert!(begun > 6, "trials of the lost machine ran again: {begun}");
+    let begun = lab.lines("begun");
+    assert!(begun.len() > 6, "trials of the lost machine ran again: {begun:?}");
+    let once =
+        (1..=6).filter(|trial| begun.iter().filter(|own| own[0] == trial.to_string()).count() == 1);
+    assert!(once.count() >= 4, "each is retried alone: {begun:?}");
     assert!(lab.rows().iter().all(|row| row["attempts"] == 1), "Spark's retries are its own");
     check_nothing_is_left(&lab);
 }
@@ -87,9 +80,15 @@ fn a_lost_driver_leaves_the_study_resumable() {
     if !Cluster::is_possible() {
         return;
     }
-    let (cluster, lab) = (Cluster::start(2), waiting(""));
+    // The first two end at once.
+    let script = "echo $TRAINWRIGHT_TRIAL >> begun; [ $TRAINWRIGHT_TRIAL -le 2 ] && exit; \
+                  while [ ! -e go ]; do sleep 0.05; done";
+    let lab = Lab::with_study(&shell_study("[1, 2, 3, 4, 5, 6]", script, ""));
+    let cluster = Cluster::start(2);
     let mut running = lab.start(&run(&cluster));
-    eventually("trials run", || lab.lines("begun").len() >= 4);
+    eventually("results are kept while others run", || {
+        lab.lines("begun").len() == 6 && lab.states().get("finished") == Some(&2)
+    });
     for (pid, words) in processes() {
         if words.contains("SparkSubmit") && words.contains("trainwright_driver.py") {
             kill(pid);
@@ -101,6 +100,8 @@ fn a_lost_driver_leaves_the_study_resumable() {
     assert!(told.contains("`trainwright run` goes on with the others"), "{told}");
     check_nothing_is_left(&lab);
     check_it_goes_on(&lab, &cluster);
+    let of = |trial: &str| lab.lines("begun").iter().filter(|own| own[0] == trial).count();
+    assert_eq!((of("1"), of("2"), of("3")), (1, 1, 2), "what was finished does not run again");
 }
 
 #[test]
@@ -115,67 +116,4 @@ fn a_killed_runner_leaves_the_study_resumable_and_no_process() {
     running.crash();
     check_nothing_is_left(&lab);
     check_it_goes_on(&lab, &cluster);
-}
-
-#[test]
-#[ignore = "a cluster of its own takes a minute"]
-fn a_preparation_whose_executors_are_killed_makes_the_same_bytes() {
-    if !Cluster::is_possible() {
-        return;
-    }
-    let (cluster, lab) = (Cluster::start(2), Lab::new());
-    let rows: String = (0..60_000).map(|row| format!("{row},{}\n", row % 3)).collect();
-    lab.write("t.csv", format!("x,label\n{rows}"));
-    let words = |out: &'static str| ["data", "prepare", "t.csv", "--out", out, "--shards", "64"];
-    lab.expect(0, &words("here"));
-    let spread = [&words("there")[..], &["--partitions", "32"]].concat();
-    let mut running = lab.start(&on(&cluster.master, &spread));
-    eventually("a shard", || {
-        std::fs::read_dir(lab.path("there")).is_ok_and(|entries| {
-            entries.flatten().any(|own| own.path().extension().is_some_and(|it| it == "tfrecord"))
-        })
-    });
-    cluster.kill_executors(Some("127.0.0.2"));
-    eventually("the end", || running.has_ended());
-    assert_eq!(running.end().code(), Some(0), "{}", lab.read("running.stderr"));
-    assert_eq!(files(&lab.path("there")), files(&lab.path("here")), "no shard twice, none torn");
-}
-
-#[test]
-#[ignore = "an application takes half a minute"]
-fn a_speed_test_reads_everything_on_the_executors() {
-    let Some((master, _in_use)) = super::shared() else { return };
-    let lab = Lab::new();
-    for number in 0..12_u8 {
-        let pixels = vec![number; 40 * 30 * 3];
-        let picture = crate::pictures::Picture { rows: 30, columns: 40, pixels };
-        lab.write(&format!("photos/a/{number}.jpg"), picture.jpeg());
-    }
-    lab.expect(
-        0,
-        &["data", "prepare", "photos", "--out", "shards", "--size", "16", "--shards", "2"],
-    );
-    let words = [
-        "data",
-        "speedtest",
-        "photos",
-        "--records",
-        "shards",
-        "--size",
-        "16",
-        "--batch-size",
-        "2,4",
-        "--batch-number",
-        "1,2",
-        "--repetitions",
-        "2",
-        "--json",
-    ];
-    let reply = lab.json(&on(master, &words));
-    let rows = reply["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 2 * 2 * 2 * 2);
-    assert!(rows.iter().all(|row| row["images_per_s"].as_f64() > Some(0.0)));
-    assert!(!reply["cluster"]["tasks"].as_array().unwrap().is_empty());
-    let refused = lab.expect(2, &on(master, &["data", "speedtest", "photos"]));
-    refused.says(&["--records"]);
 }

@@ -124,6 +124,7 @@ pub(crate) mod tests {
             launched_ms,
             duration_s: Some(seconds),
             scheduler_delay_s: Some(0.01),
+            error: None,
             usage: None,
         }
     }

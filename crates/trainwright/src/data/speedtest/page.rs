@@ -2,11 +2,20 @@
 
 use trainwright_report::{SpeedLine, SpeedPage, SpeedPanel, SpeedSeries};
 
+use crate::ClusterReply;
+
 use super::{PictureSource, SpeedFit, SpeedModel, SpeedRow, Speedtest};
 
-/// The tables and figures of a speed test; `title` names what was read.
-pub fn speedtest_page(test: &Speedtest, title: &str, written_at: &str) -> String {
-    trainwright_report::speed_html(&page(test, title, written_at))
+/// The tables and figures of a speed test; `title` names what was read, `cluster` is what one did for
+/// it.
+pub fn speedtest_page(
+    test: &Speedtest,
+    title: &str,
+    cluster: Option<&ClusterReply>,
+    written_at: &str,
+) -> String {
+    let cluster: &[_] = cluster.map_or(&[], |own| &own.tasks);
+    trainwright_report::speed_html(&SpeedPage { cluster, ..page(test, title, written_at) })
 }
 
 /// The same as sections of a live page.
@@ -38,6 +47,7 @@ fn page<'a>(test: &'a Speedtest, title: &'a str, written_at: &'a str) -> SpeedPa
             .collect(),
         lines: test.fits.iter().flat_map(lines).collect(),
         panels: names.into_iter().map(|name| panel(test, name)).collect(),
+        cluster: &[],
     }
 }
 

@@ -37,7 +37,7 @@ fn the_page_shows_every_parameter_of_every_source() {
         seed: 1,
     };
     let test = examine_speeds(conditions, rows).unwrap();
-    let page = speedtest_page(&test, "flowers <1>", "today");
+    let page = speedtest_page(&test, "flowers <1>", None, "today");
     assert!(page.contains("flowers &lt;1&gt;") && page.contains("speed-data_size-records"));
 }
 

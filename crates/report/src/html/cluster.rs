@@ -6,24 +6,40 @@ use std::fmt::Write;
 use trainwright_analysis::wording::count;
 use trainwright_study::ClusterTask;
 
+use super::{folded, note};
 use crate::charts::{Charts, executors};
 use crate::escape::escape;
 use crate::figure::figure;
-use crate::html::note;
 
 /// Id, heading and what to look at.
-pub(in crate::html) const SECTION: (&str, &str, &str) = (
+pub(super) const SECTION: (&str, &str, &str) = (
     "cluster",
     "Cluster",
     "What ran on which executor, and when. Look for slots that stay empty, for one executor that \
      is slower than the others, and for tasks that were lost.",
 );
 
+/// Adds the section to those of a page that has something to show in it.
+pub(super) fn add_to<'a>(
+    sections: &mut Vec<(&'a str, &'a str, &'a str)>,
+    bodies: &mut Vec<String>,
+    tasks: &[ClusterTask],
+    charts: &mut Charts,
+) {
+    if !tasks.is_empty() {
+        sections.push(SECTION);
+        bodies.push(section(tasks, charts));
+    }
+}
+
 /// Tasks that are drawn.
 const MOST_TASKS: usize = 5_000;
 
+/// Failed attempts whose words are shown.
+const MOST_FAILED: usize = 50;
+
 /// The timeline and a table of executors.
-pub(in crate::html) fn section(tasks: &[ClusterTask], charts: &mut Charts) -> String {
+pub(super) fn section(tasks: &[ClusterTask], charts: &mut Charts) -> String {
     let shown = &tasks[..tasks.len().min(MOST_TASKS)];
     let mut out = charts.place("executors", executors(shown));
     if shown.len() < tasks.len() {
@@ -44,10 +60,35 @@ pub(in crate::html) fn section(tasks: &[ClusterTask], charts: &mut Charts) -> St
         out += "</tr>\n";
     }
     out += "</tbody></table>\n";
+    out += &failed_attempts(tasks);
     out + &note(
-        "Times and delays are Spark's. CPU, memory and disk are told by the processes of the trials \
-         themselves, which Spark does not see.",
+        "Times and delays are Spark's. CPU, memory and disk are told by the processes that did the \
+         work, which Spark does not see.",
     )
+}
+
+/// What attempts said that failed, also where another one made up for them.
+fn failed_attempts(tasks: &[ClusterTask]) -> String {
+    let failed = tasks.iter().filter(|task| task.status == "failed");
+    let told = failed.filter_map(|task| {
+        let words = format!(
+            "{}, attempt {}, executor {} on {}:\n{}\n",
+            task.label,
+            task.attempt,
+            task.executor,
+            task.host,
+            task.error.as_ref()?.trim_end()
+        );
+        Some(words)
+    });
+    let words: Vec<String> = told.take(MOST_FAILED).collect();
+    match words.len() {
+        0 => String::new(),
+        some => {
+            let body = format!("<pre class=\"command\">{}</pre>", escape(&words.join("\n")));
+            folded(&format!("What failed attempts said: {some}"), &body)
+        }
+    }
 }
 
 fn cells(tasks: &[&ClusterTask]) -> [String; 8] {
@@ -86,8 +127,19 @@ mod tests {
         let tasks =
             [cluster_task("0", 0, 1.5, "success"), cluster_task("0", 2_000, 0.5, "success"), lost];
         let text = section(&tasks, &mut Charts::default());
+        assert!(!text.contains("failed attempts"), "{text}");
         assert!(text.contains("<td>0</td><td>127.0.0.1</td><td class=\"number\">2</td>"), "{text}");
         assert!(text.contains("&lt;b&gt;") && !text.contains("<b>"), "{text}");
         assert!(text.contains("<td class=\"number\">1</td><td class=\"number\">1</td>"), "{text}");
+    }
+
+    #[test]
+    fn what_a_failed_attempt_said_is_shown_as_text() {
+        let mut failed = cluster_task("1", 0, 1.0, "failed");
+        failed.error = Some("ended with 3:\nno <disk>".to_owned());
+        let text = section(&[failed], &mut Charts::default());
+        assert!(text.contains("What failed attempts said: 1"), "{text}");
+        assert!(text.contains("attempt 1, executor 1 on 127.0.0.1:"), "{text}");
+        assert!(text.contains("no &lt;disk&gt;"), "{text}");
     }
 }
