@@ -1,5 +1,6 @@
 //! What a trial used, by the kernel's accounts and our samples.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use trainwright_probe::{NetworkCounters, TreeTotals, peak_memory, read_network};
@@ -33,7 +34,11 @@ impl UsageStart {
             // kernel's sum lacks them; what was seen of them is a lower bound, too.
             user_s: reaped.user_s.max(sampled.user_s),
             system_s: reaped.system_s.max(sampled.system_s),
-            peak_memory_bytes: peak(reaped.peak_memory_bytes, sampled.peak_memory_bytes, own_peak),
+            peak_memory_bytes: peak(
+                reaped.peak_memory_bytes,
+                sampled.peak_memory_bytes,
+                is_below_own_peak,
+            ),
             disk_read_bytes: Some(reaped.disk_read_bytes).max(sampled.disk_read_bytes),
             disk_write_bytes: Some(reaped.disk_write_bytes).max(sampled.disk_write_bytes),
             network,
@@ -62,13 +67,20 @@ impl UsageStart {
 /// Linux counts the starting program's own peak into `ru_maxrss` of whatever it starts, because
 /// the new process shares its memory until `exec`. A figure above our own peak is the trial's; one
 /// below may be ours and says nothing.
-fn peak(kernel: u64, seen: Option<u64>, own: impl FnOnce() -> u64) -> Option<u64> {
-    if kernel > own() { seen.max(Some(kernel)) } else { seen }
+fn peak(kernel: u64, seen: Option<u64>, is_ours: impl FnOnce(u64) -> bool) -> Option<u64> {
+    if is_ours(kernel) { seen } else { seen.max(Some(kernel)) }
 }
 
-/// Our own largest memory so far.
-fn own_peak() -> u64 {
-    peak_memory(std::process::id()).unwrap_or(0)
+/// Whether our own largest memory is at least this. It only grows, so that it is read again only
+/// where what was known does not settle the question.
+fn is_below_own_peak(bytes: u64) -> bool {
+    static KNOWN: AtomicU64 = AtomicU64::new(0);
+    if bytes <= KNOWN.load(Ordering::Relaxed) {
+        return true;
+    }
+    let now = peak_memory(std::process::id()).unwrap_or(0);
+    KNOWN.fetch_max(now, Ordering::Relaxed);
+    bytes <= now
 }
 
 #[cfg(test)]
@@ -77,7 +89,7 @@ mod tests {
 
     #[track_caller]
     fn check_peak(kernel: u64, seen: Option<u64>, expected: Option<u64>) {
-        assert_eq!(peak(kernel, seen, || 100), expected);
+        assert_eq!(peak(kernel, seen, |bytes| bytes <= 100), expected);
     }
 
     #[test]
@@ -87,6 +99,15 @@ mod tests {
         check_peak(150, Some(200), Some(200));
         check_peak(150, None, Some(150));
         check_peak(100, None, None);
+    }
+
+    #[test]
+    fn our_own_peak_is_followed_as_it_grows() {
+        assert!(is_below_own_peak(1));
+        let far = 64 * peak_memory(std::process::id()).unwrap();
+        assert!(!is_below_own_peak(far));
+        let block = vec![1_u8; 64 << 20];
+        assert!(is_below_own_peak(block.len() as u64), "{} bytes were written", block.len());
     }
 
     #[test]
