@@ -7,7 +7,7 @@
 
 use trainwright_study::{Configuration, Seed};
 
-use super::bayesian::{Bayesian, BayesianSettings, LittleToGain};
+use super::bayesian::{Bayesian, BayesianSettings, LittleToGain, NextTrial};
 use super::points::Points;
 use super::{random_for, random_suggestion};
 use crate::cloud::significant_columns;
@@ -134,13 +134,26 @@ impl Tuneful {
         places.into_iter().map(|place| columns[place]).collect()
     }
 
-    fn tuned(&self, space: &Space, known: &History) -> Suggestion {
+    /// What the next trial would be and what it is worth; nothing before both rounds have ended.
+    pub fn next_trial(&self, known: &History) -> Option<NextTrial> {
+        match self.stage(known) {
+            Stage::Tuning(space) => self.tuning(space).next_trial(known),
+            _ => None,
+        }
+    }
+
+    fn tuning(&self, space: Space) -> Bayesian {
         let TunefulSettings { points, surrogate, stop, seed, .. } = self.settings;
         let settings = BayesianSettings { start: points, start_count: 0, surrogate, stop, seed };
-        match Bayesian::new(space.clone(), settings).suggest(known) {
+        Bayesian::new(space, settings)
+    }
+
+    fn tuned(&self, space: Space, known: &History) -> Suggestion {
+        match self.tuning(space).suggest(known) {
             // What is left are the factors that seemed not to matter.
             Suggestion::Stop(StopReason::SpaceExhausted) => {
-                random_suggestion(&self.space, known, &mut random_for(seed, known))
+                let mut random = random_for(self.settings.seed, known);
+                random_suggestion(&self.space, known, &mut random)
             }
             own => own,
         }
@@ -160,7 +173,7 @@ impl Searcher for Tuneful {
                 let mut random = random_for(self.settings.seed, known);
                 random_suggestion(&self.space, known, &mut random)
             }
-            Stage::Tuning(space) => self.tuned(&space, known),
+            Stage::Tuning(space) => self.tuned(space, known),
         }
     }
 }

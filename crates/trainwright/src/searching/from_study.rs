@@ -2,8 +2,9 @@
 
 use trainwright_search::{
     Aims, Bayesian, BayesianSettings, Confirm, CoordinateDescent, CutBy, EarlyStopRule, Goal, Grid,
-    Limit, LineSearch, LittleToGain, ParzenSettings, PointSearch, Points, SearchBudget,
-    SearchRules, Searcher, Side, Space, TreeParzen, TrialCost, Tuneful, TunefulSettings,
+    History, Limit, LineSearch, LittleToGain, NextTrial, ParzenSettings, PointSearch, Points,
+    SearchBudget, SearchRules, Searcher, Side, Space, TreeParzen, TrialCost, Tuneful,
+    TunefulSettings,
 };
 use trainwright_study as study;
 use trainwright_study::{Configuration, SearchMethod, SearchSpec, Seed, StartPoints, Study};
@@ -154,6 +155,16 @@ impl<'a> StudySearch<'a> {
         settings.surrogate.cost = self.cost();
         settings.stop = self.stop();
         Bayesian::new(self.space.clone(), settings)
+    }
+
+    /// What the search would try next: by its own model where it has one, else by the Bayesian one.
+    pub(crate) fn next_trial(&self, known: &History) -> Option<NextTrial> {
+        match self.spec.method {
+            SearchMethod::Tuneful => {
+                Tuneful::new(self.space.clone(), self.tuneful()).next_trial(known)
+            }
+            _ => self.bayesian().next_trial(known),
+        }
     }
 
     /// The published settings, but for what the study says.

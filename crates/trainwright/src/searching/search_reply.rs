@@ -113,7 +113,7 @@ impl SearchReply {
                 pictures(&own, learnt, &goals[0], &best.configuration, &importances)
             })
             .unwrap_or_default();
-        let next = bayesian
+        let next = own
             .next_trial(&known)
             .map(|next| Next { configuration: next.configuration, gain: next.share });
         let judge = (known.trials() <= MOST_TRACED && goals.len() == 1).then_some(&bayesian);
