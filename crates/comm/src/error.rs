@@ -165,4 +165,51 @@ mod tests {
             "2 of 4 ranks did not join within 1.5 s: rank 2, 3; turned away: 1.2.3.4:5: the shared secrets differ"
         );
     }
+
+    #[test]
+    fn messages_name_the_rank_and_what_to_do() {
+        for (error, words) in [
+            (
+                CommError::PeerLost { rank: 3, why: Loss::Silent },
+                "rank 3 is lost: nothing was heard of it for longer than the patience",
+            ),
+            (
+                CommError::WrongLength { rank: 1, expected: 8, found: 12 },
+                "rank 1 sent 12 bytes where 8 were due; every rank must call the operation with vectors of the same length",
+            ),
+            (
+                CommError::NoSuchRank { rank: 4, size: 4 },
+                "rank 4 is not among the 4 ranks of the group",
+            ),
+            (
+                CommError::TooLarge { rank: 0, bytes: 11, limit: 10 },
+                "a message of 11 bytes from rank 0 is larger than the limit of 10",
+            ),
+            (
+                CommError::Missing {
+                    ranks: vec![1],
+                    size: 2,
+                    waited: Duration::from_secs(3),
+                    refused: Vec::new(),
+                },
+                "1 of 2 ranks did not join within 3 s: rank 1",
+            ),
+            (
+                CommError::Refused {
+                    address: "a:1".to_owned(),
+                    refusal: Refusal::RankTaken { rank: 2 },
+                },
+                "refused by a:1: rank 2 has joined already",
+            ),
+            (
+                CommError::Refused {
+                    address: "a:1".to_owned(),
+                    refusal: Refusal::OldGroup { now: 4, joiner: 2 },
+                },
+                "refused by a:1: the group is at number 4; a member of group 2 cannot join it",
+            ),
+        ] {
+            assert_eq!(error.to_string(), words);
+        }
+    }
 }

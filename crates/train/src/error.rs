@@ -138,3 +138,90 @@ impl From<CommError> for TrainError {
         Self::Together(Box::new(error))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use trainwright_comm::Loss;
+
+    use super::*;
+
+    fn lost(checkpoint: Option<&str>) -> TrainError {
+        let error = Box::new(CommError::PeerLost { rank: 2, why: Loss::Closed });
+        TrainError::Lost { error, checkpoint: checkpoint.map(PathBuf::from) }
+    }
+
+    #[test]
+    fn a_loss_is_told_with_the_way_on() {
+        assert_eq!(
+            lost(Some("kept/step-7")).to_string(),
+            "rank 2 is lost: its connection closed, so its process has ended; go on from kept/step-7 with --resume"
+        );
+        let nothing = lost(None).to_string();
+        assert!(
+            nothing.ends_with("nothing was kept: train with --checkpoint to go on after a loss"),
+            "{nothing}"
+        );
+        let role = TrainError::LostRole {
+            who: "server 2".to_owned(),
+            error: Box::new(CommError::PeerLost { rank: 4, why: Loss::Silent }),
+            checkpoint: None,
+        };
+        assert!(
+            role.to_string().starts_with("server 2: rank 4 is lost: nothing was heard"),
+            "{role}"
+        );
+    }
+
+    #[test]
+    fn messages_name_the_file_the_place_and_what_is_needed() {
+        let path = || PathBuf::from("a/b");
+        for (error, words) in [
+            (
+                TrainError::Record { path: path(), line: 3, problem: "it ends".to_owned() },
+                "record a/b, line 3: it ends",
+            ),
+            (
+                TrainError::NotTwoClasses { path: path(), count: 3, labels: vec![0.0, 1.0, 2.0] },
+                "a/b has 3 different labels ([0.0, 1.0, 2.0]), two are needed",
+            ),
+            (
+                TrainError::UnknownLabel { path: path(), label: 7.0 },
+                "a/b has label 7, which the training part has not",
+            ),
+            (
+                TrainError::NoSuchClass { picture: "x.png".to_owned(), class: 12, classes: 10 },
+                "x.png is of class 12, but the network tells apart 10",
+            ),
+            (
+                TrainError::HasCheckpoints { path: path() },
+                "a/b is there already: go on from it with --resume, or choose another folder",
+            ),
+            (
+                TrainError::NoSoundCheckpoint { path: path(), problem: "cut off".to_owned() },
+                "checkpoint a/b is damaged: cut off; no older one is sound, train again in another folder",
+            ),
+            (
+                TrainError::Replica { rank: 3, error: Box::new(TrainError::UnknownOrder) },
+                "replica 3: rank 0 gave an order that this version does not know; use one version everywhere",
+            ),
+        ] {
+            assert_eq!(error.to_string(), words);
+        }
+    }
+
+    #[test]
+    fn too_much_memory_is_told_in_parts_with_the_limit() {
+        let error = TrainError::TooLarge {
+            network: "mlp:9-9".to_owned(),
+            learning: 3 << 30,
+            of_batch: 1 << 30,
+            batch: 64,
+            limit: MemoryLimit::Machine(2 << 30),
+        };
+        assert_eq!(
+            error.to_string(),
+            "network `mlp:9-9` needs about 4.0 GiB of memory, 3.0 GiB for parameters, gradients and optimiser \
+             and 1.0 GiB for batches of 64; the limit is the 2.0 GiB of this machine: make layers or batch smaller"
+        );
+    }
+}

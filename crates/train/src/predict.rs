@@ -300,4 +300,35 @@ mod tests {
         );
         assert!(from(folder.path().to_owned()).contains("has no checkpoint; write some with"));
     }
+
+    proptest::proptest! {
+        /// Rows are the examples of a class, columns what they were taken for, and shares follow.
+        #[test]
+        fn scores_are_those_of_counting_one_by_one(
+            pairs in proptest::collection::vec((proptest::option::of(0_u32..5), 0_u32..6), 0..60),
+        ) {
+            use proptest::prelude::*;
+            let each: Vec<Predicted> = pairs
+                .iter()
+                .map(|(class, predicted)| Predicted { class: *class, predicted: *predicted, probability: 0.5 })
+                .collect();
+            let counts = confusion(&each, 0);
+            let scores = class_scores(&counts, &each, &[]);
+            for (class, row) in counts.iter().enumerate() {
+                for (taken, count) in row.iter().enumerate() {
+                    let pair = (Some(class as u32), taken as u32);
+                    let found = pairs.iter().filter(|own| **own == pair).count();
+                    prop_assert_eq!(*count, found as u64);
+                }
+            }
+            for score in &scores {
+                let class = score.class as u32;
+                let of_it = pairs.iter().filter(|own| own.0 == Some(class));
+                let (examples, right) = (of_it.clone().count(), of_it.filter(|own| own.1 == class).count());
+                prop_assert_eq!(score.examples, examples as u64);
+                prop_assert_eq!(score.accuracy, (examples > 0).then(|| right as f64 / examples as f64));
+                prop_assert_eq!(score.taken, pairs.iter().filter(|own| own.1 == class).count() as u64);
+            }
+        }
+    }
 }

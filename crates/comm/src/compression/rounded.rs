@@ -60,13 +60,14 @@ impl Group {
     fn common_scale(&mut self, values: &[f32]) -> Result<f32, CommError> {
         let largest = |values: &[f32]| values.iter().fold(0.0_f32, |most, it| most.max(it.abs()));
         let most = largest(&self.all_gather_equal(&[largest(values)])?);
-        let reached = most * self.size() as f32;
+        // In f64, for the sum of numbers that f32 can write may be one that it cannot.
+        let reached = f64::from(most) * self.size() as f64;
         // Nothing but zeros, or a number that is none: no scale helps.
         if reached == 0.0 || !reached.is_finite() {
             return Ok(1.0);
         }
-        let exponent = (F16_LARGEST / reached).log2().floor();
-        Ok(2_f32.powf(exponent.clamp(-126.0, 126.0)))
+        let exponent = (f64::from(F16_LARGEST) / reached).log2().floor();
+        Ok(2_f32.powf(exponent.clamp(-126.0, 126.0) as f32))
     }
 
     /// Leaves the sum of the own piece of what all have rounded.

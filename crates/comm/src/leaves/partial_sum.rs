@@ -80,3 +80,53 @@ impl PartialSum {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The definition, word for word.
+    fn slow(leaves: &[f32]) -> f32 {
+        if let [leaf] = leaves {
+            return *leaf;
+        }
+        let power = leaves.len().next_power_of_two() / 2;
+        slow(&leaves[..power]) + slow(&leaves[power..])
+    }
+
+    proptest! {
+        /// Nodes come in any order around a ring, and leave no trace of it.
+        #[test]
+        fn leaves_in_any_order_give_the_bits_of_the_definition(
+            leaves in proptest::collection::vec((-1e6_f32..1e6, any::<u32>()), 1..40),
+        ) {
+            let values: Vec<f32> = leaves.iter().map(|own| own.0).collect();
+            let mut order: Vec<usize> = (0..leaves.len()).collect();
+            order.sort_by_key(|at| leaves[*at].1);
+            let mut sum = PartialSum::new(LeafTree::new(leaves.len()), 1);
+            for leaf in order {
+                sum.add_copy(leaf..leaf + 1, &values[leaf..=leaf]);
+            }
+            let found = sum.values();
+            prop_assert_eq!(found.len(), 1, "all leaves make up the root");
+            prop_assert_eq!(found[0][0].to_bits(), slow(&values).to_bits());
+            let buffers = sum.buffers();
+            sum.clear();
+            prop_assert_eq!((sum.values().len(), sum.buffers()), (0, buffers));
+        }
+    }
+
+    #[test]
+    fn neighbours_that_are_no_parts_of_one_node_stay_apart() {
+        let mut sum = PartialSum::new(LeafTree::new(7), 1);
+        for leaf in [1, 2, 3] {
+            sum.add_copy(leaf..leaf + 1, &[leaf as f32]);
+        }
+        // The parts of 2..4 are joined; 1..2 waits for 0..1.
+        assert_eq!(sum.values(), [&[1.0][..], &[5.0][..]]);
+        sum.add_copy(0..1, &[10.0]);
+        assert_eq!(sum.values(), [&[16.0][..]]);
+    }
+}

@@ -53,7 +53,12 @@ pub(crate) struct Head {
 impl Words<'_> {
     /// Bytes of the whole message.
     pub(crate) fn bytes(&self) -> usize {
-        HEAD_BYTES + WORD * (self.rows.len() + self.values.len() + self.next.len())
+        HEAD_BYTES + self.bytes_of_parts()
+    }
+
+    /// Bytes of its parts, which limits are about.
+    pub(crate) fn bytes_of_parts(&self) -> usize {
+        WORD * (self.rows.len() + self.values.len() + self.next.len())
     }
 
     /// The parts as bytes.

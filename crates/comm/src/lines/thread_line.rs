@@ -41,7 +41,7 @@ impl Wire for ThreadLine {
     ) -> Result<(), CommError> {
         let message = self.comes.recv().map_err(|_| self.lost())?;
         comes();
-        let bytes = message.words().bytes() as u64;
+        let bytes = message.words().bytes_of_parts() as u64;
         if bytes > most as u64 {
             return Err(CommError::TooLarge { rank: self.peer, bytes, limit: most as u64 });
         }

@@ -296,4 +296,30 @@ mod tests {
             check(refusal.clone(), refusal.encode(), Refusal::parse);
         }
     }
+
+    proptest! {
+        #[test]
+        fn what_is_said_while_joining_arrives(
+            wanted in proptest::option::of(0..u32::MAX), member_of: u32, port: u16,
+            fingerprint in "\\PC{0,40}", rank in 0_u32..4, job: [u8; JOB_BYTES], ends: [u16; 3],
+        ) {
+            let join = Join { wanted, member_of, port, fingerprint: fingerprint.clone() };
+            prop_assert_eq!(Join::parse(&join.encode()), Some(join));
+            let addresses = ends.map(|port| SocketAddr::from(([127, 0, 0, 1], port))).to_vec();
+            let welcome = Welcome { rank: rank.min(3), group: member_of, job, addresses };
+            prop_assert_eq!(Welcome::parse(&welcome.encode()), Some(welcome));
+            let refusal = Refusal::Fingerprint { group: fingerprint.clone(), joiner: fingerprint };
+            prop_assert_eq!(Refusal::parse(&refusal.encode()), Some(refusal));
+        }
+    }
+
+    #[test]
+    fn a_text_beyond_the_limit_is_cut_between_two_letters() {
+        // Two bytes a letter, after a first one of one byte: the limit falls within a letter.
+        let long = format!("a{}", "\u{e9}".repeat(TEXT_BYTES));
+        let join = Join { wanted: None, member_of: 0, port: 1, fingerprint: long.clone() };
+        let read = Join::parse(&join.encode()).unwrap().fingerprint;
+        assert_eq!(read.len(), TEXT_BYTES - 1);
+        assert!(long.starts_with(&read));
+    }
 }

@@ -225,3 +225,133 @@ fn longest(kind: Kind) -> u64 {
         Kind::Data | Kind::Heartbeat | Kind::Abort | Kind::Goodbye => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    /// Both ends of a connection, with time enough for a busy machine.
+    fn ends() -> (Wire, Wire) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let caller = TcpStream::connect(address).unwrap();
+        let called = listener.accept().unwrap().0;
+        let until = Instant::now() + Duration::from_secs(60);
+        let wire = |stream, name: &str| Wire::new(stream, name.to_owned(), until);
+        (wire(caller, "called"), wire(called, "caller"))
+    }
+
+    fn secret(letter: u8) -> Secret {
+        Secret::new([letter; 16]).unwrap()
+    }
+
+    /// Ends that have proved themselves.
+    fn sealed() -> (Wire, Wire) {
+        let (mut caller, mut called) = ends();
+        thread::scope(|scope| {
+            let answers = scope.spawn(|| called.answer(&secret(1)));
+            caller.call(&secret(1)).unwrap();
+            answers.join().unwrap().unwrap();
+        });
+        (caller, called)
+    }
+
+    #[test]
+    fn words_arrive_in_both_directions_and_in_order() {
+        let (mut caller, mut called) = sealed();
+        for body in [&b"first"[..], b"", b"third"] {
+            caller.say(Kind::Join, body).unwrap();
+            assert_eq!(called.hear(Kind::Join).unwrap(), body);
+            called.say(Kind::Welcome, body).unwrap();
+            assert_eq!(caller.hear(Kind::Welcome).unwrap(), body);
+        }
+    }
+
+    #[test]
+    fn both_ends_are_told_that_secrets_differ() {
+        let (mut caller, mut called) = ends();
+        let [asked, answered] = thread::scope(|scope| {
+            let answers = scope.spawn(|| called.answer(&secret(2)));
+            let asked = caller.call(&secret(1));
+            [asked, answers.join().unwrap()]
+        });
+        for end in [asked, answered] {
+            assert!(
+                matches!(end, Err(CommError::Refused { refusal: Refusal::Secret, .. })),
+                "{end:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_word_that_was_changed_said_again_or_sent_back_is_noticed() {
+        let changed = |change: fn(&mut Vec<u8>)| {
+            let (mut caller, mut called) = sealed();
+            caller.say(Kind::Join, b"a word").unwrap();
+            let mut frame = vec![0; HEADER_BYTES + 6 + PROOF_BYTES];
+            called.fill(&mut frame).unwrap();
+            change(&mut frame);
+            caller.stream.write_all(&frame).unwrap();
+            called.hear(Kind::Join)
+        };
+        assert_eq!(changed(|_| ()).unwrap(), b"a word");
+        for (change, why) in [
+            ((|frame| frame[HEADER_BYTES] ^= 1) as fn(&mut Vec<u8>), "another letter"),
+            (|frame| *frame.last_mut().unwrap() ^= 1, "another proof"),
+            (|frame| frame[6] = Kind::Link as u8, "another kind"),
+        ] {
+            let told = changed(change).unwrap_err().to_string();
+            assert!(told.contains("changed on the way"), "{why}: {told}");
+        }
+        let (mut caller, mut called) = sealed();
+        caller.say(Kind::Join, b"a word").unwrap();
+        let mut frame = vec![0; HEADER_BYTES + 6 + PROOF_BYTES];
+        called.fill(&mut frame).unwrap();
+        caller.stream.write_all(&frame).unwrap();
+        caller.stream.write_all(&frame).unwrap();
+        called.hear(Kind::Join).unwrap();
+        assert!(called.hear(Kind::Join).is_err(), "the same word again");
+        called.stream.write_all(&frame).unwrap();
+        assert!(caller.hear(Kind::Join).is_err(), "its own word sent back");
+    }
+
+    #[test]
+    fn a_word_of_another_kind_or_length_is_named() {
+        let (mut caller, mut called) = sealed();
+        caller.say(Kind::Link, b"x").unwrap();
+        let told = called.hear(Kind::Join).unwrap_err().to_string();
+        assert_eq!(told, "caller is no rank of this program: it said Link where Join was due");
+        let header = Header { kind: Kind::Join, group: 0, tag: 0, length: 1 << 40 };
+        caller.stream.write_all(&header.encode()).unwrap();
+        let told = called.hear(Kind::Join).unwrap_err().to_string();
+        assert!(told.contains("a word of 1099511627776 bytes is too long"), "{told}");
+    }
+
+    #[test]
+    fn another_version_is_told_to_both_ends() {
+        let (mut caller, mut called) = ends();
+        let mut hello = Header { kind: Kind::Hello, group: 0, tag: 0, length: 0 }.encode();
+        hello[4] = 9;
+        caller.stream.write_all(&hello).unwrap();
+        let version = Refusal::Version { group: VERSION, joiner: 9 };
+        let here = called.hear_any().unwrap_err();
+        assert!(matches!(here, CommError::Refused { refusal, .. } if refusal == version));
+        let there = caller.hear(Kind::Challenge).unwrap_err();
+        assert!(matches!(there, CommError::Refused { refusal, .. } if refusal == version));
+    }
+
+    #[test]
+    fn who_closes_or_is_out_of_time_is_named() {
+        let (caller, mut called) = ends();
+        drop(caller);
+        let told = called.hear_any().unwrap_err().to_string();
+        assert!(told.starts_with("caller is no rank of this program: "), "{told}");
+        let (mut caller, _called) = ends();
+        caller.until = Instant::now();
+        assert!(matches!(caller.hear_any(), Err(CommError::NoAnswer { .. })));
+        assert!(matches!(caller.say(Kind::Hello, b""), Err(CommError::NoAnswer { .. })));
+    }
+}

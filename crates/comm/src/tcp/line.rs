@@ -113,10 +113,10 @@ impl Wire for TcpLine {
         if !ours || header.length != whole {
             return Err(self.nonsense());
         }
-        if whole > most as u64 {
+        if parts > most {
             self.watch.blame(self.peer, Loss::Nonsense);
-            let (rank, limit) = (self.peer, most as u64);
-            return Err(CommError::TooLarge { rank, bytes: whole, limit });
+            let (rank, bytes, limit) = (self.peer, parts as u64, most as u64);
+            return Err(CommError::TooLarge { rank, bytes, limit });
         }
         (into.kind, into.numbers) = (head.kind, head.numbers);
         let [rows, values, next] = head.lengths;

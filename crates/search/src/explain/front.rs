@@ -87,6 +87,25 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// What is beaten adds nothing, what is not adds something, and the order is all one.
+        #[test]
+        fn only_points_of_the_front_add_volume(
+            points in proptest::collection::vec(proptest::collection::vec(0.0..1.0f64, 2), 1..9),
+            extra in proptest::collection::vec(0.0..1.0f64, 2),
+        ) {
+            let reference = [1.0, 1.0];
+            let before = hypervolume(&points, &reference);
+            let after = hypervolume(&[points.clone(), vec![extra.clone()]].concat(), &reference);
+            let beaten = points.iter().any(|own| own.iter().zip(&extra).all(|(x, y)| x <= y));
+            prop_assert!((after > before + 1e-12) != beaten || (after - before).abs() < 1e-9);
+            prop_assert!(after >= before - 1e-12 && after <= 1.0);
+            let mut turned = points.clone();
+            turned.reverse();
+            prop_assert!((hypervolume(&turned, &reference) - before).abs() < 1e-12);
+        }
+    }
+
     #[test]
     fn one_point_beats_another_only_in_all() {
         assert!(dominates(&[1.0, 1.0], &[1.0, 2.0]));

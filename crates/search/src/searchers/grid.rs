@@ -4,6 +4,9 @@ use trainwright_study::Configuration;
 
 use crate::{History, Searcher, Space, StopReason, Suggestion};
 
+/// Points of a grid at most.
+const MOST_ROWS: usize = 1 << 16;
+
 /// Suggests the points of a grid in order.
 #[derive(Debug, Clone)]
 pub struct Grid {
@@ -12,7 +15,7 @@ pub struct Grid {
 
 impl Grid {
     /// All combinations of a space, with so many evenly spaced values of every range that has
-    /// more; the last factor changes slowest.
+    /// more; the last factor changes slowest. Beyond [`MOST_ROWS`] it ends, as nobody tries more.
     pub fn new(space: &Space, points_per_range: u32) -> Self {
         if let Some(listed) = space.listed() {
             return Self { rows: listed.iter().map(|own| own.configuration.clone()).collect() };
@@ -22,17 +25,20 @@ impl Grid {
             .iter()
             .map(|own| {
                 let most = u64::from(points_per_range.max(2));
-                let count = own.count().unwrap_or(most);
-                if count <= most {
+                let count = own.count().unwrap_or(u64::MAX);
+                if count <= most || !own.is_range() {
                     (0..count).map(|place| (place as f64 + 0.5) / count as f64).collect()
                 } else {
                     (0..most).map(|place| place as f64 / (most - 1) as f64).collect()
                 }
             })
             .collect();
-        let total: usize = places.iter().map(Vec::len).product();
+        let total = places.iter().fold(1, |total: usize, own| total.saturating_mul(own.len()));
         let mut rows = Vec::new();
         for mut number in 0..total {
+            if rows.len() == MOST_ROWS {
+                break;
+            }
             let point: Vec<f64> = places
                 .iter()
                 .map(|own| {

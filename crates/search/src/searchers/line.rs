@@ -13,6 +13,9 @@ use crate::{Cell, History, Searcher, Space, StopReason, Suggestion};
 /// Most steps in one direction: 60 doublings are 18 orders of magnitude.
 const MOST_STEPS: usize = 60;
 
+/// The step from a lowest value of 0 or less, as a share of the whole range.
+const FIRST_STEP: f64 = 0.01;
+
 /// Suggests steps along one factor at a time.
 #[derive(Debug, Clone)]
 pub struct LineSearch {
@@ -139,10 +142,18 @@ impl LineSearch {
 
 /// The level that a ratio leads to: inside a range, at its end at most; among levels the nearest
 /// beyond; nothing at the end.
+///
+/// No ratio leads away from 0 or past it, so where the lowest value is 0 or less the distance from
+/// it is what grows, and the first step is [`FIRST_STEP`].
 fn next_level(factor: &Factor, now: f64, ratio: f64) -> Option<Level> {
     let (low, high) = factor.ends()?;
-    let target = now * ratio;
-    let up = target > now;
+    let up = ratio > 1.0;
+    let (from, width) = (low.number()?.min(0.0), high.number()? - low.number()?);
+    let least = if up { FIRST_STEP * width } else { 0.0 };
+    let target = match now - from {
+        distance if distance > 0.0 => from + distance * ratio,
+        _ => from + least,
+    };
     if factor.domain == Domain::Levels {
         let numbers = factor.levels.iter().filter_map(|own| Some((own.number()?, own)));
         let beyond = numbers.filter(|(own, _)| if up { *own > now } else { *own < now });
@@ -174,6 +185,7 @@ impl Searcher for LineSearch {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use trainwright_study::Study;
 
     use super::*;
@@ -196,5 +208,55 @@ mod tests {
         let levels = factor("levels = [32, 128, 64]");
         assert_eq!(next_level(&levels, 32.0, 2.0), Some(Level::Integer(64)));
         assert_eq!(next_level(&levels, 128.0, 2.0), None);
+    }
+
+    #[test]
+    fn a_step_leads_away_from_zero_and_past_it() {
+        let real = factor("range = { from = 0.0, to = 0.5 }");
+        assert_eq!(next_level(&real, 0.0, 2.0), Some(Level::Number(0.005)));
+        assert_eq!(next_level(&real, 0.005, 2.0), Some(Level::Number(0.01)));
+        assert_eq!(next_level(&real, 0.0, 0.5), None);
+        let whole = factor("range = { from = 0, to = 9 }");
+        assert_eq!(next_level(&whole, 0.0, 2.0), Some(Level::Integer(1)));
+        assert_eq!(next_level(&whole, 0.0, 1.1), Some(Level::Integer(1)));
+        assert_eq!(next_level(&whole, 1.0, 0.5), Some(Level::Integer(0)));
+        let levels = factor("levels = [0, 100, 10]");
+        assert_eq!(next_level(&levels, 0.0, 2.0), Some(Level::Integer(10)));
+        assert_eq!(next_level(&levels, 10.0, 0.5), Some(Level::Integer(0)));
+        let signed = factor("range = { from = -8, to = 8 }");
+        assert_eq!(next_level(&signed, -4.0, 2.0), Some(Level::Integer(0)));
+        assert_eq!(next_level(&signed, 0.0, 2.0), Some(Level::Integer(8)));
+    }
+
+    proptest! {
+        /// However often it is called, a ratio leads to the end of its direction.
+        #[test]
+        fn steps_go_one_way_and_end(start in 0_u32..=100, up: bool, fine: bool) {
+            for lines in [
+                "range = { from = 0.001, to = 10.0 }\nscale = \"log\"",
+                "range = { from = -2.0, to = 3.0 }",
+                "range = { from = 0, to = 40 }",
+                "levels = [-1.0, 0.0, 0.5, 4.0, 32.0]",
+            ] {
+                let own = factor(lines);
+                let (low, high) = own.ends().map(|(low, high)| (low.number().unwrap(), high.number().unwrap())).unwrap();
+                let mut now = low + (high - low) * f64::from(start) / 100.0;
+                if own.levels[0].number() == Some(0.0) && own.domain == Domain::Range {
+                    now = now.round();
+                }
+                let ratio = if fine { 1.1 } else { 2.0 };
+                let ratio = if up { ratio } else { 1.0 / ratio };
+                for _ in 0..400 {
+                    let Some(next) = next_level(&own, now, ratio) else { break };
+                    let next = next.number().unwrap();
+                    prop_assert!((low..=high).contains(&next), "{lines}: {next}");
+                    prop_assert!(if up { next > now } else { next < now }, "{lines}: {now} to {next}");
+                    now = next;
+                }
+                if up {
+                    prop_assert_eq!(now, high, "{}", lines);
+                }
+            }
+        }
     }
 }

@@ -77,6 +77,11 @@ impl Dimension {
         }
     }
 
+    /// Whether it has all numbers between two, or all whole ones, rather than levels of its own.
+    pub fn is_range(&self) -> bool {
+        matches!(self.values, Values::Real { .. } | Values::Whole { .. })
+    }
+
     /// How many values it has; nothing where they are too many to count.
     pub fn count(&self) -> Option<u64> {
         match &self.values {

@@ -53,4 +53,19 @@ mod tests {
         let found = difference("{}", r#"{"warmup":2}"#);
         assert_eq!(found.unwrap(), "it is of a job with `warmup` nothing, now 2 is asked for");
     }
+
+    #[test]
+    fn where_and_on_how_many_a_job_runs_may_change_and_nothing_else() {
+        for key in FREE_KEYS {
+            let job = |value: u32| format!(r#"{{"{key}":{value}}}"#);
+            assert_eq!(difference(&job(1), &job(2)), None, "{key}");
+            assert_eq!(difference("{}", &job(2)), None, "{key}");
+        }
+        for key in ["network", "data", "seed", "batch", "lr", "optimizer", "micro_batch", "split"] {
+            let job = |value: u32| format!(r#"{{"{key}":{value}}}"#);
+            let words = format!("it is of a job with `{key}` 1, now 2 is asked for");
+            assert_eq!(difference(&job(1), &job(2)), Some(words));
+        }
+        assert_eq!(difference("{}", "{}"), None);
+    }
 }

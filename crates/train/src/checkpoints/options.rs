@@ -53,7 +53,21 @@ impl CheckpointEvery {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// However many updates a step makes, no multiple goes by without a checkpoint.
+        #[test]
+        fn a_checkpoint_is_due_where_counting_by_hand_finds_a_multiple(
+            before in 0_u64..500, made in 1_u64..60, every in 1_u64..50,
+        ) {
+            let steps = before + made;
+            let passed = (before + 1..=steps).any(|step| step % every == 0);
+            prop_assert_eq!(CheckpointEvery::Steps(every).is_due_after_step(steps, made), passed);
+        }
+    }
 
     #[test]
     fn steps_are_due_when_a_multiple_is_reached_or_passed() {

@@ -176,4 +176,58 @@ mod tests {
             assert_eq!(text, format!("\"{}\"", activity.word()));
         }
     }
+
+    #[test]
+    fn an_account_is_read_back_and_what_runs_side_by_side_counts_once() {
+        let own = RankTimes {
+            rank: 2,
+            wall_s: 10.0,
+            compute_s: 1.0,
+            input_wait_s: 0.5,
+            barrier_wait_s: 0.25,
+            communication_s: 2.0,
+            hidden_communication_s: 100.0,
+            server_queue_s: 0.125,
+            update_s: 0.75,
+            evaluation_s: 1.5,
+            checkpoint_s: 0.375,
+            idle_s: 3.0,
+            telling_s: 0.5,
+            pushes_waited_s: 50.0,
+            cpu_s: Some(0.9),
+            staleness: vec![3, 1],
+            ..RankTimes::default()
+        };
+        assert_eq!(own.accounted_s(), 10.0);
+        let text = serde_json::to_string(&own).unwrap();
+        assert_eq!(serde_json::from_str::<RankTimes>(&text).unwrap(), own);
+        // What nobody looked at is not written as a number.
+        let bare = serde_json::to_value(RankTimes::default()).unwrap();
+        for key in ["cpu_s", "run_queue_s", "memory_bytes", "pushes_waited_s", "staleness"] {
+            assert!(bare.get(key).is_none(), "{key}");
+        }
+    }
+
+    #[test]
+    fn every_activity_has_a_word_of_its_own_that_reads_back() {
+        let all = [
+            Activity::Compute,
+            Activity::InputWait,
+            Activity::BarrierWait,
+            Activity::Communication,
+            Activity::HiddenCommunication,
+            Activity::ServerQueue,
+            Activity::Update,
+            Activity::Evaluation,
+            Activity::Checkpoint,
+            Activity::Idle,
+            Activity::Telling,
+        ];
+        let words: std::collections::BTreeSet<&str> = all.iter().map(|own| own.word()).collect();
+        assert_eq!(words.len(), all.len());
+        for own in all {
+            let text = format!("\"{}\"", own.word());
+            assert_eq!(serde_json::from_str::<Activity>(&text).unwrap(), own);
+        }
+    }
 }

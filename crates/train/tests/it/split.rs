@@ -165,3 +165,37 @@ fn a_convolutional_network_runs_in_stages() {
     keys["batch"] = json!(256);
     assert!(relative(&one, &trained(keys)) < 1e-5);
 }
+
+#[track_caller]
+fn refused(ranks: u32, split: Value, network: &str, more: &Value, words: &str) {
+    let mut keys = split_over(ranks, split, network);
+    for (key, value) in more.as_object().unwrap() {
+        keys[key] = value.clone();
+    }
+    let job: JobSpec = serde_json::from_value(keys).unwrap();
+    let error = train_with(&job, &TrainOptions::default(), &mut |_| Flow::Continue).unwrap_err();
+    assert!(error.to_string().contains(words), "{error}");
+}
+
+#[test]
+fn plans_that_cannot_be_run_say_why_before_a_step_is_made() {
+    let none = json!({});
+    let tensor =
+        |ranks: u32, layers: Vec<Value>| json!({ "data": 1, "tensor": ranks, "layers": layers });
+    let check = |ranks, split, network, words: &str| refused(ranks, split, network, &none, words);
+    let few = "layer `0` has 2 outputs, too few to be cut over 3 ranks";
+    check(3, tensor(3, vec![cut("0", "outputs")]), "mlp:784-2-10", few);
+    let few = "layer `1` has 2 inputs, too few to be cut over 3 ranks";
+    check(3, tensor(3, vec![cut("1", "inputs")]), "mlp:784-2-10", few);
+    check(
+        2,
+        tensor(2, vec![cut("9", "outputs")]),
+        NET,
+        "it cuts a layer that the network does not have",
+    );
+    check(2, tensor(2, vec![cut("0", "inputs")]), "bilstm:6", "layer `0` cannot be cut so");
+    let stages = |begins: &[&str]| json!({ "data": 1, "pipeline": { "begins": begins, "micro_batches": 2, "order": "gpipe" } });
+    check(2, stages(&["0", "none"]), NET, "it has 2 stages, of which the network has 1");
+    let frozen = json!({ "freeze": "0" });
+    refused(2, json!({ "data": 2 }), NET, &frozen, "not frozen");
+}

@@ -201,10 +201,12 @@ impl<'a> StudySearch<'a> {
     fn grid_points(&self) -> u32 {
         let Some(trials) = self.spec.budget.trials else { return GRID_POINTS };
         let configurations = f64::from(trials / self.spec.replicates);
-        let counts = self.space.dimensions().iter().map(|own| own.count());
-        let (wide, narrow): (Vec<_>, Vec<_>) =
-            counts.partition(|count| count.is_none_or(|count| count > u64::from(GRID_POINTS)));
-        let taken: f64 = narrow.iter().flatten().map(|count| *count as f64).product();
+        let is_wide = |own: &&trainwright_search::Dimension| {
+            own.is_range() && own.count().is_none_or(|count| count > u64::from(GRID_POINTS))
+        };
+        let (wide, narrow): (Vec<_>, Vec<_>) = self.space.dimensions().iter().partition(is_wide);
+        let counts = narrow.iter().filter_map(|own| own.count());
+        let taken: f64 = counts.map(|count| count as f64).product();
         let each = (configurations / taken).powf(1.0 / wide.len().max(1) as f64);
         (each.floor() as u32).max(2)
     }

@@ -86,6 +86,7 @@ impl<O: Owner> Books<O> {
         self.applied.clear();
         self.account.dropped += self.held.len() as u64;
         self.held.clear();
+        self.summed.clear();
         Some(())
     }
 
@@ -176,3 +177,6 @@ fn read(message: &Message) -> Option<Push<'_>> {
     let leaves = usize::try_from(leaves).ok().filter(|leaves| *leaves > 0)?;
     Some(Push { part, parts, leaves, rows: &message.rows, values: &message.values })
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,7 +103,53 @@ impl Ahead<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn every_example_is_in_one_micro_batch_of_one_rank(
+            examples in 1_usize..200, given in proptest::option::of(1_usize..50), ranks in 1_usize..9,
+            noise: bool,
+        ) {
+            let look = if noise { Look::AtNoise } else { Look::No };
+            let cut = MicroBatches::new(examples, given, ranks, look);
+            let all: Vec<usize> = (0..cut.count()).flat_map(|number| cut.range(number)).collect();
+            prop_assert_eq!(all, (0..examples).collect::<Vec<_>>());
+            let mut numbers = Vec::new();
+            for rank in 0..ranks {
+                let place = Place { rank, ranks };
+                let own: Vec<usize> = cut.of(place).flat_map(|number| cut.range(number)).collect();
+                prop_assert_eq!(own, cut.examples_of(place).collect::<Vec<_>>());
+                numbers.extend(cut.of(place));
+            }
+            prop_assert_eq!(numbers, (0..cut.count()).collect::<Vec<_>>());
+            if noise && examples > 1 {
+                prop_assert!(cut.count() > 1, "noise is seen between two parts");
+            }
+            prop_assert!(cut.mean_size() <= cut.range(0).len() as f64 + 1e-9);
+        }
+
+        /// What is read ahead is what the steps will ask for, one after the other.
+        #[test]
+        fn what_lies_ahead_is_what_steps_take(
+            left in 0_u32..90, batch in 1_usize..40, given in proptest::option::of(1_usize..9), ranks in 1_usize..5,
+        ) {
+            let rest: Vec<u32> = (100..100 + left).collect();
+            for rank in 0..ranks {
+                let place = Place { rank, ranks };
+                let mut expected = Vec::new();
+                for step in rest.chunks(batch) {
+                    let cut = MicroBatches::new(step.len(), given, ranks, Look::No);
+                    expected.extend_from_slice(&step[cut.examples_of(place)]);
+                }
+                let ahead = Ahead { rest: &rest, batch, given, place };
+                prop_assert_eq!(ahead.count(), expected.len());
+                prop_assert_eq!(ahead.examples(), expected);
+            }
+        }
+    }
 
     #[test]
     fn a_size_that_is_given_holds_for_any_number_of_ranks() {

@@ -114,7 +114,44 @@ fn words_of(bytes: &[u8]) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn stretches_arrive_to_the_bit(
+            epoch: u32, at: u64,
+            steps in proptest::collection::vec((any::<u64>(), 0_usize..1 << 40, any::<f64>(), any::<bool>()), 1..20),
+        ) {
+            let steps: Vec<PlannedStep> = steps.into_iter().map(|(step, examples, rate, noise)| {
+                let look = if noise { Look::AtNoise } else { Look::No };
+                PlannedStep { step, examples, rate, look }
+            }).collect();
+            let order = Order::Stretch { epoch, at, steps: steps.clone() };
+            let (head, more) = order.to_bytes();
+            prop_assert_eq!(Order::more_bytes(&head), Some(more.len()));
+            let Some(Order::Stretch { steps: found, .. }) = Order::from_bytes(&head, &more) else {
+                panic!("it is a stretch");
+            };
+            prop_assert_eq!(found.len(), steps.len());
+            for (found, own) in found.iter().zip(&steps) {
+                prop_assert_eq!(found.rate.to_bits(), own.rate.to_bits());
+                prop_assert_eq!((found.step, found.examples, found.look), (own.step, own.examples, own.look));
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_an_order_or_none(head: [u8; 32], first in 0_u8..9, more in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let mut whole = [0; HEAD_BYTES];
+            whole[..32].copy_from_slice(&head);
+            whole[..WORD].copy_from_slice(&u64::from(first).to_le_bytes());
+            if let Some(order) = Order::from_bytes(&whole, &more) {
+                prop_assert!((1..=5).contains(&first), "{order:?}");
+            }
+            let _ = Order::more_bytes(&whole);
+        }
+    }
 
     fn stretch(looks: &[Look]) -> Order {
         let steps = looks.iter().zip(7..).map(|(&look, step)| PlannedStep {

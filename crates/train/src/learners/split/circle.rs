@@ -138,4 +138,72 @@ mod tests {
             assert_eq!(sum, [3.0, 3.0]);
         }
     }
+
+    /// What every rank of a circle ends with.
+    fn on_each<R: Send>(ranks: usize, work: impl Fn(&Circle, &mut Wire) -> R + Sync) -> Vec<R> {
+        std::thread::scope(|scope| {
+            let work = &work;
+            let rank = move |group: Group| {
+                let circle = Circle { ranks: (0..ranks).collect(), place: group.rank() };
+                work(&circle, &mut Wire::new(group))
+            };
+            let all: Vec<_> = Group::threads(ranks)
+                .into_iter()
+                .map(|own| scope.spawn(move || rank(own)))
+                .collect();
+            all.into_iter().map(|own| own.join().unwrap()).collect()
+        })
+    }
+
+    #[test]
+    fn shares_cover_a_length_and_differ_by_one_at_most() {
+        for (length, places) in [(0, 3), (2, 3), (7, 3), (100, 7), (9, 1)] {
+            let all: Vec<usize> =
+                (0..places).flat_map(|place| share(length, places, place)).collect();
+            assert_eq!(all, (0..length).collect::<Vec<_>>());
+            let sizes: Vec<usize> =
+                (0..places).map(|place| share(length, places, place).len()).collect();
+            assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1, "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn sums_of_more_numbers_than_a_block_have_the_bits_of_the_fixed_order() {
+        let length = BLOCK + 1234;
+        for ranks in [1, 2, 3, 5] {
+            let number =
+                |rank: usize, at: usize| ((at * 7 + rank * 131) % 1009) as f32 * 0.1 - 50.0;
+            let found = on_each(ranks, |circle, wire| {
+                let mut values: Vec<f32> = (0..length).map(|at| number(circle.place, at)).collect();
+                circle.sum(wire, &mut values).unwrap();
+                values
+            });
+            for at in [0, 1, BLOCK - 1, BLOCK, length - 1] {
+                let leaves: Vec<[f32; 1]> = (0..ranks).map(|rank| [number(rank, at)]).collect();
+                let nodes: Vec<&[f32]> = leaves.iter().map(|own| own.as_slice()).collect();
+                let mut sum = [0.0];
+                LeafTree::new(ranks).add_up(ranks, &nodes, &mut sum);
+                for own in &found {
+                    assert_eq!(own[at].to_bits(), sum[0].to_bits(), "{ranks} ranks, number {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn columns_of_any_width_come_together_row_by_row() {
+        for (ranks, width, rows) in [(2, 5, 3), (3, 3, 4), (4, 9, 1), (1, 6, 2)] {
+            let whole: Vec<f32> = (0..width * rows).map(|at| at as f32).collect();
+            let found = on_each(ranks, |circle, wire| {
+                let own = circle.own_columns(wire, whole.clone(), width);
+                let columns = share(width, ranks, circle.place);
+                let expected: Vec<f32> = (0..rows)
+                    .flat_map(|row| columns.clone().map(move |at| (row * width + at) as f32))
+                    .collect();
+                assert_eq!(own, expected);
+                circle.columns(wire, own, width).unwrap()
+            });
+            assert!(found.iter().all(|own| *own == whole), "{ranks} ranks, {width} columns");
+        }
+    }
 }

@@ -130,6 +130,15 @@ fn cut_layer(
         input: input.clone(),
         widths,
     };
+    let few = match cut {
+        Cut::Outputs => (widths.1 < places).then_some((widths.1, "outputs")),
+        Cut::Inputs => (widths.0 < places).then_some((widths.0, "inputs")),
+    };
+    if let Some((count, what)) = few {
+        return Err(refused(format!(
+            "layer `{name}` has {count} {what}, too few to be cut over {places} ranks"
+        )));
+    }
     match (&named.layer, cut) {
         (LayerDescription::Dense { .. }, Cut::Outputs) => Ok(vec![one(SegmentCut::Outputs, named)]),
         (&LayerDescription::Dense { outputs, activation }, Cut::Inputs) => {

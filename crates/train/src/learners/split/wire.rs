@@ -111,3 +111,69 @@ impl Wire {
         account.spent(Activity::Compute, until, until.elapsed());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wire() -> Wire {
+        Wire::new(Group::threads(1).remove(0))
+    }
+
+    #[test]
+    fn buffers_are_used_again_the_smallest_that_fits_first() {
+        let mut wire = wire();
+        let (small, large) = (Vec::with_capacity(10), Vec::with_capacity(1000));
+        let places = [small.as_ptr(), large.as_ptr()];
+        wire.give_back(large);
+        wire.give_back(small);
+        wire.give_back(Vec::new());
+        assert_eq!(wire.spare_bytes(), 4 * 1010);
+        let first = wire.buffer(10);
+        assert_eq!((first.as_ptr(), first.len()), (places[0], 10));
+        let second = wire.buffer(3);
+        assert_eq!((second.as_ptr(), second.len()), (places[1], 3), "only the large one is left");
+        assert_eq!(wire.buffer(5).len(), 5, "fresh memory where nothing waits");
+        assert_eq!(wire.spare_bytes(), 0);
+        wire.give_back(first);
+        assert_eq!(wire.copy_of(&[1.5, -2.0]), [1.5, -2.0], "of what it held nothing is left");
+    }
+
+    #[test]
+    fn time_between_exchanges_is_computing() {
+        let mut wire = wire();
+        let (from, moment) = (Instant::now(), Duration::from_micros(100));
+        // Exchanges after one, and after three moments, of a moment each.
+        wire.moments = vec![(from + moment, moment), (from + 3 * moment, moment)];
+        let mut account = Account::new();
+        wire.account_for(from, &mut account);
+        assert!((account.times.communication_s - 2e-4).abs() < 1e-12);
+        // Two moments between the exchanges, and what has gone by since the last one.
+        assert!(account.times.compute_s >= 2e-4 - 1e-12, "{}", account.times.compute_s);
+        assert!(wire.moments.is_empty());
+    }
+
+    #[test]
+    fn numbers_are_sent_received_and_traded() {
+        let found: Vec<Vec<f32>> = std::thread::scope(|scope| {
+            let rank = |group: Group| {
+                let mut wire = Wire::new(group);
+                let rank = wire.group.rank();
+                let own = [rank as f32, 0.5];
+                let theirs = wire.trade(1 - rank, 1, &own, 2).unwrap();
+                match rank {
+                    0 => wire.send(1, 2, &[7.0, 8.0, 9.0]).unwrap(),
+                    _ => assert_eq!(wire.receive(0, 2, 3).unwrap(), [7.0, 8.0, 9.0]),
+                }
+                assert_eq!(wire.moments.len(), 2, "each exchange is accounted for");
+                theirs
+            };
+            let ranks: Vec<_> = Group::threads(2)
+                .into_iter()
+                .map(|group| scope.spawn(move || rank(group)))
+                .collect();
+            ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+        });
+        assert_eq!(found, [[1.0, 0.5], [0.0, 0.5]]);
+    }
+}

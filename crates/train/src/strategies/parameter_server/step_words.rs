@@ -70,7 +70,21 @@ fn wholes(words: &[u32]) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn any_words_are_a_step_or_none(words in proptest::collection::vec(any::<u32>(), 0..14)) {
+            if let Some(step) = StepWords::read(&words) {
+                prop_assert!(step.examples > 0 && step.leaves > 0);
+                prop_assert_eq!(step.to_words(), words);
+            } else {
+                prop_assert!(words.len() != 12 || words[1] != 0 || words[6..8] == [0, 0] || words[8..10] == [0, 0]);
+            }
+        }
+    }
 
     #[test]
     fn steps_and_scores_arrive_to_the_bit() {
