@@ -151,15 +151,15 @@ def main():
     for part in [arguments.part] if arguments.part else PARTS:
         rounds = 1 if arguments.smoke else arguments.rounds
         result[part] = measure(part, arguments.bench, os.path.abspath(arguments.source), rounds)
+        if all(own in result for own in PARTS):
+            overhead_s = result["overheads"]["summary"]["trial_overhead_ms"]["median"] / 1e3
+            result["trials"] = queueing(60.0, overhead_s)
+            result["bars"] = bars(result)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            json.dump(result, file, indent=1)
+            file.write("\n")
         print(part, "measured", file=sys.stderr)
-    if all(part in result for part in PARTS):
-        overhead_s = result["overheads"]["summary"]["trial_overhead_ms"]["median"] / 1e3
-        result["trials"] = queueing(60.0, overhead_s)
-        result["bars"] = bars(result)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w") as file:
-        json.dump(result, file, indent=1)
-        file.write("\n")
     print(json.dumps(result.get("bars"), indent=1))
     print(path)
 

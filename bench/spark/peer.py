@@ -15,10 +15,10 @@ from pyspark import SparkConf, SparkContext
 
 
 def prepare(index, paths, out):
+    begun = time.process_time()
     import io
     from PIL import Image
 
-    begun = time.process_time()
     images = 0
     path = os.path.join(out, f"part-{index:05}")
     with open(path + ".tmp", "wb") as file:

@@ -156,7 +156,7 @@ class Driver:
 
     def cancel(self, job):
         event = self.running.get(job)
-        if event is None:
+        if event is None or event.is_set():
             return
         event.set()
         # A job that is just being submitted has no group to cancel yet.

@@ -60,6 +60,7 @@ struct Running {
     next: Option<(Arc<Link>, Instant)>,
     started: bool,
     stop: Option<Stop>,
+    cancelled: bool,
     /// Whether another trial ran on the same machine meanwhile, so that network bytes are both's.
     shared: bool,
     end: Option<(Box<TrialRecord>, Vec<MissingMetric>)>,
@@ -137,6 +138,10 @@ impl SparkEngine {
 
     fn go(&mut self, number: u32, link: Arc<Link>) {
         let Some(running) = self.slots.get_mut(number) else { return };
+        // It may have been stopped while this attempt waited.
+        if running.stop.is_some() {
+            return link.say(&Go::Nothing);
+        }
         let (study, trial) = (Arc::clone(&running.order.study), running.order.trial.clone());
         let start = running.order.start;
         running.link = Some(Arc::clone(&link));
@@ -239,10 +244,19 @@ impl SparkEngine {
 
     fn stop_one(&mut self, number: u32, how: Stop) {
         let Some(running) = self.slots.get_mut(number) else { return };
-        running.stop = Some(how);
+        // Whoever drives asks again and again; one that has told its end is about to go.
+        let asked = running.stop.replace(how) == Some(how);
+        if running.end.is_some() {
+            return;
+        }
         match &running.link {
-            Some(link) => link.say(&Wish::from(how)),
-            None => self.driver.cancel(running.job),
+            Some(link) if !asked => link.say(&Wish::from(how)),
+            Some(_) => {}
+            None if running.cancelled => {}
+            None => {
+                running.cancelled = true;
+                self.driver.cancel(running.job);
+            }
         }
     }
 
@@ -306,6 +320,7 @@ impl Engine for SparkEngine {
             next: None,
             started: false,
             stop: None,
+            cancelled: false,
             shared: false,
             end: None,
         };
