@@ -1,6 +1,6 @@
 //! How fast plans are evaluated and how good the search is, as one JSON object.
 //!
-//! `proposal_speed [SECONDS]`: six graphs on 4, 8 and 16 K80s. Every mode walks the same chain from
+//! `proposal_speed SECONDS [speeds|searches]`: six graphs on 4, 8 and 16 K80s. Every mode walks the same chain from
 //! data parallel, once with proposals as FlexFlow makes them (one operator) and once as our searches
 //! do (whole groups among them); the rebuilding mode makes the whole task graph and simulates all of
 //! it for each proposal. Then searches on 16 devices, with the time that they took.
@@ -118,15 +118,17 @@ fn quality(name: &str, machine: &str, proposals: u64) -> Value {
 
 fn main() {
     let seconds: f64 = std::env::args().nth(1).map_or(1.0, |text| text.parse().expect("seconds"));
+    let part = std::env::args().nth(2);
+    let wants = |name: &str| part.as_deref().is_none_or(|part| part == name);
     let mut rows = Vec::new();
-    for devices in [4, 8, 16] {
+    for devices in [4, 8, 16].into_iter().filter(|_| wants("speeds")) {
         for name in SIX {
             rows.push(speeds(name, devices, seconds));
             eprintln!("{}", rows[rows.len() - 1]);
         }
     }
     let mut found = Vec::new();
-    for name in SIX {
+    for name in SIX.into_iter().filter(|_| wants("searches")) {
         for machine in ["4-p100", "4-k80"] {
             found.push(quality(name, machine, 400_000));
             eprintln!("{}", found[found.len() - 1]);

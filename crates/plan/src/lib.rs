@@ -31,7 +31,7 @@ pub use graph::{
 pub use machine::{Device, Link, MACHINE_NAMES, Machine, Measured, SharedBy, named_machine};
 pub use mesh::{Layout, Mesh, MeshCounters, MeshPlan, best_layout, counters, layouts};
 pub use outcome::{
-    Change, CriticalPart, CriticalPath, Ranked, Strategy, StrategyRow, Tables, WhatIf,
+    Change, CriticalPart, CriticalPath, Planned, Ranked, Strategy, StrategyRow, Tables, WhatIf,
     chrome_trace, pipeline_trace, strategies, what_if,
 };
 pub use pipeline::{Pipeline, PipelineOrder, PipelineTask, Stages, best_pipeline, pipeline};

@@ -8,4 +8,4 @@ mod what_if;
 pub use critical::{CriticalPart, CriticalPath};
 pub use table::{Ranked, Strategy, StrategyRow, Tables, strategies};
 pub use trace::{chrome_trace, pipeline_trace};
-pub use what_if::{Change, WhatIf, what_if};
+pub use what_if::{Change, Planned, WhatIf, what_if};

@@ -52,7 +52,9 @@ pub struct PipelineTask {
     pub name: String,
     /// Stage, or the number of stages and more for links.
     pub resource: usize,
-    /// When it began, in nanoseconds.
+    /// When all that it waited for had ended, in nanoseconds.
+    pub ready_ns: u64,
+    /// When it began.
     pub start_ns: u64,
     /// When it ended.
     pub end_ns: u64,
@@ -201,6 +203,7 @@ pub fn pipeline(
     let served = tasks.iter().zip(&times).map(|(task, times)| PipelineTask {
         name: task.name.clone(),
         resource: task.resource,
+        ready_ns: times.ready,
         start_ns: times.end - task.duration,
         end_ns: times.end,
     });

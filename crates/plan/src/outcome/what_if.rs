@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::error::PlanError;
 use crate::graph::OperatorGraph;
 use crate::machine::Machine;
+use crate::pipeline::{Pipeline, best_pipeline, pipeline};
 use crate::plan::Plan;
 use crate::problem::{Constraints, PartTimes, Problem};
 use crate::search::{SearchOptions, data_parallel, expert, search, starts};
@@ -49,6 +50,15 @@ pub struct WhatIf {
     pub fits: bool,
 }
 
+/// What a change is tried on.
+#[derive(Debug, Clone, Copy)]
+pub enum Planned<'a> {
+    /// A plan of operators.
+    Operators(&'a Plan),
+    /// Stages.
+    Stages(&'a Pipeline),
+}
+
 const ALL: [Change; 9] = [
     Change::DevicesTwiceAsFast,
     Change::InsideTwiceAsFast,
@@ -67,33 +77,38 @@ const ALL: [Change; 9] = [
 /// When a changed problem is refused.
 pub fn what_if(
     problem: &Problem,
-    plan: &Plan,
+    planned: Planned<'_>,
     (seed, proposals): (u64, u64),
     measured: PartTimes<'_>,
 ) -> Result<Vec<WhatIf>, PlanError> {
-    let before = Evaluator::new(problem, plan, Mode::Bounded).cost();
+    let before = match planned {
+        Planned::Operators(plan) => Evaluator::new(problem, plan, Mode::Bounded).cost(),
+        Planned::Stages(own) => own.cost,
+    };
     let rate = problem.graph().batch() as f64 / (before as f64 / 1e9);
     let mut found = Vec::new();
     for change in ALL {
         let Some((graph, machine)) = changed(problem, change)? else { continue };
         let batch = graph.batch() as f64;
-        let halved = |at: usize, degrees: &[u16; crate::problem::DEGREES]| {
-            let faster = change == Change::DevicesTwiceAsFast;
-            let same_batch = batch as u64 == problem.graph().batch();
-            let own = if same_batch { measured(at, degrees) } else { None }?;
-            Some(if faster { (own.0 / 2, own.1 / 2) } else { own })
+        // Measured times of another batch are taken in proportion.
+        let ratio = batch / problem.graph().batch() as f64;
+        let ratio = if change == Change::DevicesTwiceAsFast { ratio / 2.0 } else { ratio };
+        let scaled = |ns: u64| ((ns as f64 * ratio) as u64).max(1);
+        let in_proportion = |at: usize, degrees: &[u16; crate::problem::DEGREES]| {
+            measured(at, degrees).map(|own| (scaled(own.0), scaled(own.1)))
         };
         let (training, constraints) = (problem.training, problem.constraints.clone());
         let same_devices = machine.devices() == problem.devices();
         let constraints = if same_devices { constraints } else { Constraints::default() };
-        let own = Problem::with_times(graph, machine, training, constraints, &halved)?;
-        let (cost, fits) = match same_devices {
-            true => match same_plan(problem, &own, plan) {
-                Some(plan) => simulated(&own, &plan),
-                None => continue,
-            },
-            false => searched(&own, seed, proposals),
+        let own = Problem::with_times(graph, machine, training, constraints, &in_proportion)?;
+        let after = match (planned, same_devices) {
+            (Planned::Operators(plan), true) => {
+                same_plan(problem, &own, plan).map(|plan| simulated(&own, &plan))
+            }
+            (Planned::Operators(_), false) => Some(searched(&own, seed, proposals)),
+            (Planned::Stages(stages), _) => staged(&own, stages, same_devices),
         };
+        let Some((cost, fits)) = after else { continue };
         let step_time_s = cost as f64 / 1e9;
         let examples_per_s = batch / step_time_s;
         let speed_up = examples_per_s / rate;
@@ -147,6 +162,18 @@ fn same_plan(problem: &Problem, other: &Problem, plan: &Plan) -> Option<Plan> {
     };
     let splits = plan.splits.iter().enumerate().map(split).collect::<Option<Vec<_>>>()?;
     Some(Plan { splits })
+}
+
+/// The same stages on as many devices, else the best ones.
+fn staged(problem: &Problem, before: &Pipeline, same_devices: bool) -> Option<(u64, bool)> {
+    let width = (problem.devices() / before.stages.count()) as u64;
+    let own = match same_devices {
+        true if before.micro_batches * width > problem.graph().batch() => None,
+        true => Some(pipeline(problem, &before.stages, before.micro_batches, before.order)),
+        false => best_pipeline(problem),
+    }?;
+    let fits = own.memory.iter().sum::<u64>() <= problem.machine().device.memory_bytes;
+    Some((own.cost, fits))
 }
 
 fn simulated(problem: &Problem, plan: &Plan) -> (u64, bool) {

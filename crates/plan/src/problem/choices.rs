@@ -45,7 +45,8 @@ impl Choice {
 /// The places of a part of a dimension: parts differ by at most one place.
 pub(crate) fn range_of_part(size: u64, degree: u16, part: u64) -> (u64, u64) {
     let degree = u64::from(degree);
-    let at = |part: u64| (u128::from(size) * u128::from(part) / u128::from(degree)) as u64;
+    let wide = |part: u64| (u128::from(size) * u128::from(part) / u128::from(degree)) as u64;
+    let at = |part: u64| size.checked_mul(part).map_or_else(|| wide(part), |own| own / degree);
     (at(part), at(part + 1))
 }
 

@@ -34,7 +34,7 @@ impl Cost {
     }
 
     fn time(self, bytes: u64) -> u64 {
-        (self.latency_ns + (bytes as f64 * self.ns_per_byte).ceil() as u64).max(1)
+        (self.latency_ns + whole_above(bytes as f64 * self.ns_per_byte)).max(1)
     }
 }
 
@@ -137,4 +137,11 @@ impl Wires {
             }
         }
     }
+}
+
+/// The smallest whole number that is not below, for one that is not negative: `ceil` without the
+/// call that it is on old processors.
+fn whole_above(value: f64) -> u64 {
+    let below = value as u64;
+    below + u64::from((below as f64) < value)
 }

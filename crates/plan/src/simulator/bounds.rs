@@ -32,9 +32,9 @@ impl EdgeTimes {
 /// Finds the times of an edge, message by message.
 #[derive(Debug)]
 pub(super) struct EdgeScratch {
-    /// The slowest message of each part; none before the first.
-    sources: Vec<Option<u64>>,
-    readers: Vec<Option<u64>>,
+    /// One more than the time of the slowest message of each part; nothing before the first.
+    sources: Vec<u64>,
+    readers: Vec<u64>,
     /// Work of each resource.
     forward: Vec<u64>,
     backward: Vec<u64>,
@@ -57,7 +57,7 @@ impl EdgeScratch {
     pub(super) fn begin(&mut self, sources: usize, readers: usize) {
         for (slowest, parts) in [(&mut self.sources, sources), (&mut self.readers, readers)] {
             slowest.clear();
-            slowest.resize(parts, None);
+            slowest.resize(parts, 0);
         }
         self.forward.fill(0);
         self.backward.fill(0);
@@ -66,14 +66,15 @@ impl EdgeScratch {
 
     /// Two parts on one device.
     pub(super) fn see_local(&mut self, source: usize, reader: usize) {
-        self.sources[source] = self.sources[source].max(Some(0));
-        self.readers[reader] = self.readers[reader].max(Some(0));
+        self.sources[source] = self.sources[source].max(1);
+        self.readers[reader] = self.readers[reader].max(1);
     }
 
+    /// Two parts on different devices, with the messages to the reader and back.
     pub(super) fn see(&mut self, (source, reader): (usize, usize), to: &Task, back: &Task) {
         let slower = to.duration.min(back.duration);
-        self.sources[source] = self.sources[source].max(Some(slower));
-        self.readers[reader] = self.readers[reader].max(Some(slower));
+        self.sources[source] = self.sources[source].max(slower + 1);
+        self.readers[reader] = self.readers[reader].max(slower + 1);
         let forward = &mut self.forward[to.resource as usize];
         *forward += to.duration;
         self.most_forward = self.most_forward.max(*forward);
@@ -83,10 +84,10 @@ impl EdgeScratch {
     }
 
     pub(super) fn times(&self) -> EdgeTimes {
+        let least = |slowest: &[u64]| slowest.iter().min().and_then(|own| own.checked_sub(1));
         EdgeTimes {
-            // None is less than any time.
-            to_reader: self.readers.iter().copied().min().flatten(),
-            to_source: self.sources.iter().copied().min().flatten(),
+            to_reader: least(&self.readers),
+            to_source: least(&self.sources),
             forward_load: self.most_forward,
             backward_load: self.most_backward,
         }

@@ -6,7 +6,7 @@ use crate::plan::{Plan, Split};
 use crate::problem::{Overlap, Problem};
 use crate::simulator::arena::{Arena, Block};
 use crate::simulator::bounds::{Bounds, EdgeScratch};
-use crate::simulator::schedule::{Ran, Schedule, all_backward};
+use crate::simulator::schedule::{Course, Ran, Schedule, all_backward};
 use crate::simulator::shape::{EdgeTasks, Shape};
 use crate::simulator::sums::{GroupSums, SumsScratch};
 use crate::simulator::task::{Kind, Task};
@@ -72,6 +72,8 @@ struct Change {
     is_empty: bool,
     operators: Vec<(u32, u16)>,
     devices: Vec<u16>,
+    /// Operators whose tasks change: their own, or how many messages they wait for.
+    rows: Vec<u32>,
     tasks: Vec<Task>,
     edges: Vec<(u32, EdgeTasks)>,
     groups: Vec<(u32, GroupSums)>,
@@ -93,7 +95,13 @@ impl<'p> Evaluator<'p> {
         let mut own = Self {
             shape: Shape::new(problem),
             arena: Arena::new(operators * 2 * problem.devices() + 1),
-            schedule: Schedule::new(problem.resources(), overlaps),
+            schedule: Schedule::new(&Course {
+                resources: problem.resources(),
+                operators,
+                devices: problem.devices(),
+                overlaps,
+                rewinds: matches!(mode, Mode::Rewind | Mode::Bounded),
+            }),
             mode,
             work: Vec::new(),
             sums_work: Vec::new(),
@@ -194,7 +202,7 @@ impl<'p> Evaluator<'p> {
         self.memory.kept.clear();
         self.memory.kept.resize(problem.devices() * problem.kept_rows, 0);
         let joined = all_backward(&self.shape) as usize;
-        self.arena.tasks[joined] = Task { kind: Kind::AllBackward, ..Task::EMPTY };
+        self.arena.tasks[joined] = Task::join(Kind::AllBackward, 0, 0);
         for operator in 0..problem.graph.operators().len() {
             self.make_operator(operator);
         }
@@ -327,7 +335,8 @@ impl<'p> Evaluator<'p> {
     }
 
     /// The first place in the log whose task could notice a change of these operators: that of the
-    /// first part of an operator that one of them reads.
+    /// first part of an operator that one of them reads, or of the first gradient for weights that
+    /// one of them has.
     fn first_noticed(&self, splits: &[&(usize, Split)]) -> usize {
         let problem = self.shape.problem;
         let mut first = self.schedule.log.len();
@@ -338,9 +347,11 @@ impl<'p> Evaluator<'p> {
             }
             for &edge in edges {
                 let from = problem.edges[edge as usize].from as usize;
-                let place = from * 2 * problem.devices();
-                for part in 0..self.shape.chosen(from).parts() {
-                    first = first.min(self.arena.tasks[place + part].pos as usize);
+                first = first.min(self.schedule.first_served(from, 0));
+            }
+            if let Some(weights) = &problem.graph.operators()[*operator].weights {
+                for &alike in &problem.graph.groups()[weights.group].operators {
+                    first = first.min(self.schedule.first_served(alike, 1));
                 }
             }
         }
@@ -358,22 +369,34 @@ impl<'p> Evaluator<'p> {
         }
     }
 
+    /// Keeps the tasks of an operator's parts as they are.
+    fn save_row(&mut self, operator: u32) {
+        if self.change.rows.contains(&operator) {
+            return;
+        }
+        let width = 2 * self.shape.problem.devices();
+        let first = operator as usize * width;
+        self.change.rows.push(operator);
+        self.change.tasks.extend_from_slice(&self.arena.tasks[first..first + width]);
+    }
+
     fn apply(&mut self, splits: &[&(usize, Split)]) {
         self.shape.forget_tables();
         self.save_splits(splits.iter().copied());
         let problem = self.shape.problem;
-        let width = 2 * problem.devices();
         self.change.work.clone_from(&self.work);
         self.change.sums_work.clone_from(&self.sums_work);
         self.change.memory.clone_from(&self.memory);
         self.change.tasks.clear();
+        self.change.rows.clear();
         self.change.edges.clear();
         for (operator, _) in splits {
-            let first = operator * width;
-            self.change.tasks.extend_from_slice(&self.arena.tasks[first..first + width]);
+            self.save_row(*operator as u32);
             for &edge in problem.edges_in[*operator].iter().chain(&problem.edges_out[*operator]) {
                 if !self.change.edges.iter().any(|&(other, _)| other == edge) {
                     self.change.edges.push((edge, self.shape.edges[edge as usize]));
+                    self.save_row(problem.edges[edge as usize].from);
+                    self.save_row(problem.edges[edge as usize].to);
                 }
             }
         }
@@ -447,13 +470,13 @@ impl<'p> Evaluator<'p> {
             first += parts;
         }
         if self.mode == Mode::Rebuild {
-            self.schedule.fresh.clear();
+            self.schedule.drop_fresh();
             return;
         }
-        self.schedule.drop_fresh(&mut self.arena);
+        self.schedule.drop_fresh();
         let width = 2 * self.shape.problem.devices();
         let change = &mut self.change;
-        for (&(operator, _), old) in change.operators.iter().zip(change.tasks.chunks_exact(width)) {
+        for (&operator, old) in change.rows.iter().zip(change.tasks.chunks_exact(width)) {
             let place = operator as usize * width;
             self.arena.tasks[place..place + width].copy_from_slice(old);
         }

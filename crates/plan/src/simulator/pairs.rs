@@ -12,14 +12,22 @@ pub(crate) struct Pair {
     pub(crate) bytes: u64,
 }
 
+/// A pair as its reader sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReadPair {
+    /// Its place among the pairs.
+    pub(crate) pair: u32,
+    pub(crate) source: u16,
+}
+
 /// All pairs of an edge for two splits, sorted by source and then by reader.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PairTable {
     pub(crate) pairs: Vec<Pair>,
     /// Where the pairs of each source part begin; one more at the end.
     pub(crate) of_source: Vec<u32>,
-    /// Places of pairs sorted by reader.
-    pub(crate) by_reader: Vec<u32>,
+    /// Pairs sorted by reader and then by source.
+    pub(crate) by_reader: Vec<ReadPair>,
     pub(crate) of_reader: Vec<u32>,
 }
 
@@ -82,8 +90,10 @@ impl PairTable {
                 offsets[at] += offsets[at - 1];
             }
         }
-        let mut by_reader: Vec<u32> = (0..pairs.len() as u32).collect();
-        by_reader.sort_by_key(|&at| (pairs[at as usize].reader, pairs[at as usize].source));
+        let mut order: Vec<u32> = (0..pairs.len() as u32).collect();
+        order.sort_by_key(|&at| (pairs[at as usize].reader, pairs[at as usize].source));
+        let read = |pair: u32| ReadPair { pair, source: pairs[pair as usize].source };
+        let by_reader = order.into_iter().map(read).collect();
         Self { pairs, of_source, by_reader, of_reader }
     }
 
@@ -93,7 +103,7 @@ impl PairTable {
     }
 
     /// Places of the pairs of a reading part.
-    pub(crate) fn pairs_of_reader(&self, part: usize) -> &[u32] {
+    pub(crate) fn pairs_of_reader(&self, part: usize) -> &[ReadPair] {
         &self.by_reader[self.of_reader[part] as usize..self.of_reader[part + 1] as usize]
     }
 }

@@ -47,13 +47,8 @@ impl Queue {
             if below >= count {
                 break;
             }
-            let end = (below + 4).min(count);
-            let (mut least, mut least_at) = (entries[below], below);
-            for (offset, &other) in entries[below + 1..end].iter().enumerate() {
-                if other < least {
-                    (least, least_at) = (other, below + 1 + offset);
-                }
-            }
+            let least_at = below + least_of(&entries[below..(below + 4).min(count)]);
+            let least = entries[least_at];
             if least >= last {
                 break;
             }
@@ -63,6 +58,21 @@ impl Queue {
         entries[at] = last;
         Some(first)
     }
+}
+
+/// The place of the smallest of one to four; of four without a branch, which none could foretell.
+fn least_of(entries: &[u128]) -> usize {
+    if let &[first, second, third, fourth] = entries {
+        let left = usize::from(second < first);
+        let right = 2 + usize::from(fourth < third);
+        let is_right = third.min(fourth) < first.min(second);
+        return if is_right { right } else { left };
+    }
+    let mut least = 0;
+    for at in 1..entries.len() {
+        least = if entries[at] < entries[least] { at } else { least };
+    }
+    least
 }
 
 #[cfg(test)]

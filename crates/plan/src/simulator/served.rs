@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::simulator::evaluator::Evaluator;
-use crate::simulator::task::Kind;
+use crate::simulator::schedule::Logged;
+use crate::simulator::task::{Kind, kind_of, low_of, owner_of};
 
 /// What a task does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -49,43 +50,41 @@ pub struct Served {
 impl Evaluator<'_> {
     /// Every task of the schedule that is kept, in the order of serving.
     pub fn served(&self) -> Vec<Served> {
-        self.schedule.log.iter().map(|logged| self.served_task(logged.task, logged.ready)).collect()
+        self.schedule.log.iter().map(|logged| self.served_task(logged)).collect()
     }
 
-    fn served_task(&self, place: u32, ready_ns: u64) -> Served {
-        let task = &self.arena.tasks[place as usize];
+    fn served_task(&self, logged: &Logged) -> Served {
+        let task = &self.arena.tasks[logged.place as usize];
         let problem = self.shape.problem;
-        let (graph, width) = (&problem.graph, 2 * problem.devices());
-        let (work, of) = match task.kind {
-            Kind::Forward => (Work::Forward, &graph.operators[task.owner as usize].name),
-            Kind::Backward => (Work::Backward, &graph.operators[task.owner as usize].name),
-            Kind::MoveForward => {
-                (Work::MoveForward, &graph.operators[task.owner as usize / width].name)
-            }
-            Kind::MoveBackward => {
-                (Work::MoveBackward, &graph.operators[task.owner as usize / width].name)
-            }
-            Kind::Sum => (Work::Sum, &graph.groups[task.owner as usize].name),
-            Kind::HandOut => (Work::HandOut, &graph.groups[task.owner as usize].name),
-            _ => (Work::Update, &graph.groups[task.owner as usize].name),
+        let (graph, owner) = (&problem.graph, owner_of(logged.key));
+        let operator = |at: usize| &graph.operators[at].name;
+        let group = || &graph.groups[owner].name;
+        let edge = || &problem.edges[owner];
+        let (work, of, part) = match kind_of(logged.key) {
+            Kind::Forward => (Work::Forward, operator(owner), low_of(logged.key) as u32),
+            Kind::Backward => (Work::Backward, operator(owner), low_of(logged.key) as u32),
+            Kind::MoveForward => (Work::MoveForward, operator(edge().to as usize), 0),
+            Kind::MoveBackward => (Work::MoveBackward, operator(edge().from as usize), 0),
+            Kind::Sum => (Work::Sum, group(), task.relation),
+            Kind::HandOut => (Work::HandOut, group(), task.relation),
+            _ => (Work::Update, group(), task.relation),
         };
         Served {
             work,
             of: of.clone(),
-            part: task.part,
+            part,
             resource: task.resource,
-            key: task.key,
-            ready_ns,
-            start_ns: task.end - task.duration,
-            end_ns: task.end,
+            key: logged.key,
+            ready_ns: logged.ready,
+            start_ns: logged.end - task.duration,
+            end_ns: logged.end,
         }
     }
 
     /// A number that differs where any task's times do.
     pub fn fingerprint(&self) -> u64 {
         self.schedule.log.iter().fold(self.schedule.makespan, |hash, logged| {
-            let task = &self.arena.tasks[logged.task as usize];
-            [task.key, logged.ready, task.end]
+            [logged.key, logged.ready, logged.end]
                 .into_iter()
                 .fold(hash, |hash, part| trainwright_random::mix(hash ^ part))
         })

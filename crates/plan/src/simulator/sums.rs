@@ -6,7 +6,7 @@
 use crate::problem::{Problem, Sharding, Sums, range_of_part};
 use crate::simulator::arena::{Arena, Block};
 use crate::simulator::shape::Shape;
-use crate::simulator::task::{Kind, NOWHERE, Task, key};
+use crate::simulator::task::{Kind, Task};
 
 /// The shards of a group as its operators are split now.
 #[derive(Debug, Clone, Default)]
@@ -224,24 +224,13 @@ fn make(
     let slowest = |kind: Kind| timed.iter().filter(|it| it.0 == kind).map(|it| it.2).max();
     shard.after = [Kind::Sum, Kind::Update, Kind::HandOut].into_iter().filter_map(slowest).sum();
     shard.block = arena.take(JOINS as usize + timed.len());
-    let joins = [Kind::Gathered, Kind::Summed, Kind::Updated].map(|kind| (kind, 0, 0));
-    let low = |at: usize| (number * problem.devices() + at) as u64;
-    let mut within = 0;
-    let mut before = Kind::Gathered;
+    let joins = [Kind::Gathered, Kind::Summed, Kind::Updated]
+        .map(|kind| Task::join(kind, group as u32, number as u32));
+    let relation = number as u32;
+    let rest = timed.drain(..).map(|(_, resource, duration)| Task { duration, resource, relation });
     let base = shard.block.base as usize;
-    for (at, (kind, resource, duration)) in joins.into_iter().chain(timed.drain(..)).enumerate() {
-        within = if kind == before { within + 1 } else { 0 };
-        before = kind;
-        arena.tasks[base + at] = Task {
-            duration,
-            key: key(kind, group as u32, low(within)),
-            pos: NOWHERE,
-            owner: group as u32,
-            resource,
-            part: number as u32,
-            kind,
-            ..Task::EMPTY
-        };
+    for (task, made) in arena.tasks[base..].iter_mut().zip(joins.into_iter().chain(rest)) {
+        *task = made;
     }
 }
 

@@ -25,56 +25,74 @@ pub(super) enum Kind {
     AllBackward,
 }
 
-/// A task in the arena. `pos`, `end` are those of the schedule that was last taken; the others
-/// change while simulating.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Task {
-    pub(super) duration: u64,
-    pub(super) end: u64,
-    /// Latest end of what it waited for so far.
-    pub(super) ready: u64,
-    /// Key below the moment: see [`key`].
-    pub(super) key: u64,
-    /// Place in the order of serving.
-    pub(super) pos: u32,
-    /// The simulation that `ready` and `waits` belong to.
-    pub(super) stamp: u32,
-    pub(super) waits: u32,
-    /// Operator, group or, for a message, the task that it goes to.
-    pub(super) owner: u32,
-    pub(super) resource: u32,
-    /// Part or shard.
-    pub(super) part: u32,
-    pub(super) kind: Kind,
+impl Kind {
+    const ALL: [Self; 11] = [
+        Self::Forward,
+        Self::Backward,
+        Self::MoveForward,
+        Self::MoveBackward,
+        Self::Sum,
+        Self::Update,
+        Self::HandOut,
+        Self::Gathered,
+        Self::Summed,
+        Self::Updated,
+        Self::AllBackward,
+    ];
 }
 
-/// A place that no task of a schedule has.
-pub(super) const NOWHERE: u32 = u32::MAX;
+/// A task in the arena. It does not change while simulating, and is small: a simulation looks at
+/// one after another all over the arena.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Task {
+    /// Nanoseconds; for a join its kind.
+    pub(super) duration: u64,
+    /// Device or link; for a join its group.
+    pub(super) resource: u32,
+    /// For a part of an operator how many messages it waits for, for a message the task that it
+    /// goes to, else the shard.
+    pub(super) relation: u32,
+}
 
 impl Task {
-    pub(super) const EMPTY: Self = Self {
-        duration: 0,
-        end: 0,
-        ready: 0,
-        key: 0,
-        pos: NOWHERE,
-        stamp: 0,
-        waits: 0,
-        owner: 0,
-        resource: 0,
-        part: 0,
-        kind: Kind::Forward,
-    };
+    pub(super) const EMPTY: Self = Self { duration: 0, resource: 0, relation: 0 };
+
+    pub(super) fn join(kind: Kind, group: u32, shard: u32) -> Self {
+        Self { duration: kind as u64, resource: group, relation: shard }
+    }
+
+    /// What a join is.
+    pub(super) fn join_kind(&self) -> Kind {
+        Kind::ALL[self.duration as usize]
+    }
 }
 
 /// Bits of the parts in a key.
 const LOW: u32 = 28;
 
+/// Bits of operator, edge or group in a key.
+const OWNER: u32 = 17;
+
 /// What orders tasks that are ready at the same moment: kind, then operator, edge or group, then
 /// part. It follows from the plan alone, not from the order in which tasks were made.
 pub(super) fn key(kind: Kind, owner: u32, low: u64) -> u64 {
-    debug_assert!(owner < 1 << 17 && low < 1 << LOW);
-    (kind as u64) << (17 + LOW) | u64::from(owner) << LOW | low
+    debug_assert!(owner < 1 << OWNER && low < 1 << LOW);
+    (kind as u64) << (OWNER + LOW) | u64::from(owner) << LOW | low
+}
+
+/// What the task of a key does.
+pub(super) fn kind_of(key: u64) -> Kind {
+    Kind::ALL[(key >> (OWNER + LOW)) as usize & 15]
+}
+
+/// Its operator, edge or group.
+pub(super) fn owner_of(key: u64) -> usize {
+    (key >> LOW) as usize & ((1 << OWNER) - 1)
+}
+
+/// Its part, two parts, or place among the tasks of its group.
+pub(super) fn low_of(key: u64) -> usize {
+    key as usize & ((1 << LOW) - 1)
 }
 
 /// Two parts of a message in a key.
@@ -97,6 +115,10 @@ pub(super) fn ready_of(entry: u128) -> u64 {
     (entry >> 72) as u64
 }
 
-pub(super) fn place_of(entry: u128) -> usize {
-    (entry as u32 & (MOST_TASKS as u32 - 1)) as usize
+pub(super) fn key_of(entry: u128) -> u64 {
+    (entry >> PLACE) as u64 & ((1 << 48) - 1)
+}
+
+pub(super) fn place_of(entry: u128) -> u32 {
+    entry as u32 & (MOST_TASKS as u32 - 1)
 }

@@ -1,9 +1,10 @@
 //! Simulated times and bytes that follow from a formula, to the nanosecond.
 
 use trainwright_plan::{
-    Constraints, Device, Dimension, Evaluator, GraphBuilder, Input, Link, Machine, Mode, Operator,
-    Overlap, PipelineOrder, Plan, Problem, Read, Role, SharedBy, Stages, Sums, Training, Work,
-    data_parallel, expert, named_graph, one_device, pipeline,
+    Change, Constraints, Device, Dimension, Evaluator, GraphBuilder, Input, Link, Machine, Mode,
+    Operator, Overlap, PipelineOrder, Plan, Planned, Problem, Read, Role, SharedBy, Stages, Sums,
+    Training, Work, best_pipeline, data_parallel, expert, named_graph, one_device, pipeline,
+    what_if,
 };
 use trainwright_random::Random;
 
@@ -126,6 +127,8 @@ fn a_pipeline_of_equal_stages_takes_its_formula() {
             let stage = 3 * 10_000 * 64 / micro;
             let expected = (micro + 3) * stage + 6;
             let slack = if order == PipelineOrder::Gpipe { 0 } else { 2 * micro };
+            let path: u64 = own.critical_path().parts.iter().map(|part| part.ns).sum();
+            assert_eq!(path, own.cost, "the path goes from the beginning to the end");
             let found = own.cost;
             assert!(
                 found >= expected && found <= expected + slack,
@@ -136,6 +139,21 @@ fn a_pipeline_of_equal_stages_takes_its_formula() {
 }
 
 /// What goes into a part is what it needs, without what is there; gradients take the same way back.
+#[test]
+fn a_pipeline_is_asked_what_if_too() {
+    let graph = named_graph("alexnet", None).unwrap();
+    let problem =
+        Problem::new(graph, machine(4), Training::default(), Constraints::default()).unwrap();
+    let own = best_pipeline(&problem).unwrap();
+    let changes = what_if(&problem, Planned::Stages(&own), (1, 10), &|_, _| None).unwrap();
+    let of = |wanted: Change| changes.iter().find(|own| own.change == wanted).unwrap();
+    let faster = of(Change::DevicesTwiceAsFast).speed_up;
+    assert!((1.2..=2.0).contains(&faster), "{faster}");
+    assert!(of(Change::TwiceTheBatch).step_time_s * 1e9 > own.cost as f64);
+    // Twice the devices have a pipeline of their own.
+    assert!(of(Change::TwiceTheNodes).step_time_s > 0.0);
+}
+
 #[test]
 fn bytes_are_conserved() {
     let mut random = Random::new(4);

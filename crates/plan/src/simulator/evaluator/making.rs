@@ -3,7 +3,7 @@
 use crate::simulator::evaluator::Evaluator;
 use crate::simulator::shape::EdgeTasks;
 use crate::simulator::sums::{self, GroupSums};
-use crate::simulator::task::{Kind, NOWHERE, Task, key, two_parts};
+use crate::simulator::task::Task;
 
 impl Evaluator<'_> {
     pub(super) fn make_operator(&mut self, operator: usize) {
@@ -14,19 +14,9 @@ impl Evaluator<'_> {
             let device = shape.device[operator * devices + part];
             let (forward, backward) = choice.part_ns(part);
             let place = operator * 2 * devices + part;
-            let (owner, number) = (operator as u32, part as u32);
-            let task = |kind, duration| Task {
-                duration,
-                key: key(kind, owner, u64::from(number)),
-                pos: NOWHERE,
-                owner,
-                resource: u32::from(device),
-                part: number,
-                kind,
-                ..Task::EMPTY
-            };
-            self.arena.tasks[place] = task(Kind::Forward, forward);
-            self.arena.tasks[place + devices] = task(Kind::Backward, backward);
+            let task = |duration| Task { duration, resource: u32::from(device), relation: 0 };
+            self.arena.tasks[place] = task(forward);
+            self.arena.tasks[place + devices] = task(backward);
             self.work[device as usize] += forward + backward;
             self.memory.kept[row + device as usize] += choice.kept[part];
         }
@@ -46,6 +36,7 @@ impl Evaluator<'_> {
 
     pub(super) fn make_edge(&mut self, edge: usize) -> EdgeTasks {
         let table = self.shape.table_of(edge);
+        self.need_messages(edge, table);
         let shape = &self.shape;
         let problem = shape.problem;
         let (devices, wires) = (problem.devices(), &problem.wires);
@@ -63,19 +54,16 @@ impl Evaluator<'_> {
                 slow.see_local(source, reader);
                 continue;
             }
-            let low = two_parts(pair.source, pair.reader);
             let place = block.base as usize + 2 * at;
-            let message = |kind, (here, there), owner: usize| Task {
-                duration: wires.time(here, there, pair.bytes),
-                key: key(kind, edge as u32, low),
-                owner: owner as u32,
+            // A message takes as long to a device as from it.
+            let duration = wires.time(here, there, pair.bytes);
+            let message = |(here, there), target: usize| Task {
+                duration,
                 resource: wires.link(here, there),
-                kind,
-                ..Task::EMPTY
+                relation: target as u32,
             };
-            let forward = message(Kind::MoveForward, (here, there), to * 2 * devices + reader);
-            let target = from * 2 * devices + devices + source;
-            let backward = message(Kind::MoveBackward, (there, here), target);
+            let forward = message((here, there), to * 2 * devices + reader);
+            let backward = message((there, here), from * 2 * devices + devices + source);
             slow.see((source, reader), &forward, &backward);
             self.work[forward.resource as usize] += forward.duration;
             self.work[backward.resource as usize] += backward.duration;
@@ -86,6 +74,22 @@ impl Evaluator<'_> {
         EdgeTasks { table, block, times: slow.times() }
     }
 
+    /// Lets the parts at both ends of an edge wait for its messages.
+    fn need_messages(&mut self, edge: usize, table: u32) {
+        let shape = &self.shape;
+        let devices = shape.problem.devices();
+        let own = &shape.problem.edges[edge];
+        let (from, to) = (own.from as usize, own.to as usize);
+        let table = &shape.tables[table as usize];
+        let mut add = |first: usize, begins: &[u32]| {
+            for (task, ends) in self.arena.tasks[first..].iter_mut().zip(begins.windows(2)) {
+                task.relation += ends[1] - ends[0];
+            }
+        };
+        add(to * 2 * devices, &table.of_reader);
+        add(from * 2 * devices + devices, &table.of_source);
+    }
+
     /// Takes the work and memory of an edge's messages away.
     pub(super) fn forget_edge(&mut self, edge: usize) {
         let shape = &self.shape;
@@ -93,6 +97,14 @@ impl Evaluator<'_> {
         let own = &shape.problem.edges[edge];
         let (from, to) = (own.from as usize, own.to as usize);
         let EdgeTasks { table, block, .. } = shape.edges[edge];
+        let known = &shape.tables[table as usize];
+        let mut take = |first: usize, begins: &[u32]| {
+            for (task, ends) in self.arena.tasks[first..].iter_mut().zip(begins.windows(2)) {
+                task.relation -= ends[1] - ends[0];
+            }
+        };
+        take(to * 2 * devices, &known.of_reader);
+        take(from * 2 * devices + devices, &known.of_source);
         for (at, pair) in shape.tables[table as usize].pairs.iter().enumerate() {
             let here = shape.device[from * devices + pair.source as usize];
             let there = shape.device[to * devices + pair.reader as usize];
