@@ -143,7 +143,7 @@ pub(crate) async fn exclude(
         true => None,
         false => Some(fields.get("reason").cloned().unwrap_or_default()),
     };
-    if reason.as_ref().is_some_and(|own| own.len() > MOST_REASON) {
+    if reason.as_ref().is_some_and(|own| own.chars().count() > MOST_REASON) {
         let words = format!("the reason is longer than {MOST_REASON} letters");
         return Err(Fault::new(StatusCode::BAD_REQUEST, words));
     }
