@@ -106,3 +106,18 @@ fn is_loopback(address: IpAddr) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_this_machine_alone_need_no_token() {
+        for own in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
+            assert!(is_loopback(own.parse().unwrap()), "{own}");
+        }
+        for other in ["0.0.0.0", "::", "10.0.0.1", "::ffff:10.0.0.1", "fe80::1", "128.0.0.1"] {
+            assert!(!is_loopback(other.parse().unwrap()), "{other}");
+        }
+    }
+}

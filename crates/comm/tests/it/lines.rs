@@ -2,7 +2,7 @@
 
 use trainwright_comm::{CommError, Group, Line, Loss, Message, Words};
 
-use crate::lab::{on_each, options, sockets};
+use crate::lab::{options, sockets};
 
 /// Both ends of a line, over each of the two carriers.
 fn over_both(claim: impl Fn(Line, Line)) {
@@ -108,7 +108,6 @@ fn lines_of_many_threads_connect_every_two_of_them() {
 
 #[test]
 fn threads_of_a_group_have_no_lines_and_cannot_form_again() {
-    on_each(Group::threads(2), |_| ());
     for group in Group::threads(1) {
         assert!(matches!(group.into_lines(), Err(CommError::CannotRegroup(_))));
     }

@@ -132,3 +132,83 @@ impl SearchFile {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalog::catalog;
+    use super::*;
+
+    fn search() -> SearchFile {
+        let catalog = catalog(None).unwrap();
+        SearchFile::new(catalog, vec![1, 4], Objective::Cost, "default".to_owned())
+    }
+
+    fn run(search: &SearchFile, nodes: u32, elapsed_s: Option<f64>, completed: bool) -> OwnRun {
+        let vm_type = search.catalog.machines[0].vm_type.clone();
+        OwnRun { vm_type, nodes, elapsed_s, completed, metrics: BTreeMap::new() }
+    }
+
+    #[test]
+    fn a_search_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("search.json");
+        assert_eq!(SearchFile::read(&path).unwrap(), None);
+        let mut own = search();
+        own.limits = Limits { time_s: Some(60.5), cost_usd: None };
+        own.history = Some("runs.csv".into());
+        own.add(run(&own, 4, Some(12.25), true)).unwrap();
+        own.write(&path).unwrap();
+        assert_eq!(SearchFile::read(&path).unwrap(), Some(own));
+    }
+
+    #[test]
+    fn what_is_no_search_is_refused_with_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("search.json");
+        let refused = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            SearchFile::read(&path).unwrap_err().to_string()
+        };
+        let whole = serde_json::to_string(&search()).unwrap();
+        for (text, words) in [
+            ("{", "search.json"),
+            (
+                &whole.replace("cloud-search/1", "cloud-search/9"),
+                "its schema is `trainwright/cloud-search/9`",
+            ),
+            (&whole.replace("\"seed\"", "\"sead\""), "sead"),
+        ] {
+            let told = refused(text);
+            assert!(told.contains(words) && told.contains("search.json"), "{told}");
+        }
+    }
+
+    #[test]
+    fn runs_that_cannot_be_are_named_and_not_kept() {
+        let mut own = search();
+        own.add(run(&own, 1, Some(5.0), true)).unwrap();
+        own.add(run(&own, 4, None, false)).unwrap();
+        let name = own.catalog.machines[0].vm_type.clone();
+        let cases = [
+            (
+                OwnRun { vm_type: "z9.huge".to_owned(), ..run(&own, 1, Some(5.0), true) },
+                "1 x z9.huge is not among",
+            ),
+            (run(&own, 3, Some(5.0), true), "the numbers of nodes [1, 4]"),
+            (run(&own, 1, Some(6.0), true), "was told before"),
+        ];
+        for (run, words) in cases {
+            let told = own.add(run).unwrap_err().to_string();
+            assert!(told.contains(words), "{told}");
+        }
+        let mut fresh = search();
+        for (elapsed, words) in
+            [(None, "needs its --time"), (Some(0.0), "a time of 0 s"), (Some(f64::NAN), "NaN")]
+        {
+            let told = fresh.add(run(&own, 1, elapsed, true)).unwrap_err().to_string();
+            assert!(told.contains(words), "{told}");
+        }
+        assert!(fresh.runs.is_empty() && own.runs.len() == 2);
+        assert!(own.runs.iter().all(|run| run.vm_type == name));
+    }
+}

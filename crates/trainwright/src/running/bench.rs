@@ -169,7 +169,9 @@ pub fn bench(
     let results: Vec<BenchResult> = commands
         .iter()
         .zip(&runs)
-        .map(|(command, runs)| BenchResult::of(command, runs, shell_start.as_ref()))
+        .map(|(command, runs)| {
+            BenchResult::of(command, runs, shell_start.as_ref(), request.metric.as_ref())
+        })
         .collect();
     let objective = match &request.metric {
         None => Some(Direction::Minimize),

@@ -188,6 +188,9 @@ fn opened(study: &Study, store: Option<&Path>) -> Result<(Place, Store), Error> 
 
 /// A trial that ran elsewhere, as it is kept.
 pub(super) fn record(study: &Study, told: &Told, started_ms: i64) -> Result<TrialRecord, Error> {
+    if let Some(seconds) = told.seconds.filter(|own| !own.is_finite() || *own < 0.0) {
+        return Err(Error::Request(format!("trial {} cannot have taken {seconds} s", told.trial)));
+    }
     let measured = |metric: &&trainwright_study::Metric| metric.formula().is_none();
     let wanted: Vec<&str> =
         study.metrics.iter().filter(measured).map(|metric| metric.name.as_str()).collect();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use trainwright::{StudyView, TrialList, live_curves};
+use trainwright::pages::ShownColumns;
+use trainwright::{StudyView, TrialList, TrialQuery, live_curves};
 use trainwright_study::TrialState;
 
 use super::messages::{
@@ -51,7 +52,8 @@ pub(crate) async fn trials(
         query.map_err(|error| Fault::new(StatusCode::BAD_REQUEST, error.body_text()))?;
     let entry = site.library.entry(&id)?;
     let view = site.library.view(&entry).await?;
-    let checked = query.checked()?;
+    // What can be sorted by must not depend on whether trials differ in it.
+    let checked = TrialQuery { columns: ShownColumns::All, ..query.checked()? };
     let page = move || {
         let list = TrialList::new(&view, &checked)?;
         let count = query.count.unwrap_or(TRIALS).min(MOST_TRIALS);

@@ -106,7 +106,12 @@ pub(super) fn filter(text: &str) -> Result<Vec<Clause>, Fault> {
                     "like" => Operator::Like,
                     _ => return Err(refused("has an operator that is not known here")),
                 };
-                clauses.push(Clause { part, key, operator, value: unquoted(value).to_owned() });
+                let value = unquoted(value).to_owned();
+                let is_number = value.parse::<f64>().is_ok() && operator != Operator::Like;
+                if part == Part::Metric && !is_number {
+                    return Err(refused("compares a metric with what is no number"));
+                }
+                clauses.push(Clause { part, key, operator, value });
             }
             _ => return Err(refused("is no list of comparisons joined by `and`")),
         }
@@ -117,7 +122,7 @@ pub(super) fn filter(text: &str) -> Result<Vec<Clause>, Fault> {
 /// Reads an order such as `metrics.loss DESC`: what it looks at, and whether it descends.
 pub(super) fn order(text: &str) -> Result<(Part, String, bool), Fault> {
     let refused = || Fault::invalid(format!("the order `{text}` is not known here"));
-    let words = words(text).ok_or_else(refused)?;
+    let words = words(text).filter(|words| words.len() < 3).ok_or_else(refused)?;
     let descends = match words.get(1).map(|word| word.to_ascii_lowercase()).as_deref() {
         None | Some("asc") => false,
         Some("desc") => true,
@@ -232,7 +237,45 @@ mod tests {
         assert!(order("metrics.loss sideways").is_err() && order("").is_err());
     }
 
+    #[test]
+    fn a_metric_is_compared_with_numbers_alone_and_an_order_has_one_key() {
+        for bad in ["metrics.loss < 'low'", "metrics.loss = ''", "metric.loss like '0%'"] {
+            let told = format!("{:?}", filter(bad).unwrap_err());
+            assert!(told.contains("what is no number") && told.contains(bad), "{told}");
+        }
+        check("metrics.loss = '0.5'", true);
+        check("metrics.loss < 1e3", true);
+        check("metrics.loss > -1", true);
+        assert!(order("metrics.loss DESC tags.who").is_err());
+        assert!(order("metrics.`the loss` DESC").unwrap().2);
+    }
+
+    /// The obvious version: every place where the part after a `%` may begin is tried.
+    fn slow_like(text: &str, pattern: &str) -> bool {
+        match pattern.split_once('%') {
+            None => text == pattern,
+            Some((start, rest)) => text.strip_prefix(start).is_some_and(|left| {
+                (0..=left.len()).any(|at| left.is_char_boundary(at) && slow_like(&left[at..], rest))
+            }),
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_pattern_fits_what_the_obvious_version_fits(text in "[ab\u{e9}]{0,8}", pattern in "[ab\u{e9}%]{0,6}") {
+            prop_assert_eq!(like(&text, &pattern), slow_like(&text, &pattern));
+        }
+
+        /// A comparison that is written down reads back as what it was.
+        #[test]
+        fn quoted_values_stay_whole(value in "[a-z =<>!\"`.]{0,12}", key in "[a-z =<>.]{1,8}") {
+            let clauses = filter(&format!("params.`{key}`!='{value}' and tags.x LIKE 'a'")).unwrap();
+            prop_assert_eq!(clauses.len(), 2);
+            let own = &clauses[0];
+            prop_assert_eq!((own.part, own.operator), (Part::Param, Operator::Other));
+            prop_assert_eq!((own.key.as_str(), own.value.as_str()), (key.as_str(), value.as_str()));
+        }
+
         #[test]
         fn no_text_makes_the_reader_panic(text in "[a-z.='\"`<>! %]{0,40}") {
             if let Ok(clauses) = filter(&text) {

@@ -81,11 +81,21 @@ struct Kept {
     id: String,
     study: Study,
     store: PathBuf,
+    /// Its number among studies of its name, which lie in different stores.
+    namesake: u32,
 }
 
 impl Kept {
+    /// What it is called: as in the addresses of pages, where several have its name.
+    fn name(&self) -> String {
+        match self.namesake {
+            1 => self.study.name.clone(),
+            number => format!("{}~{number}", self.study.name),
+        }
+    }
+
     fn json(&self) -> Value {
-        let (id, name) = (&self.id, &self.study.name);
+        let (id, name) = (&self.id, self.name());
         json!({ "experiment_id": id, "name": name, "lifecycle_stage": "active", "tags": [] })
     }
 
@@ -93,7 +103,12 @@ impl Kept {
         let results = Results::read(&self.study, Some(&self.store));
         let results = results.map_err(|error| Fault::invalid(error.to_string()))?;
         let runs = tracked_runs(&self.study, &results, curves);
-        runs.map_err(|error| Fault::invalid(error.to_string()))
+        let mut runs = runs.map_err(|error| Fault::invalid(error.to_string()))?;
+        if self.namesake > 1 {
+            // Runs are called after the study's name, and must not be taken for those of another.
+            runs.iter_mut().for_each(|run| run.id = format!("{}-{}", run.id, self.namesake));
+        }
+        Ok(runs)
     }
 }
 
@@ -103,9 +118,14 @@ fn kept(stores: &[PathBuf]) -> Vec<Kept> {
         let studies = tracked_studies(store).unwrap_or_default();
         studies.into_iter().map(|study| (study, store.clone()))
     });
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     let numbered = (1..).zip(studies);
     numbered
-        .map(|(id, (study, store)): (u32, _)| Kept { id: id.to_string(), study, store })
+        .map(|(id, (study, store)): (u32, _)| {
+            let namesake = seen.entry(study.name.clone()).or_insert(0);
+            *namesake += 1;
+            Kept { id: id.to_string(), study, store, namesake: *namesake }
+        })
         .collect()
 }
 
@@ -122,7 +142,7 @@ fn get_experiment(stores: &[PathBuf], call: &Value) -> Result<Value, Fault> {
 
 fn by_name(stores: &[PathBuf], call: &Value) -> Result<Value, Fault> {
     let name = text(call, "experiment_name")?;
-    let own = kept(stores).into_iter().find(|own| own.study.name == name);
+    let own = kept(stores).into_iter().find(|own| own.name() == name);
     let own = own.ok_or_else(|| Fault::unknown(format!("there is no study `{name}`")))?;
     Ok(json!({ "experiment": own.json() }))
 }
@@ -157,7 +177,12 @@ fn find(stores: &[PathBuf], id: &str, curves: Curves) -> Result<(Kept, TrackedRu
 }
 
 fn search(stores: &[PathBuf], call: &Value) -> Result<Value, Fault> {
-    let wanted: Vec<&str> = list(call, "experiment_ids").iter().filter_map(Value::as_str).collect();
+    let mut wanted: Vec<&str> =
+        list(call, "experiment_ids").iter().filter_map(Value::as_str).collect();
+    // Nothing is ever deleted here.
+    if text(call, "run_view_type") == Ok("DELETED_ONLY") {
+        wanted.clear();
+    }
     let clauses = filter(text(call, "filter").unwrap_or_default())?;
     let mut found: Vec<(String, TrackedRun)> = Vec::new();
     for own in kept(stores).iter().filter(|own| wanted.contains(&own.id.as_str())) {
@@ -170,16 +195,34 @@ fn search(stores: &[PathBuf], call: &Value) -> Result<Value, Fault> {
         let (part, key, descends) = order(by)?;
         found.sort_by(|(_, a), (_, b)| compare(a, b, part, &key, descends));
     }
-    let begin = text(call, "page_token").ok().and_then(|token| token.parse().ok()).unwrap_or(0);
-    let most =
-        call.get("max_results").and_then(whole_number).and_then(|own| usize::try_from(own).ok());
-    let most = most.unwrap_or(1000).min(MOST_RUNS);
+    let (begin, most) = window(call)?;
     let page = found.iter().skip(begin).take(most).map(|(id, run)| run_json(id, run));
     let mut answer = json!({ "runs": page.collect::<Vec<_>>() });
     if begin.saturating_add(most) < found.len() {
         answer["next_page_token"] = (begin + most).to_string().into();
     }
     Ok(answer)
+}
+
+/// Where a page of runs begins, and how many it has at most.
+fn window(call: &Value) -> Result<(usize, usize), Fault> {
+    let begin = match text(call, "page_token") {
+        Err(_) => 0,
+        Ok(token) => token.parse().map_err(|_| {
+            Fault::invalid(format!("`{token}` is no `page_token` that was given here"))
+        })?,
+    };
+    let most = match call.get("max_results").filter(|own| !own.is_null()) {
+        None => 1000,
+        // A page without runs would be followed by the same one for ever.
+        Some(given) => {
+            let own = whole_number(given).and_then(|own| usize::try_from(own).ok());
+            own.filter(|own| *own > 0).ok_or_else(|| {
+                Fault::invalid(format!("`max_results` is {given}, where 1 to {MOST_RUNS} will do"))
+            })?
+        }
+    };
+    Ok((begin, most.min(MOST_RUNS)))
 }
 
 /// Runs by a value; those without one come last either way.

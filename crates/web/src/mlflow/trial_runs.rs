@@ -3,7 +3,7 @@
 //! Metrics of the trial's own run are appended to its metrics file, as any program's are. All that
 //! was logged is appended to `mlflow.jsonl` beside it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -220,15 +220,21 @@ impl Run {
         params: &[Pair],
         tags: &[Pair],
     ) -> Result<(), Fault> {
-        let full = self.latest.len() + metrics.len() > MOST_KEYS
-            && metrics.iter().any(|own| !self.latest.contains_key(&own.key))
-            || self.params.len() + params.len() > MOST_KEYS
-            || self.tags.len() + tags.len() > MOST_KEYS;
+        let metrics = metrics.iter().map(|own| &own.key);
+        let full = is_full(&self.latest, metrics)
+            || is_full(&self.params, params.iter().map(|own| &own.0))
+            || is_full(&self.tags, tags.iter().map(|own| &own.0));
         match full {
             true => Err(Fault::invalid(format!("a run has at most {MOST_KEYS} keys of a kind"))),
             false => Ok(()),
         }
     }
+}
+
+/// Whether there would be too many keys with these; one that is known needs no room.
+fn is_full<'a, T>(known: &BTreeMap<String, T>, keys: impl Iterator<Item = &'a String>) -> bool {
+    let new: BTreeSet<&String> = keys.filter(|key| !known.contains_key(*key)).collect();
+    known.len() + new.len() > MOST_KEYS
 }
 
 fn journal_line(run: &str, metric: &LoggedMetric) -> Value {
@@ -259,4 +265,100 @@ pub(super) fn file_address(folder: &Path) -> String {
 pub(super) fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs() -> (tempfile::TempDir, TrialRuns) {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = TrialRuns::new(TrialStarted { number: 3, start: 1 }, folder.path().to_owned());
+        (folder, runs)
+    }
+
+    fn metric(key: &str, value: f64, step: i64) -> LoggedMetric {
+        LoggedMetric { key: key.to_owned(), value, timestamp: 9, step }
+    }
+
+    fn tags(keys: std::ops::Range<usize>) -> Logged {
+        let tags = keys.map(|key| (key.to_string(), "x".to_owned())).collect();
+        Logged { tags, ..Logged::default() }
+    }
+
+    #[test]
+    fn a_full_run_takes_known_keys_and_no_new_ones() {
+        let (_folder, mut runs) = runs();
+        let own = runs.trial.run_id();
+        runs.log(&own, tags(0..MOST_KEYS)).unwrap();
+        runs.log(&own, tags(5..9)).unwrap();
+        let refused = runs.log(&own, tags(MOST_KEYS..MOST_KEYS + 1)).unwrap_err();
+        assert_eq!(refused, Fault::invalid("a run has at most 10000 keys of a kind"));
+        // Many values of one metric are one key.
+        let many = (0..12_000).map(|step| metric("loss", 1.0, step)).collect();
+        runs.log(&own, Logged { metrics: many, ..Logged::default() }).unwrap();
+        assert_eq!(runs.history(&own, "loss").unwrap().len(), 12_000);
+    }
+
+    #[test]
+    fn history_is_of_one_run_and_one_metric_and_survives_a_line_that_was_cut() {
+        let (folder, mut runs) = runs();
+        let own = runs.trial.run_id();
+        let parent = vec![("mlflow.parentRunId".to_owned(), own.clone())];
+        let nested = runs.create(&json!({}), parent).unwrap();
+        let nested = nested["info"]["run_id"].as_str().unwrap().to_owned();
+        let all = [metric("loss", 1.0, 0), metric("acc", f64::NAN, 0), metric("loss", 0.5, 1)];
+        runs.log(&own, Logged { metrics: all.to_vec(), ..Logged::default() }).unwrap();
+        let below = vec![metric("loss", 7.0, 0)];
+        runs.log(&nested, Logged { metrics: below, ..Logged::default() }).unwrap();
+        let mut file = OpenOptions::new().append(true).open(folder.path().join(JOURNAL)).unwrap();
+        file.write_all(b"{\"run\": \"tri").unwrap();
+        let values = |runs: &TrialRuns, id: &str| -> Vec<f64> {
+            runs.history(id, "loss").unwrap().iter().map(|own| own.value).collect()
+        };
+        assert_eq!((values(&runs, &own), values(&runs, &nested)), (vec![1.0, 0.5], vec![7.0]));
+        assert!(runs.history(&own, "acc").unwrap()[0].value.is_nan());
+        assert!(runs.history(&own, "other").unwrap().is_empty());
+        assert!(runs.history("trial-4-1", "loss").is_err());
+    }
+
+    #[test]
+    fn a_run_below_one_that_is_not_there_is_refused_by_name() {
+        let (_folder, mut runs) = runs();
+        let parent = vec![("mlflow.parentRunId".to_owned(), "trial-4-1".to_owned())];
+        let words = "this trial's run is `trial-3-1`; it has no run `trial-4-1`";
+        assert_eq!(runs.create(&json!({}), parent), Err(Fault::forbidden(words)));
+    }
+
+    #[test]
+    fn an_update_changes_what_it_names_and_a_deleted_tag_is_gone() {
+        let (_folder, mut runs) = runs();
+        let own = runs.trial.run_id();
+        runs.log(&own, tags(0..2)).unwrap();
+        runs.delete_tag(&own, "0").unwrap();
+        let known = runs.json(&own).unwrap();
+        assert_eq!(known["data"]["tags"], json!([{"key": "1", "value": "x"}]));
+        let info = runs.update(&own, &json!({"status": "FAILED", "end_time": "77"})).unwrap();
+        assert_eq!((&info["status"], &info["end_time"]), (&json!("FAILED"), &json!(77)));
+        assert_eq!(info["run_name"], "trial 3", "the name stays");
+        let info = runs.update(&own, &json!({"run_name": "best"})).unwrap();
+        assert_eq!((&info["run_name"], &info["end_time"]), (&json!("best"), &json!(77)));
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told_with_its_file_and_not_kept() {
+        let (folder, mut runs) = runs();
+        let own = runs.trial.run_id();
+        fs::create_dir(folder.path().join(METRICS)).unwrap();
+        let metrics = vec![metric("loss", 1.0, 0)];
+        let fault = runs.log(&own, Logged { metrics, ..Logged::default() }).unwrap_err();
+        assert!(format!("{fault:?}").contains("metrics.jsonl"), "{fault:?}");
+        assert_eq!(runs.json(&own).unwrap()["data"]["metrics"], json!([]));
+    }
+
+    #[test]
+    fn a_folder_is_an_address_that_reads_back() {
+        let folder = Path::new("/a b/\u{e9}%#?/x~1");
+        assert_eq!(file_address(folder), "file:///a%20b/%C3%A9%25%23%3F/x~1");
+    }
 }

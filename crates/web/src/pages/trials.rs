@@ -39,20 +39,26 @@ pub(crate) struct TableQuery {
 
 impl TableQuery {
     pub(crate) fn checked(&self) -> Result<TrialQuery, Fault> {
-        if self.filter.len() > MOST_FILTER {
+        if self.filter.chars().count() > MOST_FILTER {
             let words = format!("the expression is longer than {MOST_FILTER} letters");
             return Err(Fault::new(axum::http::StatusCode::BAD_REQUEST, words));
         }
+        let unknown = |name: &str, value: &str, known: &str| {
+            let words = format!("`{name}` is `{value}`, where {known} can be asked for");
+            Fault::new(axum::http::StatusCode::BAD_REQUEST, words)
+        };
         Ok(TrialQuery {
             filter: self.filter.clone(),
             sort: self.sort.clone(),
             order: match self.order.as_str() {
+                "" | "ascending" => SortDirection::Ascending,
                 "descending" => SortDirection::Descending,
-                _ => SortDirection::Ascending,
+                other => return Err(unknown("order", other, "`ascending` or `descending`")),
             },
             columns: match self.columns.as_str() {
+                "" => ShownColumns::Differing,
                 "all" => ShownColumns::All,
-                _ => ShownColumns::Differing,
+                other => return Err(unknown("columns", other, "`all`")),
             },
         })
     }
@@ -210,4 +216,63 @@ pub(crate) async fn rows(
         Ok(list.rows(&page.view, query.from, count, &address))
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Uri;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(address: &str) -> TableQuery {
+        let uri: Uri = address.parse().unwrap();
+        Query::<TableQuery>::try_from_uri(&uri).unwrap().0
+    }
+
+    #[test]
+    fn an_address_names_only_what_differs_from_the_plain_table() {
+        let query = TableQuery { filter: "a > 1 & b".to_owned(), ..TableQuery::default() };
+        assert_eq!(TableQuery::default().address("/s/x", "", "", 0), "/s/x/trials");
+        assert_eq!(
+            query.address("/s/x", "loss", "descending", 200),
+            "/s/x/trials?filter=a%20%3E%201%20%26%20b&sort=loss&order=descending&from=200"
+        );
+    }
+
+    #[test]
+    fn links_lead_to_the_rows_before_and_after_and_not_beyond() {
+        let links = |from: usize, chosen: usize| {
+            let out = pages(&TableQuery::default(), "/s/x", from, chosen);
+            (out.contains("Earlier rows"), out.contains("Further rows"))
+        };
+        assert_eq!(links(0, FIRST), (false, false));
+        assert_eq!(links(0, FIRST + 1), (false, true));
+        assert_eq!(links(FIRST, 3 * FIRST), (true, true));
+        assert_eq!(links(FIRST, 2 * FIRST), (true, false));
+        let back = pages(&TableQuery::default(), "/s/x", 50, 100);
+        assert!(back.contains("href=\"/s/x/trials\""), "{back}");
+    }
+
+    #[test]
+    fn a_long_expression_is_counted_in_letters() {
+        let query = |letter: &str, times: usize| TableQuery {
+            filter: letter.repeat(times),
+            ..TableQuery::default()
+        };
+        assert!(query("\u{e9}", MOST_FILTER).checked().is_ok());
+        assert!(query("a", MOST_FILTER + 1).checked().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn an_address_reads_back_as_the_table_that_it_names(
+            filter in "\\PC{0,20}", sort in "[a-z ()&=]{0,10}", from in 0usize..1_000,
+        ) {
+            let query = TableQuery { filter: filter.clone(), columns: "all".to_owned(), ..TableQuery::default() };
+            let own = read(&query.address("/s/x", &sort, "descending", from));
+            prop_assert_eq!((own.filter, own.sort, own.from), (filter, sort, from));
+            prop_assert_eq!((own.order.as_str(), own.columns.as_str()), ("descending", "all"));
+        }
+    }
 }

@@ -36,4 +36,23 @@ mod tests {
             ["12 B", "1.5 kB", "2.0 MB", "3.1 GB"]
         );
     }
+
+    #[test]
+    fn units_change_where_they_are_said_to() {
+        assert_eq!(
+            [0.0, 0.99, 1.0, 99.4, 100.0, 5_999.0, 6_000.0, 359_999.0, 360_000.0].map(time),
+            [
+                "under a second",
+                "under a second",
+                "1 s",
+                "99 s",
+                "2 min",
+                "100 min",
+                "1.7 h",
+                "100.0 h",
+                "4.2 days"
+            ]
+        );
+        assert_eq!([0, 999, 1_000, 1_000_000].map(size), ["0 B", "999 B", "1.0 kB", "1.0 MB"]);
+    }
 }

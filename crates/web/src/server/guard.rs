@@ -171,7 +171,9 @@ async fn admitted(site: &Site, request: Request, next: Next) -> Response {
         return refused(StatusCode::FORBIDDEN, "the request comes from a page of another site");
     }
     // A trial shows a token of its own, which the handler looks at.
-    let is_open = path.starts_with("/assets/") || path == "/login" || is_of_trial(&path);
+    let is_open = path.starts_with("/assets/")
+        || path == "/login"
+        || *request.method() == Method::POST && is_of_trial(&path);
     if !is_open && guard.is_known(headers) == Some(false) {
         if headers.contains_key(header::AUTHORIZATION) {
             guard.penalty().await;
@@ -187,9 +189,12 @@ async fn admitted(site: &Site, request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Whether a call shows the token of a trial instead of the server's.
+/// Whether a call shows the token of a trial instead of the server's. The whole address counts: a
+/// study may be called `metrics` too.
 fn is_of_trial(path: &str) -> bool {
-    path.starts_with("/api/v1/studies/") && path.ends_with("/metrics")
+    let Some(rest) = path.strip_prefix("/api/v1/studies/") else { return false };
+    let parts: Vec<&str> = rest.split('/').collect();
+    matches!(parts[..], [_, "trials", _, "metrics"])
 }
 
 #[cfg(test)]
@@ -253,5 +258,64 @@ mod tests {
         assert!(of(&[host, ("origin", "http://localhost:2")]));
         assert!(of(&[host, ("origin", "null")]));
         assert!(of(&[host, ("sec-fetch-site", "same-site")]));
+    }
+
+    #[test]
+    fn only_the_call_by_which_a_trial_sends_metrics_is_open_to_its_token() {
+        assert!(is_of_trial("/api/v1/studies/demo/trials/7/metrics"));
+        assert!(is_of_trial("/api/v1/studies/metrics/trials/7/metrics"));
+        for path in [
+            "/api/v1/studies/metrics",
+            "/api/v1/studies/demo/metrics",
+            "/api/v1/studies/demo/trials/metrics",
+            "/api/v1/studies/demo/trials/7/metrics/",
+            "/api/v1/studies/demo/trials/7/token/metrics",
+            "/api/v1/metrics",
+            "/s/demo/trials/7/metrics",
+        ] {
+            assert!(!is_of_trial(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_visitor_is_known_by_header_or_cookie_and_a_wrong_header_is_not_saved_by_a_cookie() {
+        let own = guard("127.0.0.1:7878", &[], true);
+        let code = own.token.as_ref().unwrap().code("session");
+        let known = |pairs: &[(&'static str, &str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.append(*name, value.parse().unwrap());
+            }
+            own.is_known(&headers)
+        };
+        let cookie = format!("a=b; {COOKIE}={code}; c=d");
+        assert_eq!(known(&[("cookie", &cookie)]), Some(true));
+        assert_eq!(known(&[]), Some(false));
+        assert_eq!(known(&[("cookie", &format!("{COOKIE}={}", &code[1..]))]), Some(false));
+        assert_eq!(known(&[("cookie", &format!("x{COOKIE}={code}"))]), Some(false));
+        let wrong = [("cookie", cookie.as_str()), ("authorization", "Bearer wrong")];
+        assert_eq!(known(&wrong), Some(false));
+        // Other ways to say who one is are none of ours.
+        let other = [("cookie", cookie.as_str()), ("authorization", "Basic YTpi")];
+        assert_eq!(known(&other), Some(true));
+        assert_eq!(guard("127.0.0.1:7878", &[], false).is_known(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn a_form_of_another_server_is_not_one_of_ours() {
+        let (own, other) = (guard("127.0.0.1:1", &[], false), guard("127.0.0.1:1", &[], false));
+        assert!(own.is_form_code(&own.form_code()));
+        assert!(!own.is_form_code(&other.form_code()) && !own.is_form_code(""));
+    }
+
+    #[test]
+    fn without_a_token_only_the_own_port_is_answered_beyond_the_loopback() {
+        let own = guard("192.168.1.7:7878", &[], false);
+        check(&own, "192.168.1.7:7878", true);
+        check(&own, "192.168.1.7:80", false);
+        check(&own, "192.168.1.8:7878", false);
+        check(&own, "localhost:9000", true);
+        check(&own, "localhost:99999", false);
+        check(&own, "localhost:", false);
     }
 }

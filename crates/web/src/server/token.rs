@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -49,15 +49,25 @@ impl Token {
         {
             return Ok(Self { secret });
         }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let own = Self::random();
-        let mut file = fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(path)?;
-        file.write_all(&own.secret)?;
-        Ok(own)
+        // Whole under a name of its own first, so that all who come at once take the same one.
+        let fresh = path.with_extension(&own.code("name")[..16]);
+        let mut file =
+            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
+        let made = file.write_all(&own.secret).and_then(|()| match fs::hard_link(&fresh, path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            linked => linked,
+        });
+        fs::remove_file(&fresh)?;
+        made?;
+        let secret = fs::read(path)?;
+        if secret.len() < LEAST {
+            let words = format!("{} is too short to be a secret; remove it", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, words));
+        }
+        Ok(Self { secret })
     }
 
     /// A code for a purpose, which tells nothing about the secret.
@@ -130,5 +140,30 @@ mod tests {
         let first = Token::kept(&path).unwrap().code("x");
         assert_eq!(Token::kept(&path).unwrap().code("x"), first);
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn all_who_need_a_secret_at_once_get_the_same_one() {
+        for _ in 0..20 {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("of a study/that never ran/tokens.secret");
+            let codes: Vec<String> = std::thread::scope(|scope| {
+                let make = || Token::kept(&path).unwrap().code("x");
+                let all: Vec<_> = (0..8).map(|_| scope.spawn(make)).collect();
+                all.into_iter().map(|own| own.join().unwrap()).collect()
+            });
+            assert!(codes.iter().all(|own| *own == codes[0]));
+            let left = fs::read_dir(path.parent().unwrap()).unwrap().count();
+            assert_eq!(left, 1, "nothing but the secret is left");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_was_cut_short_is_named_and_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens.secret");
+        fs::write(&path, "abc").unwrap();
+        let told = Token::kept(&path).err().unwrap().to_string();
+        assert!(told.contains("tokens.secret") && told.contains("too short"), "{told}");
     }
 }

@@ -76,4 +76,38 @@ mod tests {
         assert!(pages.by_key.len() <= 10 && pages.by_key.len() == pages.order.len());
         assert!(pages.by_key.contains_key("39") && !pages.by_key.contains_key("0"));
     }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().build().unwrap()
+    }
+
+    #[test]
+    fn a_page_is_made_once_and_one_that_failed_is_made_again() {
+        let cache = PageCache::default();
+        let mut times = 0;
+        let mut ask = |outcome: Result<&'static str, &'static str>| {
+            let make = || {
+                times += 1;
+                async move { outcome.map(|own| Bytes::from_static(own.as_bytes())) }
+            };
+            runtime().block_on(cache.get("key", make))
+        };
+        assert_eq!(ask(Err("no")), Err("no"));
+        assert_eq!(ask(Err("no again")), Err("no again"));
+        assert_eq!(ask(Ok("page")), Ok(Bytes::from_static(b"page")));
+        assert_eq!(ask(Ok("another")), Ok(Bytes::from_static(b"page")));
+        assert_eq!(times, 3);
+    }
+
+    #[test]
+    fn there_are_never_more_pages_than_fit() {
+        let cache = PageCache::default();
+        for number in 0..MOST_PAGES + 50 {
+            let make = || async { Ok::<_, Infallible>(Bytes::from_static(b"small")) };
+            runtime().block_on(cache.get(&number.to_string(), make)).unwrap();
+        }
+        let pages = cache.pages.lock().unwrap();
+        assert_eq!((pages.by_key.len(), pages.order.len()), (MOST_PAGES, MOST_PAGES));
+        assert!(!pages.by_key.contains_key("49") && pages.by_key.contains_key("50"));
+    }
 }

@@ -98,4 +98,68 @@ mod tests {
         assert!(all.into_iter().all(|own| *own.unwrap() == 0));
         assert_eq!(times.load(Ordering::SeqCst), 1);
     }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().build().unwrap()
+    }
+
+    fn known(version: &str, value: u32, next: Instant) -> Kept<u32> {
+        let known = Known { version: version.to_owned(), value: Arc::new(value), next };
+        Kept { now: RwLock::new(Some(known)), computing: Mutex::new(()) }
+    }
+
+    fn version_of(value: &u32) -> String {
+        value.to_string()
+    }
+
+    #[test]
+    fn a_result_of_the_version_is_not_computed_again_and_an_older_one_is() {
+        let kept = known("1", 1, Instant::now());
+        let ask = |version: &str, value: u32| {
+            let computed = runtime().block_on(
+                kept.get(version, version_of, || async move { Ok::<_, Infallible>(value) }),
+            );
+            *computed.unwrap()
+        };
+        assert_eq!(ask("1", 9), 1);
+        assert_eq!(ask("2", 2), 2);
+        assert_eq!(ask("2", 9), 2);
+    }
+
+    #[test]
+    fn too_soon_after_the_last_an_older_result_is_given() {
+        let kept = known("1", 1, Instant::now() + Duration::from_secs(3600));
+        let outcome =
+            runtime().block_on(kept.get("2", version_of, || async { Err::<u32, _>("computed") }));
+        assert_eq!(outcome.map(|own| *own), Ok(1));
+    }
+
+    #[test]
+    fn a_failure_is_told_and_leaves_what_was_known() {
+        let kept = Kept::<u32>::default();
+        let fails = || async { Err::<u32, _>("no store") };
+        assert_eq!(runtime().block_on(kept.get("1", version_of, fails)), Err("no store"));
+        let works = || async { Ok::<_, &str>(1) };
+        assert_eq!(runtime().block_on(kept.get("1", version_of, works)).map(|own| *own), Ok(1));
+        kept.now.write().unwrap().as_mut().unwrap().next = Instant::now();
+        assert_eq!(runtime().block_on(kept.get("2", version_of, fails)), Err("no store"));
+        assert_eq!(runtime().block_on(kept.get("1", version_of, fails)).map(|own| *own), Ok(1));
+    }
+
+    #[test]
+    fn who_comes_while_a_newer_one_is_computed_gets_the_older_one_at_once() {
+        let kept = known("1", 1, Instant::now());
+        let (sender, receiver) = tokio::sync::oneshot::channel::<u32>();
+        runtime().block_on(async {
+            let slow = kept.get("2", version_of, || async { receiver.await });
+            let quick = async {
+                let meanwhile =
+                    kept.get("2", version_of, || async { Ok::<_, Infallible>(9) }).await.unwrap();
+                sender.send(2).unwrap();
+                *meanwhile
+            };
+            let (slow, quick) = futures_util::future::join(slow, quick).await;
+            assert_eq!((*slow.unwrap(), quick), (2, 1));
+        });
+    }
 }

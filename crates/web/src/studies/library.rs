@@ -181,3 +181,92 @@ fn study(entry: &Entry) -> Result<Arc<Study>, Fault> {
         Fault::new(StatusCode::UNPROCESSABLE_ENTITY, words)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::response::IntoResponse;
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    fn library() -> (tempfile::TempDir, Arc<Library>) {
+        let folder = tempfile::tempdir().unwrap();
+        let library = Library::open(&[folder.path().to_owned()]).unwrap();
+        (folder, library)
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+    }
+
+    fn status(fault: Fault) -> StatusCode {
+        fault.into_response().status()
+    }
+
+    #[test]
+    fn a_work_that_panics_is_a_fault_of_ours_and_takes_no_place_for_ever() {
+        let (_folder, library) = library();
+        runtime().block_on(async {
+            for _ in 0..MOST_WORKS * 3 {
+                let outcome = library.work(|| -> Result<(), Fault> { panic!("on purpose") }).await;
+                assert_eq!(status(outcome.unwrap_err()), StatusCode::INTERNAL_SERVER_ERROR);
+            }
+            assert_eq!(library.work(|| Ok(7)).await.unwrap(), 7);
+        });
+        assert_eq!(library.works.available_permits(), MOST_WORKS);
+        assert_eq!(library.waiting.available_permits(), MOST_WAITING);
+    }
+
+    #[test]
+    fn who_comes_when_too_many_wait_is_turned_away_and_the_others_are_served() {
+        let (_folder, library) = library();
+        let gate = Arc::new(Mutex::new(()));
+        let closed = gate.lock().unwrap();
+        let runtime = runtime();
+        let works: Vec<_> = (0..MOST_WAITING)
+            .map(|number| {
+                let (library, gate) = (Arc::clone(&library), Arc::clone(&gate));
+                let work = move || {
+                    drop(gate.lock());
+                    Ok(number)
+                };
+                runtime.spawn(async move { library.work(work).await })
+            })
+            .collect();
+        while library.waiting.available_permits() > 0 {
+            thread::yield_now();
+        }
+        let refused = runtime.block_on(library.work(|| Ok(()))).unwrap_err();
+        assert_eq!(status(refused), StatusCode::SERVICE_UNAVAILABLE);
+        drop(closed);
+        let done = runtime.block_on(join_all(works));
+        let done: Vec<usize> = done.into_iter().map(|own| own.unwrap().unwrap()).collect();
+        assert_eq!(done, (0..MOST_WAITING).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn listeners_are_told_of_a_change_once_and_of_nothing_else() {
+        let (_folder, library) = library();
+        library.close();
+        let entry = |change: i64| Entry {
+            id: "demo".to_owned(),
+            name: "demo".to_owned(),
+            store: PathBuf::from("demo.db"),
+            study: Err("does not read".to_owned()),
+            change,
+            runner: None,
+        };
+        let mut changes = library.changes();
+        library.put(vec![entry(1)]);
+        assert!(changes.has_changed().unwrap());
+        changes.mark_unchanged();
+        library.put(vec![entry(1)]);
+        assert!(!changes.has_changed().unwrap(), "nothing has changed");
+        library.put(vec![entry(2)]);
+        assert!(changes.has_changed().unwrap());
+        assert_eq!(library.entry("demo").unwrap().change, 2);
+        assert_eq!(status(library.entry("other").unwrap_err()), StatusCode::NOT_FOUND);
+        let unread = runtime().block_on(library.view(&entry(2))).err().unwrap();
+        assert_eq!(status(unread), StatusCode::UNPROCESSABLE_ENTITY);
+    }
+}

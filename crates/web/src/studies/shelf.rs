@@ -125,3 +125,84 @@ fn renewed(
         (_, study) => (found.name, study.map(Arc::new)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// A store in a folder of its own, made by asking a search for a trial.
+    fn store(folder: &Path, name: &str, more: &str) -> PathBuf {
+        fs::create_dir_all(folder).unwrap();
+        let text = format!(
+            "schema = 1\n[study]\nname = \"{name}\"\n[factors.x]\nrange = {{ from = 0.0, to = 1.0 }}\n\
+             [run]\ncommand = [\"true\", \"{{x}}\"]\n[metrics.y]\nfrom = \"jsonl\"\nobjective = \"minimize\"\n\
+             [search]\nmethod = \"random\"\nbudget = {{ trials = 50 }}\n{more}"
+        );
+        let file = folder.join("study.toml");
+        fs::write(&file, text).unwrap();
+        trainwright::ask(&Study::load(&file).unwrap(), None, 1).unwrap();
+        folder.join("trainwright.db")
+    }
+
+    fn ids(entries: &[Entry]) -> Vec<&str> {
+        entries.iter().map(|own| own.id.as_str()).collect()
+    }
+
+    #[test]
+    fn studies_of_one_name_get_numbers_in_the_order_of_their_stores() {
+        let folder = tempfile::tempdir().unwrap();
+        for (place, name) in [("c", "demo"), ("a", "demo"), ("b", "other"), ("d", "demo")] {
+            store(&folder.path().join(place), name, "");
+        }
+        let found = Shelf::new(&[folder.path().to_owned()]).look().unwrap();
+        assert_eq!(ids(&found), ["demo", "other", "demo~2", "demo~3"]);
+        assert!(found[0].store.ends_with("a/trainwright.db"));
+        assert!(found.iter().all(|own| own.runner.is_none() && own.study.is_ok()));
+    }
+
+    #[test]
+    fn a_change_raises_the_version_and_keeps_the_study_that_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        store(folder.path(), "demo", "");
+        let mut shelf = Shelf::new(&[folder.path().to_owned()]);
+        let first = shelf.look().unwrap();
+        let same = shelf.look().unwrap();
+        assert_eq!(first[0].version(), same[0].version());
+        // The same study with another trial under way.
+        store(folder.path(), "demo", "");
+        let second = shelf.look().unwrap();
+        assert_ne!(first[0].version(), second[0].version());
+        let study = |own: &[Entry]| Arc::clone(own[0].study.as_ref().unwrap());
+        assert!(Arc::ptr_eq(&study(&first), &study(&second)));
+        // Another text is another study.
+        store(folder.path(), "demo", "# a remark\n");
+        let third = shelf.look().unwrap();
+        assert!(!Arc::ptr_eq(&study(&first), &study(&third)));
+        assert!(study(&third).source.text.ends_with("# a remark\n"));
+    }
+
+    #[test]
+    fn stores_that_come_and_go_are_seen_when_folders_are_searched_again() {
+        let folder = tempfile::tempdir().unwrap();
+        store(&folder.path().join("a"), "first", "");
+        let mut shelf = Shelf::new(&[folder.path().to_owned()]);
+        assert_eq!(ids(&shelf.look().unwrap()), ["first"]);
+        store(&folder.path().join("b"), "second", "");
+        shelf.searched = None;
+        assert_eq!(ids(&shelf.look().unwrap()), ["first", "second"]);
+        fs::remove_dir_all(folder.path().join("a")).unwrap();
+        shelf.searched = None;
+        assert_eq!(ids(&shelf.look().unwrap()), ["second"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = folder.path().join("gone");
+        let told = Shelf::new(std::slice::from_ref(&gone)).look().unwrap_err().to_string();
+        assert!(told.contains(gone.to_str().unwrap()), "{told}");
+    }
+}

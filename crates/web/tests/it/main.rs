@@ -4,6 +4,11 @@
 
 mod acting;
 mod api;
+mod asking;
 mod attacks;
+mod mlflow_reading;
 mod pages;
 mod served;
+mod starting;
+mod trial_page;
+mod trial_table;

@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tempfile::TempDir;
+use trainwright::Place;
 use trainwright_study::Study;
 use trainwright_web::{ServeRequest, serve};
 
@@ -72,6 +73,11 @@ impl Served {
     pub(crate) fn with(options: &Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         make_store(folder.path(), options.study.as_deref().unwrap_or(STUDY));
+        Self::over(folder, options)
+    }
+
+    /// Serves the stores that lie in a folder already.
+    pub(crate) fn over(folder: TempDir, options: &Options) -> Self {
         let token_file = options.token.map(|token| private(folder.path(), token));
         let request = ServeRequest {
             paths: vec![folder.path().to_owned()],
@@ -123,6 +129,13 @@ impl Served {
 
     pub(crate) fn post_json(&self, path: &str, body: &str) -> Answer {
         self.post_with(path, "Content-Type: application/json\r\n", body)
+    }
+
+    /// Writes a file into the folder of a trial.
+    pub(crate) fn leave(&self, trial: u32, name: &str, bytes: &[u8]) {
+        let folder = Place::of(&self.study(), None).trial(trial);
+        fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
+        fs::write(folder.join(name), bytes).unwrap();
     }
 
     pub(crate) fn study(&self) -> Study {

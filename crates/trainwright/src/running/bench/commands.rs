@@ -46,16 +46,23 @@ impl BenchParameter {
             return Err(wrong(format!("from {from} to {to} by {by} leads nowhere")));
         }
         // Half a step more keeps the last value whatever rounding does.
-        let count = ((last - first) / by + 1e-9).floor() as usize + 1;
+        let count = (((last - first) / by + 1e-9).floor() as usize).saturating_add(1);
         if count > MOST_COMMANDS {
             return Err(wrong(format!("there are {count} values; {MOST_COMMANDS} may be")));
         }
-        let places = [from, to, step.unwrap_or("1")]
-            .map(|text| text.split_once('.').map_or(0, |(_, after)| after.len()));
+        let places = [from, to, step.unwrap_or("1")].map(decimal_places);
         let places = places.into_iter().max().unwrap_or(0);
         let values = (0..count).map(|at| format!("{:.*}", places, first + at as f64 * by));
         Ok(Self { name: name.to_owned(), values: values.collect() })
     }
+}
+
+/// Digits after the point of a number as it is written; `2.5e-3` has four.
+fn decimal_places(text: &str) -> usize {
+    let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let after = digits.split_once('.').map_or(0, |(_, after)| after.len() as i64);
+    let exponent: i64 = exponent.parse().unwrap_or(0);
+    usize::try_from(after - exponent).unwrap_or(0)
 }
 
 /// What runs commands that are one text.
@@ -235,11 +242,26 @@ fn split(text: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
+/// The text with values in place of `{name}`; a value that looks like a name stays as it is.
 fn fill(text: &str, values: &[(String, String)]) -> String {
-    let put = |text: String, (name, value): &(String, String)| {
-        text.replace(&format!("{{{name}}}"), value)
-    };
-    values.iter().fold(text.to_owned(), put)
+    let (mut filled, mut rest) = (String::new(), text);
+    while let Some((before, from)) = rest.split_once('{') {
+        filled.push_str(before);
+        let named = |(name, _): &&(String, String)| {
+            from.strip_prefix(name.as_str()).is_some_and(|after| after.starts_with('}'))
+        };
+        rest = match values.iter().find(named) {
+            Some((name, value)) => {
+                filled.push_str(value);
+                &from[name.len() + 1..]
+            }
+            None => {
+                filled.push('{');
+                from
+            }
+        };
+    }
+    filled + rest
 }
 
 fn combinations(parameters: &[BenchParameter]) -> Result<Vec<Vec<(String, String)>>, Error> {
@@ -276,12 +298,19 @@ fn shortened(text: &str) -> String {
     format!("{}…{}", front.iter().collect::<String>(), back.iter().collect::<String>())
 }
 
-/// Numbers commands whose labels are the same.
+/// Numbers commands whose labels are the same, until none are: a label may look like a numbered one.
 fn tell_apart(ready: &mut [ReadyCommand]) {
-    let labels: Vec<String> = ready.iter().map(|own| own.label.clone()).collect();
-    for (at, own) in ready.iter_mut().enumerate() {
-        if labels.iter().filter(|label| **label == own.label).count() > 1 {
-            own.label = format!("{} ({})", own.label, at + 1);
+    loop {
+        let labels: Vec<String> = ready.iter().map(|own| own.label.clone()).collect();
+        let mut changed = false;
+        for (at, own) in ready.iter_mut().enumerate() {
+            if labels.iter().filter(|label| **label == own.label).count() > 1 {
+                own.label = format!("{} ({})", own.label, at + 1);
+                changed = true;
+            }
+        }
+        if !changed {
+            return;
         }
     }
 }
@@ -342,5 +371,60 @@ mod tests {
         fn any_text_splits_or_is_refused(text in ".*") {
             let _ = split(&text);
         }
+    }
+
+    #[test]
+    fn a_scan_of_small_numbers_or_of_far_too_many_is_what_it_says() {
+        let values =
+            |from, to, step| BenchParameter::scan("n", from, to, step).map(|own| own.values);
+        assert_eq!(values("1e-3", "3e-3", Some("1e-3")).unwrap(), ["0.001", "0.002", "0.003"]);
+        assert_eq!(values("2.5e2", "3e2", Some("25")).unwrap(), ["250", "275", "300"]);
+        let told = values("0", "1e300", Some("1e-9")).unwrap_err().to_string();
+        assert!(told.contains("the scan of `n`") && told.contains("1000 may be"), "{told}");
+        assert_eq!(values("1", "1000", None).unwrap().len(), 1000);
+        assert!(values("0", "1000", None).is_err());
+        assert!(values("nan", "1", None).is_err() && values("1", "inf", None).is_err());
+    }
+
+    #[test]
+    fn values_are_filled_in_once_and_what_is_no_name_stays() {
+        let values = [("a".to_owned(), "{b}".to_owned()), ("b".to_owned(), "x".to_owned())];
+        assert_eq!(fill("{a} {b} {c} {{a}} {", &values), "{b} x {c} {{b}} {");
+        assert_eq!(fill("awk '{print $1}' {b}", &values), "awk '{print $1}' x");
+        assert_eq!(fill("", &values), "");
+    }
+
+    #[test]
+    fn no_two_commands_have_one_label() {
+        let ready = |label: &str| ReadyCommand {
+            label: label.to_owned(),
+            text: label.to_owned(),
+            words: vec![label.to_owned()],
+            through_shell: false,
+            prepare: None,
+            parameters: Vec::new(),
+        };
+        let mut all = ["a", "a", "a (1)", "b"].map(ready);
+        tell_apart(&mut all);
+        let labels: std::collections::BTreeSet<&str> =
+            all.iter().map(|own| own.label.as_str()).collect();
+        assert_eq!(labels.len(), 4, "{labels:?}");
+        assert_eq!(all[3].label, "b", "one that is alone keeps its label");
+    }
+
+    #[test]
+    fn every_combination_runs_and_too_many_are_refused() {
+        let parameter = |name: &str, count: usize| BenchParameter {
+            name: name.to_owned(),
+            values: (0..count).map(|own| own.to_string()).collect(),
+        };
+        let all = combinations(&[parameter("a", 2), parameter("b", 3)]).unwrap();
+        assert_eq!(all.len(), 6);
+        let distinct: std::collections::BTreeSet<_> = all.iter().collect();
+        assert_eq!(distinct.len(), 6);
+        assert_eq!(combinations(&[]).unwrap(), [Vec::new()]);
+        assert!(combinations(&[parameter("a", 40), parameter("b", 40)]).is_err());
+        let told = combinations(&[parameter("none", 0)]).unwrap_err().to_string();
+        assert_eq!(told, "`none` has no values");
     }
 }

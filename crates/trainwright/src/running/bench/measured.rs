@@ -7,7 +7,7 @@ use trainwright_stats::{StudentT, holm, mann_whitney, sample};
 use trainwright_study::Direction;
 
 use super::BenchReply;
-use super::commands::ReadyCommand;
+use super::commands::{BenchMetric, ReadyCommand};
 use super::rounds::{Run, ShellStart};
 use crate::Error;
 
@@ -70,15 +70,21 @@ pub struct RankTest {
 }
 
 impl BenchResult {
-    pub(super) fn of(command: &ReadyCommand, runs: &[Run], shell: Option<&ShellStart>) -> Self {
+    /// What runs of a command add up to; with a metric, a run that did not print it has no value,
+    /// and its time does not stand in for one.
+    pub(super) fn of(
+        command: &ReadyCommand,
+        runs: &[Run],
+        shell: Option<&ShellStart>,
+        metric: Option<&BenchMetric>,
+    ) -> Self {
         let shell = shell.filter(|_| command.through_shell);
         let off =
             |own: f64, start: fn(&ShellStart) -> f64| (own - shell.map_or(0.0, start)).max(0.0);
         let times: Vec<f64> = runs.iter().map(|run| off(run.wall_s, |own| own.wall_s)).collect();
-        let has_metric = runs.iter().any(|run| run.metric.is_some());
-        let values: Vec<f64> = match has_metric {
-            true => runs.iter().filter_map(|run| run.metric).collect(),
-            false => times.clone(),
+        let values: Vec<f64> = match metric {
+            Some(_) => runs.iter().filter_map(|run| run.metric).collect(),
+            None => times.clone(),
         };
         let mean = |values: &[f64]| sample::mean(values).ok();
         let all = |of: fn(&Run) -> f64| mean(&runs.iter().map(of).collect::<Vec<_>>());
