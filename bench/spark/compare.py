@@ -151,9 +151,10 @@ def main():
     for part in [arguments.part] if arguments.part else PARTS:
         rounds = 1 if arguments.smoke else arguments.rounds
         result[part] = measure(part, arguments.bench, os.path.abspath(arguments.source), rounds)
-        if all(own in result for own in PARTS):
+        if "overheads" in result:
             overhead_s = result["overheads"]["summary"]["trial_overhead_ms"]["median"] / 1e3
             result["trials"] = queueing(60.0, overhead_s)
+        if "overheads" in result and "preparation" in result:
             result["bars"] = bars(result)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What Spark costs beyond the work, and `data prepare` on Spark against PySpark doing the same in
 # Python with PIL, on a standalone cluster of this machine. Writes result.json.
-#   bash bench/spark/run.sh PICTURES [--rounds N] [--smoke]
+#   bash bench/spark/run.sh PICTURES [--rounds N] [--part overheads|preparation|workers] [--smoke]
 # PICTURES is a folder of JPEG files, a folder a class. Needs Java 17; pyspark and Pillow are
 # installed from PyPI into bench/.venv-spark.
 set -euo pipefail
