@@ -151,7 +151,7 @@ mod tests {
         let kept = known("1", 1, Instant::now());
         let (sender, receiver) = tokio::sync::oneshot::channel::<u32>();
         runtime().block_on(async {
-            let slow = kept.get("2", version_of, || async { receiver.await });
+            let slow = kept.get("2", version_of, || receiver);
             let quick = async {
                 let meanwhile =
                     kept.get("2", version_of, || async { Ok::<_, Infallible>(9) }).await.unwrap();
