@@ -71,6 +71,8 @@ target/release/trainwright load examples/quickstart/study.toml --store "$work/tr
 CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/load.html" "$work/load"
 target/release/trainwright train --strategy mirrored --replicas 2 --report "$work/training.html"
 CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/training.html" "$work/training"
+target/release/trainwright plan alexnet --machine 4-p100 --proposals 500 --report "$work/plan.html"
+CHROMIUM="$chromium" node crates/report/browser/check.mjs "$work/plan.html" "$work/plan"
 
 step "live pages in a browser"
 (cd crates/web/browser && npm ci --silent --no-audit --no-fund)

@@ -46,11 +46,11 @@ pub use error::Error;
 pub use error_reply::{ErrorKind, ErrorReply, ProblemReply};
 pub use json::{to_json, to_json_line};
 pub use nouns::{analysis, clouds, pages, plans, queueing, records, store, training};
-pub use planning::execution::{PlannedStep, PlannedStepTime, planned_job};
+pub use planning::execution::{Keeping, PlannedStep, PlannedStepTime, planned_job};
 pub use planning::page::plan_page;
 pub use planning::plan::{PlanAnswer, PlanRequest, plan};
 pub use planning::reply::{
-    BusyResource, ChosenPlan, PlanMachine, PlanReply, PlanSearch, PlannedChange,
+    BusyResource, ChosenPlan, MeasuredStrategy, PlanMachine, PlanReply, PlanSearch, PlannedChange,
 };
 pub use questions::designs::{
     Alpha, CentrePoints, DesignReply, DesignRequest, FractionBy, FractionRequest, Spread, Star,

@@ -7,3 +7,4 @@ pub(crate) mod measured;
 pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod reply;
+pub(crate) mod tried;

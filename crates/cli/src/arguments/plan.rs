@@ -81,6 +81,17 @@ pub(crate) struct PlanArguments {
     /// Write a page with the table, the timeline and the device map.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// With --machine here: train each strategy for seconds, and show planned beside measured times.
+    #[arg(long)]
+    pub measure: bool,
+    /// Data set for --measure.
+    #[arg(
+        long,
+        value_name = "NAME|FOLDER",
+        default_value = "fashion-mnist-sample",
+        requires = "measure"
+    )]
+    pub data: String,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -51,6 +51,12 @@ fn request(arguments: &PlanArguments) -> Result<PlanRequest, Error> {
         }
         None => None,
     };
+    if arguments.measure && arguments.machine != "here" {
+        let machine = &arguments.machine;
+        return Err(Error::Request(format!(
+            "--measure: only what is planned for this machine can be tried; use --machine here, not {machine}"
+        )));
+    }
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     Ok(PlanRequest {
         network: NetworkRequest {
@@ -79,6 +85,7 @@ fn request(arguments: &PlanArguments) -> Result<PlanRequest, Error> {
         proposals: arguments.proposals,
         time_limit,
         threads: arguments.threads.unwrap_or_else(cores).clamp(1, 256),
+        measure_on: arguments.measure.then(|| arguments.data.clone()),
     })
 }
 

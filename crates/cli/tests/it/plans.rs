@@ -111,6 +111,41 @@ fn plans_run_on_threads_and_processes_and_tell_planned_and_measured_times() {
     }
 }
 
+/// Layers that only replicas have, and checkpoints, go with data parallel plans.
+#[test]
+fn data_parallel_plans_keep_checkpoints_and_others_refuse_them() {
+    let lab = two_devices();
+    let keeping = ["--checkpoint", "kept"];
+    let kept = trained(&lab, (SMALL, "data-parallel"), &keeping);
+    assert!(kept["planned"]["measured_s"].as_f64().unwrap() > 0.0, "{kept}");
+    assert!(kept["planned"]["measured_memory_bytes"].is_null(), "{kept}");
+    assert!(lab.path("kept").read_dir().unwrap().count() > 0);
+    let replicas = [
+        "train",
+        "--network",
+        SMALL,
+        "--batch",
+        "100",
+        "--epochs",
+        "1",
+        "--seed",
+        "3",
+        "--strategy",
+        "mirrored",
+        "--replicas",
+        "2",
+        "--json",
+    ];
+    let replicas = lab.expect(0, &replicas);
+    let replicas: Value = serde_json::from_str(replicas.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(kept["parameters_hash"], replicas["parameters_hash"]);
+    let words = ["plan", SMALL, "--machine", "two.toml", "--strategy", "tensor", "-o", "cut.json"];
+    lab.expect(0, &words);
+    let train = ["train", "--plan", "cut.json", "--checkpoint", "kept", "--epochs", "1"];
+    lab.expect(2, &train).says(&["checkpoints of a split network"]);
+    lab.expect(2, &["plan", SMALL, "--machine", "4-k80", "--measure"]).says(&["--machine here"]);
+}
+
 #[test]
 fn what_cannot_be_planned_or_run_is_refused_with_code_2() {
     let lab = Lab::new();

@@ -9,6 +9,7 @@
 //! one that trains alone does.
 
 mod circle;
+mod exchange_time;
 mod grid;
 mod rank;
 mod segment;
@@ -32,6 +33,7 @@ use crate::predict::Predicted;
 use crate::predict::trained::AboutNetwork;
 use crate::train::TrainOptions;
 use crate::train::stretch::{Plan, PlannedStep, Stretch, StretchResult};
+pub use exchange_time::{ExchangeTime, exchange_time};
 pub(crate) use rank::SplitRank;
 
 /// Steps after which parameters are collected.

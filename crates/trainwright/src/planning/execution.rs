@@ -1,8 +1,10 @@
 //! Plans that run here: a plan file becomes a split job.
 
 use std::path::Path;
+use std::str::FromStr;
 
 use serde::Serialize;
+use trainwright_networks::{LayerDescription, NetworkDescription};
 use trainwright_plan::{PipelineOrder, PlanFile, PlannedOperator, PlannedPipeline};
 use trainwright_study::{
     Cut, CutLayer, JobPipeline, JobSpec, JobSplit, NetworkName, StageOrder, Strategy,
@@ -22,8 +24,8 @@ pub struct PlannedStepTime {
     /// Bytes of the fullest device as planned.
     pub predicted_memory_bytes: u64,
     /// Bytes of the fullest rank as it had them: parameters, gradients, the optimiser's numbers and
-    /// activations.
-    pub measured_memory_bytes: u64,
+    /// activations; absent where the ranks were replicas, which do not count it.
+    pub measured_memory_bytes: Option<u64>,
 }
 
 /// What a plan file says of a step.
@@ -38,21 +40,49 @@ pub struct PlannedStep {
 /// The job that a plan file makes of a job: network, batch and split are the plan's. Also gives
 /// what the plan says of a step.
 ///
+/// Ranks of a split network have no dropout, batch norm, frozen layers or checkpoints. Where one of
+/// these is there and all that the plan splits are examples, the ranks are replicas instead.
+///
 /// # Errors
 /// The file is no plan, or it is one that cannot run here.
-pub fn planned_job(job: JobSpec, path: &Path) -> Result<(JobSpec, PlannedStep), Error> {
+pub fn planned_job(
+    job: JobSpec,
+    path: &Path,
+    keeping: Keeping,
+) -> Result<(JobSpec, PlannedStep), Error> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| Error::Input { path: path.to_owned(), source })?;
     let file = PlanFile::from_json(&text)
         .map_err(|source| Error::PlanFile { path: path.to_owned(), source: Box::new(source) })?;
     let refused = |reason: String| Error::Request(format!("{}: {reason}", path.display()));
-    let split = split(&file).map_err(refused)?;
-    let network =
-        NetworkName::try_from(file.network.clone()).map_err(|error| refused(error.to_string()))?;
+    let job = job_of(job, &file, keeping).map_err(refused)?;
+    let step =
+        PlannedStep { seconds: file.step_time_s, memory_bytes: file.memory_bytes_per_device };
+    Ok((job, step))
+}
+
+/// Whether checkpoints of a job are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeping {
+    /// No.
+    Nothing,
+    /// Yes.
+    Checkpoints,
+}
+
+/// The job that a plan makes of a job.
+pub(crate) fn job_of(job: JobSpec, file: &PlanFile, keeping: Keeping) -> Result<JobSpec, String> {
+    let split = split(file)?;
+    let network = NetworkName::try_from(file.network.clone()).map_err(|error| error.to_string())?;
     let batch = u32::try_from(file.batch)
-        .map_err(|_| refused(format!("its batch {} is too large to train", file.batch)))?;
+        .map_err(|_| format!("its batch {} is too large to train", file.batch))?;
     let ranks = split.ranks();
-    let mut job = JobSpec { network, batch, split: Some(split), ..job };
+    let only_examples = split.tensor == 1 && split.pipeline.is_none();
+    let needs_replicas = keeping == Keeping::Checkpoints
+        || job.freeze.is_some()
+        || NetworkDescription::from_str(&file.network).is_ok_and(|own| needs_whole(&own));
+    let split = Some(split).filter(|_| !(only_examples && needs_replicas));
+    let mut job = JobSpec { network, batch, split, ..job };
     match job.strategy {
         Strategy::MultiWorker => job.workers = ranks,
         Strategy::OneDevice | Strategy::Mirrored => {
@@ -61,14 +91,20 @@ pub fn planned_job(job: JobSpec, path: &Path) -> Result<(JobSpec, PlannedStep), 
         }
         other => {
             let word = other.word();
-            return Err(Error::Request(format!(
+            return Err(format!(
                 "--plan goes with --strategy mirrored or multi-worker, not {word}"
-            )));
+            ));
         }
     }
-    let step =
-        PlannedStep { seconds: file.step_time_s, memory_bytes: file.memory_bytes_per_device };
-    Ok((job, step))
+    Ok(job)
+}
+
+/// Whether a network has layers whose numbers of an example depend on others or on the step.
+fn needs_whole(network: &NetworkDescription) -> bool {
+    let is_such = |layer: &LayerDescription| {
+        matches!(layer, LayerDescription::Dropout { .. } | LayerDescription::BatchNorm { .. })
+    };
+    network.layers.iter().any(|named| is_such(&named.layer))
 }
 
 impl Trained {
@@ -79,10 +115,7 @@ impl Trained {
                 predicted_s: step.seconds,
                 measured_s: f64::from(job.batch) / done.examples_per_s,
                 predicted_memory_bytes: step.memory_bytes,
-                measured_memory_bytes: (done.ranks.iter())
-                    .filter_map(|own| own.memory_bytes)
-                    .max()
-                    .unwrap_or(0),
+                measured_memory_bytes: (done.ranks.iter()).filter_map(|own| own.memory_bytes).max(),
             }),
             _ => None,
         };

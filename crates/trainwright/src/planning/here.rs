@@ -5,15 +5,13 @@ use std::path::Path;
 
 use trainwright_plan::{Device, Link, MACHINE_NAMES, Machine, SharedBy, named_machine};
 use trainwright_probe::describe_machine;
+use trainwright_train::{ExchangeTime, exchange_time};
 
 use crate::Error;
 use crate::questions::machine::{MachineRequest, kept_capacities, machine};
 
 /// Time to start a piece of work on a thread that waits for it.
 const LAUNCH_S: f64 = 3e-6;
-
-/// Time of an exchange between threads without bytes.
-const EXCHANGE_S: f64 = 8e-6;
 
 /// The machine of a name or a TOML file; `here` is measured where it never was.
 ///
@@ -54,6 +52,8 @@ fn here(tell: &mut dyn FnMut(&str)) -> Result<Machine, Error> {
     let cores = capacities.cores.max(1);
     let per_core = |all: f64| all / f64::from(cores);
     let copy = per_core(capacities.copy_all_cores_bytes_per_s.median);
+    let exchange = exchange_time(cores as usize)
+        .unwrap_or(ExchangeTime { latency_s: LAUNCH_S, bytes_per_s: copy });
     let memory = described.machine.memory_bytes / u64::from(cores);
     let efficiency: BTreeMap<String, f64> = [
         ("depthwise", 0.15),
@@ -81,7 +81,11 @@ fn here(tell: &mut dyn FnMut(&str)) -> Result<Machine, Error> {
             launch_s: LAUNCH_S,
             measured: Vec::new(),
         },
-        inside: Link { bytes_per_s: copy, latency_s: EXCHANGE_S, shared_by: SharedBy::Device },
+        inside: Link {
+            bytes_per_s: exchange.bytes_per_s,
+            latency_s: exchange.latency_s,
+            shared_by: SharedBy::Device,
+        },
         between: Link {
             bytes_per_s: capacities.loopback_bytes_per_s.median,
             latency_s: capacities.round_trip_s.median / 2.0,

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use trainwright_plan::{
-    Change, Constraints, DEGREES, Evaluator, Found, Mode, PLAN_SCHEMA, Pipeline, Plan, PlanFile,
-    PlannedPipeline, Problem, Ranked, SearchOptions, Sharding, Strategy, StrategyRow, Tables,
-    Training, WhatIf, chrome_trace, pipeline_trace, planned_operators, search, starts, strategies,
-    what_if,
+    Change, Constraints, DEGREES, Evaluator, Found, Mode, Overlap, PLAN_SCHEMA, Pipeline, Plan,
+    PlanFile, Planned, PlannedPipeline, Problem, Ranked, SearchOptions, Sharding, Strategy,
+    StrategyRow, Tables, Training, WhatIf, chrome_trace, pipeline_trace, planned_operators, search,
+    starts, strategies, what_if,
 };
 
 use crate::Error;
@@ -14,8 +14,9 @@ use crate::planning::graphs::{Graph, graph};
 use crate::planning::here::machine_of;
 use crate::planning::measured::{Times, measured_times};
 use crate::planning::reply::{
-    BusyResource, ChosenPlan, PlanMachine, PlanReply, PlanSearch, PlannedChange,
+    BusyResource, ChosenPlan, MeasuredStrategy, PlanMachine, PlanReply, PlanSearch, PlannedChange,
 };
+use crate::planning::tried::tried;
 use crate::trainings::network::NetworkRequest;
 
 /// A network to be planned.
@@ -45,6 +46,8 @@ pub struct PlanRequest {
     pub time_limit: Option<Duration>,
     /// Threads of the search.
     pub threads: usize,
+    /// The data set on which strategies are tried here, where they are.
+    pub measure_on: Option<String>,
 }
 
 /// A device or link by name, and when it was busy: with which kind of work, from and to when.
@@ -98,9 +101,12 @@ pub fn plan(
         let constraints = request.constraints.clone();
         Problem::with_times(graph.clone(), machine.clone(), training, constraints, &measured)
     };
-    let problem = own(request.training)?;
-    let sharding = request.training.sharding.max(Sharding::Weights);
-    let sharded = own(Training { sharding, ..request.training })?;
+    // Threads of this machine that compute cannot add up at the same time.
+    let overlap = if request.machine == "here" { Overlap::After } else { request.training.overlap };
+    let training = Training { overlap, ..request.training };
+    let problem = own(training)?;
+    let sharding = training.sharding.max(Sharding::Weights);
+    let sharded = own(Training { sharding, ..training })?;
     let limit = request.time_limit;
     let over = || stop() || limit.is_some_and(|limit| begun.elapsed() >= limit);
     let tables = strategies(&problem, &sharded, request.examples, &over);
@@ -117,7 +123,16 @@ pub fn plan(
     let found = if wants_search { searched(&problem, &tables, request, &over) } else { None };
     let spent = begun.elapsed();
     let search = found.as_ref().map(|own| search_reply(own, request.seed, first_answer, spent));
-    Answering { problem, sharded, tables, request, found, times: &times }.answer(search)
+    let mut own = Answering { problem, sharded, tables, request, found, times: &times };
+    own.rank();
+    let measured = match &request.measure_on {
+        Some(data) => {
+            let on = (data.as_str(), request.training.optimizer_slots);
+            tried(&own.runnable(), on, stop, tell)
+        }
+        None => Vec::new(),
+    };
+    own.answer(search, measured)
 }
 
 fn fastest(rows: &[Ranked]) -> Option<&Ranked> {
@@ -174,7 +189,8 @@ struct Answering<'a> {
 }
 
 impl Answering<'_> {
-    fn answer(mut self, search: Option<PlanSearch>) -> Result<PlanAnswer, Error> {
+    /// Puts all rows in order, the fastest that fit first.
+    fn rank(&mut self) {
         if let Some(found) = &self.found {
             let detail = format!("each operator by itself, from {}", found.from);
             let examples = self.request.examples;
@@ -185,6 +201,34 @@ impl Answering<'_> {
             let (a, b) = (&a.row, &b.row);
             (!a.fits).cmp(&!b.fits).then(a.step_time_s.total_cmp(&b.step_time_s))
         });
+    }
+
+    /// The plans of the rows that are tried where that is asked for.
+    fn runnable(&self) -> Vec<(Strategy, PlanFile)> {
+        let rows = self.tables.rows.iter().filter(|own| own.row.strategy != Strategy::Sharded);
+        let file = |own: &Ranked| {
+            let stages = self.tables.pipeline.as_ref().filter(|_| own.plan.is_none());
+            PlanFile {
+                schema: PLAN_SCHEMA.to_owned(),
+                network: self.request.network.description.clone(),
+                batch: self.problem.graph().batch(),
+                machine: self.problem.machine().name.clone(),
+                devices: self.problem.devices(),
+                step_time_s: own.row.step_time_s,
+                memory_bytes_per_device: own.row.memory_bytes_per_device,
+                operators: (own.plan.as_ref())
+                    .map_or_else(Vec::new, |plan| planned_operators(&self.problem, plan)),
+                pipeline: stages.map(|own| planned_pipeline(&self.problem, own)),
+            }
+        };
+        rows.map(|own| (own.row.strategy, file(own))).collect()
+    }
+
+    fn answer(
+        self,
+        search: Option<PlanSearch>,
+        measured: Vec<MeasuredStrategy>,
+    ) -> Result<PlanAnswer, Error> {
         let chosen = self.chosen()?;
         let problem = match chosen.row.strategy {
             Strategy::Sharded => &self.sharded,
@@ -194,16 +238,20 @@ impl Answering<'_> {
             Strategy::Pipeline => self.tables.pipeline.as_ref(),
             _ => None,
         };
-        let changes = match &chosen.plan {
-            Some(plan) => {
-                let measured =
-                    |at: usize, degrees: &[u16; DEGREES]| self.times.get(&(at, *degrees)).copied();
-                what_if(problem, plan, (self.request.seed, WHAT_IF_PROPOSALS), &measured)?
+        let planned = match (&chosen.plan, of_pipeline) {
+            (Some(plan), _) => Some(Planned::Operators(plan)),
+            (None, own) => own.map(Planned::Stages),
+        };
+        let times = |at: usize, degrees: &[u16; DEGREES]| self.times.get(&(at, *degrees)).copied();
+        let changes = match planned {
+            Some(planned) => {
+                what_if(problem, planned, (self.request.seed, WHAT_IF_PROPOSALS), &times)?
             }
             None => Vec::new(),
         };
         let shown = shown(problem, chosen.plan.as_ref(), of_pipeline);
         let reply = self.reply(&chosen, problem, of_pipeline, (search, changes, &shown));
+        let reply = PlanReply { measured, ..reply };
         let file = self.file(&reply);
         Ok(PlanAnswer { reply, file, trace: shown.trace, spans: shown.spans })
     }
@@ -289,6 +337,7 @@ impl Answering<'_> {
             busy: shown.busy.clone(),
             most_helpful: most_helpful(&what_if),
             what_if,
+            measured: Vec::new(),
         }
     }
 
@@ -392,5 +441,6 @@ fn shown_pipeline(own: &Pipeline) -> Shown {
         let span = (activity, task.start_ns as f64 / 1e9, task.end_ns as f64 / 1e9);
         spans[task.resource].1.push(span);
     }
-    Shown { critical_path: None, busy: busy.collect(), trace: pipeline_trace(own), spans }
+    let critical_path = Some(own.critical_path());
+    Shown { critical_path, busy: busy.collect(), trace: pipeline_trace(own), spans }
 }

@@ -28,7 +28,7 @@ pub struct PlanReply {
     pub strategies: Vec<StrategyRow>,
     /// How the search went; absent where it was not asked for or no plan fits.
     pub search: Option<PlanSearch>,
-    /// The chain of tasks that makes the step as long as it is; absent for a pipeline.
+    /// The chain of tasks that makes the step as long as it is.
     pub critical_path: Option<CriticalPath>,
     /// Devices and links, the busiest first.
     pub busy: Vec<BusyResource>,
@@ -36,6 +36,23 @@ pub struct PlanReply {
     pub what_if: Vec<WhatIf>,
     /// The one change that would help most.
     pub most_helpful: Option<PlannedChange>,
+    /// Strategies that were tried on this machine, where that was asked for.
+    pub measured: Vec<MeasuredStrategy>,
+}
+
+/// A strategy as planned and as it ran here.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MeasuredStrategy {
+    /// The strategy.
+    pub strategy: Strategy,
+    /// Seconds of a step as planned.
+    pub predicted_s: f64,
+    /// Seconds of a step as it ran; absent where it cannot run.
+    pub measured_s: Option<f64>,
+    /// How much more was planned than measured, such as -0.1 for a tenth less.
+    pub error: Option<f64>,
+    /// Why it cannot run.
+    pub refused: Option<String>,
 }
 
 /// A machine in a few figures.

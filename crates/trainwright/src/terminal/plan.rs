@@ -38,7 +38,29 @@ pub fn plan(reply: &PlanReply) -> String {
     );
     out += &operators(reply);
     out += &reasons(reply);
+    out += &measured(reply);
     out
+}
+
+/// What was planned beside what was measured.
+fn measured(reply: &PlanReply) -> String {
+    if reply.measured.is_empty() {
+        return String::new();
+    }
+    let mut table =
+        TextTable::with_header(["tried here", "planned ms", "measured ms", "planned is", ""])
+            .numbers_in(1..4);
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    for own in &reply.measured {
+        table.row([
+            strategy_name(own.strategy).to_owned(),
+            figure(1e3 * own.predicted_s),
+            or_dash(own.measured_s.map(|seconds| figure(1e3 * seconds))),
+            or_dash(own.error.map(|error| format!("{:+.0} %", 100.0 * error))),
+            own.refused.clone().unwrap_or_default(),
+        ]);
+    }
+    format!("\n{table}")
 }
 
 /// Heads and rows of the table of strategies.

@@ -33,15 +33,20 @@ pub fn trained(own: &Trained) -> String {
     let event = train_event(&own.outcome.clone().into()).unwrap_or_default();
     let bound = own.bottleneck.as_ref().map(|own| format!("\nwhat binds: {}", own.text));
     let planned = own.planned.as_ref().map(|own| {
+        let memory = own.measured_memory_bytes.map(|measured| {
+            format!(
+                "\nmemory of the fullest rank: {} measured, {} planned ({:+.0} %)",
+                bytes(measured),
+                bytes(own.predicted_memory_bytes),
+                100.0 * (own.predicted_memory_bytes as f64 / measured as f64 - 1.0)
+            )
+        });
         format!(
-            "\na step: {:.3} ms measured, {:.3} ms planned ({:+.0} %)\nmemory of the fullest rank: {} \
-             measured, {} planned ({:+.0} %)",
+            "\na step: {:.3} ms measured, {:.3} ms planned ({:+.0} %){}",
             1e3 * own.measured_s,
             1e3 * own.predicted_s,
             100.0 * (own.predicted_s / own.measured_s - 1.0),
-            bytes(own.measured_memory_bytes),
-            bytes(own.predicted_memory_bytes),
-            100.0 * (own.predicted_memory_bytes as f64 / own.measured_memory_bytes as f64 - 1.0)
+            memory.unwrap_or_default()
         )
     });
     format!("{event}{}{}\n", bound.unwrap_or_default(), planned.unwrap_or_default())

@@ -11,7 +11,8 @@ use trainwright::training::{
     Workers,
 };
 use trainwright::{
-    ClusterReply, Error, GangOptions, JobChannels, SparkRequest, Trained, launched_rank, terminal,
+    ClusterReply, Error, GangOptions, JobChannels, Keeping, SparkRequest, Trained, launched_rank,
+    terminal,
 };
 use trainwright_study::{Configuration, JobSpec, JobTemplate, Level};
 
@@ -26,7 +27,11 @@ pub(crate) fn train(arguments: &TrainArguments) -> anyhow::Result<u8> {
     let mut spec = job_spec(arguments)?;
     let mut planned = None;
     if let Some(path) = &arguments.plan {
-        let (job, step) = trainwright::planned_job(spec, path)?;
+        let keeping = match options(arguments).checkpoint {
+            Some(_) => Keeping::Checkpoints,
+            None => Keeping::Nothing,
+        };
+        let (job, step) = trainwright::planned_job(spec, path, keeping)?;
         (spec, planned) = (job, Some(step));
     }
     if let Some(request) = launched_worker(arguments) {

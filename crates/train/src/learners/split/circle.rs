@@ -13,7 +13,7 @@ pub(super) struct Circle {
 }
 
 /// Numbers that are added up at a time: both ways of an exchange stay in the cache.
-const BLOCK: usize = 1 << 16;
+pub(super) const BLOCK: usize = 1 << 16;
 
 /// Tags of exchanges.
 const EXCHANGE: u64 = 0x51;
