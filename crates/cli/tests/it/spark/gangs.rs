@@ -33,8 +33,7 @@ fn a_gang_on_a_cluster_has_the_bits_of_one_machine() {
     let there = last(&lab.run(&on(master, &[&words[..], &["--report", "page.html"]].concat())));
     assert_eq!(there["parameters_hash"], here["parameters_hash"]);
     assert_eq!((&there["replicas"], &there["steps"]), (&here["replicas"], &here["steps"]));
-    assert_eq!(there["bytes_sent"], here["bytes_sent"], "gradients go from rank to rank");
-    assert!(there["bytes_sent"].as_u64() > Some(1_000_000), "{there}");
+    assert!(there["bytes_sent"].as_u64() > Some(1_000_000), "gradients go from rank to rank");
     let ranks = there["cluster"]["tasks"].as_array().unwrap();
     assert_eq!(ranks.len(), 2, "{ranks:?}");
     assert!(ranks.iter().all(|own| own["usage"]["user_s"].as_f64() > Some(0.0)), "{ranks:?}");
