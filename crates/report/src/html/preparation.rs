@@ -84,7 +84,7 @@ mod tests {
         };
         let here = preparation_html(&page);
         assert!(here.contains("photos &lt;1&gt;") && here.contains("40 records"), "{here}");
-        assert!(here.contains("train/a-0.tfrecord") && here.contains(">2.5<"), "{here}");
+        assert!(here.contains("train/a-0.tfrecord") && here.contains(">2.500<"), "{here}");
         assert!(!here.contains("id=\"cluster\""));
         let tasks = [cluster_task("1", 0, 2.0, "success")];
         let there = preparation_html(&PreparationPage { cluster: &tasks, ..page });

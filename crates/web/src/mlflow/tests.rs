@@ -235,7 +235,10 @@ proptest! {
             let trial = lab.trial(1);
             for call in ["log-metric", "log-batch", "create", "update", "set-tag", "log-inputs"] {
                 let path = format!("/api/2.0/mlflow/runs/{call}");
-                assert!(trial.call("POST", &path, trial.token(), &body).0 >= 400);
+                let (status, answer) = trial.call("POST", &path, trial.token(), &body);
+                // Some calls need no field, so that `{}` is one.
+                let may_do = serde_json::from_str::<Value>(&body).is_ok_and(|own| own.is_object());
+                assert!(matches!(status, 400..500) || may_do && status == 200, "{status} {answer}");
                 let wrapped = json!({"run_id": trial.run(), "key": "k", field.as_str(): body}).to_string();
                 let (status, answer) = trial.call("POST", &path, trial.token(), &wrapped);
                 assert!(matches!(status, 200 | 400), "{status} {answer}");
