@@ -29,8 +29,8 @@ use watch::{Pulse, Watch};
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// How long a rank looks again and again before it sleeps, where every rank of its machine can have
-/// a core: falling asleep and being woken take as long.
-const SPIN: Duration = Duration::from_micros(50);
+/// a core: being woken in the middle of an exchange takes longer.
+const SPIN: Duration = Duration::from_micros(400);
 
 /// Bytes that may wait in a connection within a machine, of which the kernel makes twice as many.
 /// Larger buffers no longer fit the caches: on two cores 4 ranks then took 1.5 times as long for

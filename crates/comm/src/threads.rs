@@ -15,8 +15,9 @@ use pool::{Apart, Pool};
 use slot::{Slot, while_published};
 use watched::{Patience, Waited};
 
-/// Turns of spinning before a thread sleeps, where every rank can have a core: some 20 us.
-const SPINS: u32 = 4_000;
+/// Turns of spinning before a thread sleeps, where every rank can have a core: some 300 us, for a
+/// thread that was woken is as late.
+const SPINS: u32 = 60_000;
 
 /// How often [`Transport::ready`] looks at the slots of its senders.
 const LOOK_EVERY: Duration = Duration::from_micros(50);
