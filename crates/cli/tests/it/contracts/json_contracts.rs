@@ -218,7 +218,7 @@ const VERBS: &[(&str, &str)] = &[
         "cloud replay --runs cloud.csv --method default,random --objective cost --json",
     ),
     ("bench", "bench -N --runs 3 true false --ignore-failure --json"),
-    ("load", "load study.toml --rate 20/s --jobs 6 --slots 50 --json"),
+    ("load", "load study.toml --rate 300/s --jobs 12 --slots 50 --json"),
     (
         "data prepare",
         "data prepare photos --out shards --size 8 --shards 2 --split 0.5,0.25,0.25 --json",
