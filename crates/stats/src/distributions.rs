@@ -9,7 +9,7 @@ pub(crate) mod studentised_range;
 
 use statrs::function::{erf, gamma};
 
-use crate::distributions::incomplete_beta::incomplete_beta;
+use crate::distributions::incomplete_beta::{beta_of_power, incomplete_beta, stirling_remainder};
 use crate::error::StatsError;
 use crate::root::root;
 
@@ -111,6 +111,19 @@ impl StudentT {
         -self.newton(p.ln(), -z).unwrap_or_else(solved)
     }
 
+    /// The gammas of its factor differ by little where they are large, so that Stirling's formula
+    /// keeps the digits there.
+    fn log_density_at_zero(self) -> f64 {
+        let half = 0.5 * self.df;
+        let gammas = if half < 12.0 {
+            gamma::ln_gamma(half + 0.5) - gamma::ln_gamma(half)
+        } else {
+            half * (0.5 / half).ln_1p() + 0.5 * half.ln() - 0.5 + stirling_remainder(half + 0.5)
+                - stirling_remainder(half)
+        };
+        gammas - 0.5 * (std::f64::consts::PI * self.df).ln()
+    }
+
     /// Where to begin: the expansion about the normal point `z`, or with few degrees of freedom
     /// and a small tail the power of t that the tail comes close to, whose factor is
     /// `exp(constant)` at one.
@@ -128,17 +141,19 @@ impl StudentT {
     /// Point above zero at which the upper tail reaches `exp(log_target)`, by Newton's method.
     ///
     /// The logarithm of the tail is a concave function of the logarithm of the point, so that
-    /// every step ends beyond the root and comes closer to it. Nothing where floats end.
+    /// every step ends beyond the root and comes closer to it. The density times the point is
+    /// the leading power of the tail, so that a step costs one fraction. Nothing where floats end.
     fn newton(self, log_target: f64, z: f64) -> Option<f64> {
         let half = 0.5 * self.df;
-        let constant = gamma::ln_gamma(half + 0.5)
-            - gamma::ln_gamma(half)
-            - 0.5 * (std::f64::consts::PI * self.df).ln();
+        let constant = self.log_density_at_zero();
         let mut point = self.start(log_target, z, constant).max(f64::MIN_POSITIVE);
         for _ in 0..60 {
-            let tail = self.upper_tail(point);
-            let density = (constant - (half + 0.5) * (point * point / self.df).ln_1p()).exp();
-            let step = (tail.ln() - log_target) * tail / (point * density);
+            let square = point * point;
+            let whole = self.df + square;
+            let power = point * (constant - (half + 0.5) * (square / self.df).ln_1p()).exp();
+            let ends = [self.df / whole, square / whole];
+            let tail = 0.5 * beta_of_power([half, 0.5], ends, power);
+            let step = (tail.ln() - log_target) * tail / power;
             point *= step.exp();
             if !(point.is_finite() && point > 0.0) {
                 return None;

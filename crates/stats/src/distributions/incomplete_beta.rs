@@ -17,10 +17,16 @@ pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if y <= 0.0 {
         return 1.0;
     }
+    beta_of_power([a, b], [x, y], power_term(a, b, x, y))
+}
+
+/// `I_x(a, b)` for `x` and `y` between 0 and 1, of one who knows the leading power
+/// `x^a y^b / B(a, b)` already.
+pub(crate) fn beta_of_power([a, b]: [f64; 2], [x, y]: [f64; 2], power: f64) -> f64 {
     if x > (a + 1.0) / (a + b + 2.0) {
-        return 1.0 - incomplete_beta(b, a, y, x);
+        return 1.0 - power / b / continued_fraction(b, a, y);
     }
-    power_term(a, b, x, y) / a / continued_fraction(a, b, x)
+    power / a / continued_fraction(a, b, x)
 }
 
 /// Value of the continued fraction by which the leading power is divided.
@@ -79,6 +85,10 @@ fn log_less_argument(ratio: f64, v: f64) -> f64 {
 
 /// What Stirling's formula for `ln Gamma(v)` leaves out (DLMF 5.11.1).
 pub(crate) fn stirling_remainder(v: f64) -> f64 {
+    if v == 0.5 {
+        // The second parameter of every t: Gamma(1/2) is the root of pi.
+        return 0.5 - 0.5 * std::f64::consts::LN_2;
+    }
     if v < 12.0 {
         return ln_gamma(v) - ((v - 0.5) * v.ln() - v + 0.5 * std::f64::consts::TAU.ln());
     }
