@@ -9,7 +9,7 @@ use statrs::function::gamma::ln_gamma;
 
 /// `I_x(a, b)`, the integral of the beta density from 0 to `x`, where `y = 1 - x`.
 ///
-/// Continued fraction of DLMF 8.17.22 by the modified Lentz algorithm.
+/// Continued fraction of DLMF 8.17.22.
 pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -30,24 +30,34 @@ pub(crate) fn beta_of_power([a, b]: [f64; 2], [x, y]: [f64; 2], power: f64) -> f
 }
 
 /// Value of the continued fraction by which the leading power is divided.
+///
+/// Its even part, whose terms are two of DLMF 8.17.23 each, by the recurrence of Wallis: nothing is
+/// divided but to see where it comes to rest.
 fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
-    const TINY: f64 = 1e-300;
     // The fraction converges in about the square root of the larger parameter.
-    const MOST_STEPS: u32 = 200_000;
-    let guard = |v: f64| if v.abs() < TINY { TINY } else { v };
-    let (mut value, mut c, mut d) = (1.0, 1.0, 0.0);
-    for step in 1..MOST_STEPS {
-        let m = f64::from(step / 2);
-        let coefficient = if step % 2 == 0 {
-            m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m))
-        } else {
-            -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
-        };
-        d = 1.0 / guard(1.0 + coefficient * d);
-        c = guard(1.0 + coefficient / c);
-        value *= c * d;
-        if (c * d - 1.0).abs() < 1e-16 {
+    const MOST_STEPS: u32 = 100_000;
+    let coefficients = |m: f64| {
+        let (below, at, above) = (a + 2.0 * m - 2.0, a + 2.0 * m - 1.0, a + 2.0 * m);
+        let odd = -(a + m - 1.0) * (a + b + m - 1.0) * x / (below * at);
+        [odd, m * (b - m) * x / (at * above)]
+    };
+    let [first, mut even] = coefficients(1.0);
+    let (mut tops, mut bottoms) = ([1.0, 1.0 + even + first], [1.0, 1.0 + even]);
+    let mut value = tops[1] / bottoms[1];
+    for step in 2..MOST_STEPS {
+        let [odd, next_even] = coefficients(f64::from(step));
+        let (term, whole) = (-even * odd, 1.0 + odd + next_even);
+        even = next_even;
+        tops = [tops[1], whole * tops[1] + term * tops[0]];
+        bottoms = [bottoms[1], whole * bottoms[1] + term * bottoms[0]];
+        let before = value;
+        value = tops[1] / bottoms[1];
+        if (value - before).abs() <= 4e-16 * value.abs() {
             break;
+        }
+        if bottoms[1].abs() < 1e-200 {
+            tops = tops.map(|it| it * 1e200);
+            bottoms = bottoms.map(|it| it * 1e200);
         }
     }
     value
