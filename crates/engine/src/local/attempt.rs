@@ -92,8 +92,7 @@ struct Attempt<'a> {
 impl Attempt<'_> {
     fn run(&self, record: &mut TrialRecord) -> Result<Vec<MissingMetric>, EngineError> {
         let TrialOrder { study, trial, .. } = self.order;
-        let LocalPlace { trials, program, .. } = &self.surroundings.place;
-        let place = trial_folder(trials, trial.number);
+        let place = trial_folder(&self.surroundings.place.trials, trial.number);
         let earlier = match self.order.start {
             TrialStart::Anew => None,
             TrialStart::GoOn => going_on::earlier(&place),
@@ -102,19 +101,7 @@ impl Attempt<'_> {
             Some(earlier) => earlier.folder.clone(),
             None => clean_folder(&place)?,
         };
-        let mut launch = render(study, trial, &folder, program)?;
-        record.command.clone_from(&launch.command);
-        record.environment.clone_from(&launch.environment);
-        launch.environment.extend(self.order.variables.clone());
-        // They are there, and what prepared the trial has run, where it goes on.
-        for (name, content) in launch.files.iter().filter(|_| earlier.is_none()) {
-            let path = folder.join(name);
-            let written = create(&path)?.write_all(content.as_bytes());
-            written.map_err(EngineError::file("write", path))?;
-        }
-        if !launch.workdir.is_dir() {
-            return Err(EngineError::NoWorkdir { path: launch.workdir });
-        }
+        let launch = self.launch(&folder, earlier.is_some(), record)?;
         let presence = self.surroundings.overlap.enter();
         let mut family = Family::new(&folder)?;
         if earlier.is_none()
@@ -161,6 +148,29 @@ impl Attempt<'_> {
         record.series.extend(sampler.into_series());
         record.output_end = kept_output(&output);
         Ok(verdict.missing)
+    }
+
+    /// What is started in a folder, with its files written; where the trial goes on, they are there.
+    fn launch(
+        &self,
+        folder: &Path,
+        goes_on: bool,
+        record: &mut TrialRecord,
+    ) -> Result<Launch, EngineError> {
+        let TrialOrder { study, trial, variables, .. } = self.order;
+        let mut launch = render(study, trial, folder, &self.surroundings.place.program)?;
+        record.command.clone_from(&launch.command);
+        record.environment.clone_from(&launch.environment);
+        launch.environment.extend(variables.clone());
+        for (name, content) in launch.files.iter().filter(|_| !goes_on) {
+            let path = folder.join(name);
+            let written = create(&path)?.write_all(content.as_bytes());
+            written.map_err(EngineError::file("write", path))?;
+        }
+        if !launch.workdir.is_dir() {
+            return Err(EngineError::NoWorkdir { path: launch.workdir });
+        }
+        Ok(launch)
     }
 
     /// Runs the prepare command, if any; gives an outcome where the trial ends with it.
