@@ -6,7 +6,7 @@
 use std::io::BufRead;
 use std::time::Instant;
 
-use gemm::Parallelism;
+use trainwright_networks::square_product;
 
 const SIDE: usize = 1024;
 const REPEATS: usize = 12;
@@ -25,32 +25,7 @@ fn main() {
 /// Seconds of one product.
 fn multiply(a: &[f32], b: &[f32], c: &mut [f32]) -> f64 {
     let start = Instant::now();
-    let (side, stride) = (SIDE, SIDE as isize);
-    assert!(a.len() == side * side && b.len() == a.len() && c.len() == a.len());
-    // SAFETY: the three slices hold the row-major matrices of these sizes and strides.
-    unsafe {
-        gemm::gemm(
-            side,
-            side,
-            side,
-            c.as_mut_ptr(),
-            1,
-            stride,
-            false,
-            a.as_ptr(),
-            1,
-            stride,
-            b.as_ptr(),
-            1,
-            stride,
-            0.0,
-            1.0,
-            false,
-            false,
-            false,
-            Parallelism::None,
-        );
-    }
+    square_product(a, b, c, SIDE);
     assert_eq!(c[0], 128.0);
     start.elapsed().as_secs_f64()
 }

@@ -1,11 +1,13 @@
-//! Matrix products over slices; the only place that calls `gemm`.
+//! Matrix products over slices; the only place that calls `gemm`, of which the part for `f32` is
+//! all that is needed.
 //!
 //! A product's bits depend on its shape, because `gemm` picks its blocks by it. Whoever shares a
 //! product among threads therefore cuts it by shape alone; each piece is computed by one thread.
 
 use std::ops::Range;
 
-use gemm::Parallelism;
+use gemm_common::Parallelism;
+use gemm_f32::gemm::f32::get_gemm_fn;
 
 use crate::threads::blocks::Block;
 
@@ -81,16 +83,22 @@ pub(crate) fn multiply_into(
     let size = (output.rows().len(), output.columns().len());
     assert_eq!(size, (m, n), "the output of a product is {m} x {n}");
     let (first, row_stride) = output.address();
+    // Its kernels write columns: rows are the columns of the transposed product.
+    let (left, right, m, n, column_stride, row_stride) = if row_stride > 1 {
+        (right.transposed(), left.transposed(), n, m, row_stride, 1)
+    } else {
+        (left, right, m, n, 1, row_stride)
+    };
     // SAFETY: `Matrix`, `Block` and the assertions above keep every index that `gemm` forms from
     // these sizes and strides inside the operands and the block, and the block is borrowed
     // mutably, so that it overlaps neither operand.
     unsafe {
-        gemm::gemm(
+        get_gemm_fn()(
             m,
             n,
             k,
             first,
-            1,
+            column_stride as isize,
             row_stride as isize,
             into == Writing::Add,
             left.values.as_ptr(),
