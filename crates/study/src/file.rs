@@ -6,17 +6,20 @@ pub(crate) mod duration;
 pub(crate) mod locate;
 pub(crate) mod ordered;
 pub(crate) mod problem;
+mod reading;
 pub(crate) mod schema;
 
 use std::io;
 use std::path::Path;
 
-use toml::de::DeTable;
+use serde::Deserialize;
+use toml::de::{DeTable, DeValue};
 
 use crate::file::check::{ReadFile, check};
 use crate::file::draft::StudyDraft;
 use crate::file::locate::{Step, locate};
 use crate::file::problem::{FaultyFile, Problem, StudyError};
+use crate::file::reading::{Misfit, Reading};
 use crate::file::schema::unknown_keys;
 use crate::{SourceFile, Study};
 
@@ -84,8 +87,9 @@ impl Study {
         if !unknown.is_empty() {
             return Err(fault(unknown));
         }
-        let draft: StudyDraft =
-            toml::from_str(&file.text).map_err(|error| fault(vec![toml_problem(&error)]))?;
+        let root = DeValue::Table(document.get_ref().clone());
+        let draft = StudyDraft::deserialize(Reading { value: &root, span: document.span() })
+            .map_err(|misfit| fault(vec![misfit_problem(misfit)]))?;
         check(draft, &file, document.get_ref(), read_file).map_err(fault)
     }
 
@@ -107,10 +111,14 @@ impl Study {
 
 fn toml_problem(error: &toml::de::Error) -> Problem {
     let message = error.message().trim_end_matches('\n').to_owned();
+    Problem { message, span: error.span().unwrap_or(0..0), help: None }
+}
+
+fn misfit_problem(Misfit { message, span }: Misfit) -> Problem {
     let help = message
         .strip_prefix("missing field ")
         .map(|field| format!("add the key or table {}", field.trim_matches('`')));
-    Problem { message, span: error.span().unwrap_or(0..0), help }
+    Problem { message, span: span.unwrap_or(0..0), help }
 }
 
 #[cfg(test)]
