@@ -157,6 +157,32 @@ async function everyPage(address) {
   }
 }
 
+/** Names that are long, of other scripts or like markup leave every chart legible. */
+async function longNames(address) {
+  for (const path of ["effects", "compare?c=1&c=2&c=3", "curves", "resources"]) {
+    for (const width of [1280, 400]) {
+      const name = `long names, ${path} at ${width}`;
+      await open(name, `${address}/s/named/${path}`, { viewport: { width, height: 900 } }, async (page) => {
+        await checkFits(name, page);
+        await checkCharts(name, page);
+        const overlapping = await page.evaluate(() => [...document.querySelectorAll("[data-chart] svg")].flatMap((svg) => {
+          const texts = [...svg.querySelectorAll("text")].filter((own) => own.textContent.trim());
+          const boxes = texts.map((own) => own.getBoundingClientRect());
+          return boxes.flatMap((a, at) => boxes.slice(0, at).map((b, other) => {
+            const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+            const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+            return wide > 2 && high > 4 ? `${texts[at].textContent} / ${texts[other].textContent}` : "";
+          })).filter(Boolean);
+        }));
+        check(`${name}: no words lie on others`, overlapping.length === 0, overlapping.slice(0, 3).join("; "));
+        if (outDir) {
+          await page.screenshot({ path: join(outDir, `named-${path.replaceAll(/[^a-z]+/g, "-")}-${width}.png`), fullPage: true });
+        }
+      });
+    }
+  }
+}
+
 /** A page follows a study that runs, and a server that is started again. */
 async function live(address, server) {
   const finished = (page) => page.evaluate(() =>
@@ -289,6 +315,15 @@ try {
   await writeFile(join(folder, "running.toml"), study("running", "", trial.replace("PAUSE", "0.12"), 20));
   const first = start("run", "finished.toml", "--slots", "2");
   check("a study runs", await first.ended === 0, first.output);
+  await writeFile(join(folder, "named.toml"), study("named", "", trial.replace("PAUSE", "0.01"), 2)
+    .replace("factors.lr", 'factors."learning_rate_of_the_second_stage_\u00fc"')
+    .replace("{lr}", "{learning_rate_of_the_second_stage_\u00fc}")
+    .replace("for s in", ": '{\u6700\u9069\u5316}'\nfor s in")
+    .replace("[design]", `[factors."\u6700\u9069\u5316"]
+levels = ["plain", "<b>adam</b> with a name that is long, no 1", "<b>adam</b> with a name that is long, no 2"]
+[design]`));
+  const long = start("run", "named.toml", "--slots", "2");
+  check("a study of long names runs", await long.ended === 0, long.output);
   await makeMany();
   start("run", "running.toml");
   server = await serve("127.0.0.1:0");
@@ -297,6 +332,7 @@ try {
   server = await live(address, server);
   await growing(address);
   await many(address);
+  await longNames(address);
   await everyPage(address);
 } catch (error) {
   check("nothing went wrong", false, String(error.stack ?? error));
