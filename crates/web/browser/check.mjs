@@ -236,6 +236,34 @@ async function growing(address) {
   });
 }
 
+/** A visitor signs in and acts by the forms of the pages, as browsers send them. */
+async function acting() {
+  const token = "0123456789abcdef0123456789abcdef";
+  await writeFile(join(folder, "token"), token, { mode: 0o600 });
+  const { child, address } = await serve("127.0.0.1:0", "--allow-actions", "--token-file", join(folder, "token"));
+  await open("acting", address, {}, async (page) => {
+    check("acting: a visitor is asked for the token", page.url().endsWith("/login"), page.url());
+    await page.fill("#token", token);
+    await page.click("button[type=submit]");
+    await until("the studies", () => page.evaluate(() => document.querySelector("h1")?.textContent === "Studies"));
+    await page.goto(`${address}/s/finished/trials/3`);
+    await page.fill("#reason", "<i>the disk</i> was full");
+    await page.click("text=Leave out");
+    await until("the trial is left out", () => page.evaluate(() => document.body.textContent.includes("<i>the disk</i> was full")));
+    await page.goto(`${address}/s/finished`);
+    await page.fill("input[name=replications], input[type=number]", "1");
+    await page.click("text=Add and run");
+    const planned = () => page.evaluate(() => Number(document.querySelector("#progress")?.textContent.match(/(\d+) trials/)?.[1] ?? 0));
+    await until("another replication", async () => (await planned()) === 27);
+    await page.goto(`${address}/s/running`);
+    await page.click("text=Stop the runner");
+    await until("the runner's end", () => page.evaluate(() => !document.querySelector("#progress")?.textContent.includes("Stop the runner")));
+    check("acting: forms of our own pages are taken", true);
+  });
+  child.kill("SIGTERM");
+  await child.ended;
+}
+
 /** Ten thousand trials scroll smoothly; deep links, the back button and the keyboard work. */
 async function many(address) {
   await open("many trials", `${address}/s/many/trials`, { viewport: { width: 1280, height: 900 } }, async (page) => {
@@ -334,6 +362,7 @@ levels = ["plain", "<b>adam</b> with a name that is long, no 1", "<b>adam</b> wi
   await many(address);
   await longNames(address);
   await everyPage(address);
+  await acting();
 } catch (error) {
   check("nothing went wrong", false, String(error.stack ?? error));
 } finally {
