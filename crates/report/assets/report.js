@@ -102,7 +102,7 @@
       legend: shown,
       grid: { left: 6, right: 14, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "all", ...option.grid, ...lower },
       xAxis: axis(option.xAxis, false),
-      yAxis: axis(option.yAxis, true),
+      yAxis: Array.isArray(option.yAxis) ? option.yAxis.map((own) => axis(own, true)) : axis(option.yAxis, true),
       tooltip: {
         trigger: "item", confine: true, backgroundColor: css("paper"), borderColor: css("line"),
         textStyle: { color: css("ink") },
@@ -167,7 +167,14 @@
   }
 
   const charts = () => document.querySelectorAll("[data-chart]");
-  const drawAll = () => charts().forEach(draw);
+  // A chart that cannot be drawn is told, and does not take the others with it.
+  const drawAll = () => charts().forEach((element) => {
+    try {
+      draw(element);
+    } catch (error) {
+      reportError(error);
+    }
+  });
 
   function sortable(table) {
     const body = table.tBodies[0];

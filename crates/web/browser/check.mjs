@@ -140,7 +140,7 @@ const PAGES = ["", "design", "trials", "trials/1", "effects", "fit", "surface",
 
 async function everyPage(address) {
   const looks = [[1280, "light"], [1280, "dark"], [400, "light"], [400, "dark"]];
-  for (const path of ["/", ...PAGES.map((own) => `/s/finished${own && "/"}${own}`)]) {
+  for (const path of ["/", ...PAGES.map((own) => `/s/finished${own && "/"}${own}`), "/s/searched/search"]) {
     for (const [width, theme] of looks) {
       const name = `${path} at ${width}, ${theme}`;
       const options = { viewport: { width, height: 900 }, colorScheme: theme };
@@ -352,6 +352,13 @@ levels = ["plain", "<b>adam</b> with a name that is long, no 1", "<b>adam</b> wi
 [design]`));
   const long = start("run", "named.toml", "--slots", "2");
   check("a study of long names runs", await long.ended === 0, long.output);
+  // Two objectives, for a front, and a model, for promised gains.
+  await writeFile(join(folder, "searched.toml"), study("searched", '[metrics.size]\nfrom = "jsonl"\nobjective = "minimize"\n',
+    trial.replace('\\"step\\"', '\\"size\\": {batch}, \\"step\\"').replace("PAUSE", "0.01"), 1)
+    .replace(/\[design\][^[]*/, '[search]\nmethod = "bayesian"\nobjectives = ["loss", "size"]\nbudget = { trials = 8 }\n')
+    + '[analysis]\nresponse = "loss"\n');
+  const searched = start("search", "searched.toml", "--slots", "2");
+  check("a search runs", await searched.ended === 0, searched.output);
   await makeMany();
   start("run", "running.toml");
   server = await serve("127.0.0.1:0");
