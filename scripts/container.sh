@@ -29,7 +29,7 @@ if [ ! -x "$folder/bin/sh" ]; then
     || { tail -5 "$folder.log"; echo "SKIPPED: debootstrap cannot make a clean Debian here"; exit 0; }
 fi
 mounted=()
-trap 'for place in "${mounted[@]}"; do umount "$place" || true; done' EXIT
+trap 'for place in "${mounted[@]}"; do umount --recursive "$place" || umount --recursive --lazy "$place" || true; done' EXIT
 for place in proc dev; do
   mount --rbind "/$place" "$folder/$place" && mount --make-rslave "$folder/$place" && mounted=("$folder/$place" "${mounted[@]}")
 done

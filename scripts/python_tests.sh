@@ -2,11 +2,11 @@
 # Runs the tests of the Python package, its doctests, the guide, and the check of its type stubs, on
 # the module and the program that the tests of all crates have built.
 # With --full on a wheel that is built and installed in target/python-venv, and with the tests that
-# need torch and keras, which are large.
+# need torch, keras and lightning, which are large.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 more=()
-[ "${1:-}" = --full ] && more=(torch keras)
+[ "${1:-}" = --full ] && more=(torch keras lightning)
 if ! python=$(bash scripts/python_venv.sh "${more[@]}"); then
   echo "SKIPPED: the Python package needs Python 3.10 or newer and its packages, and they cannot be installed here"
   exit 0
@@ -16,6 +16,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PATH="$(dirname "$python"):$PATH"
 unset PYTHONPATH TRAINWRIGHT_PROGRAM
+# By itself Keras asks for TensorFlow; torch is what these tests install.
+export KERAS_BACKEND="${KERAS_BACKEND:-torch}"
 if [ "${1:-}" = --full ]; then
   "$python" -m pip wheel -q . --no-build-isolation --no-deps -w "$work"
   "$python" -m pip install -q --force-reinstall --no-deps "$work"/trainwright-*.whl

@@ -58,3 +58,42 @@ def test_the_keras_callback_reports_epochs_and_stops(
     model.fit(x, y, epochs=5, verbose=0, callbacks=[StopAfterTwo(), TrialCallback()])
     steps = [json.loads(line)["step"] for line in metrics.read_text().splitlines()]
     assert steps == [0, 1]
+
+
+@pytest.mark.heavy
+def test_the_lightning_callback_reports_epochs_and_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch")
+    lightning = pytest.importorskip("lightning")
+    import trainwright._trial as trial
+    from trainwright.pytorch import lightning_callback
+
+    metrics, stop = tmp_path / "metrics.jsonl", tmp_path / "stop"
+    monkeypatch.setattr(trial, "_metrics_path", str(metrics))
+    monkeypatch.setattr(trial, "_metrics_file", None)
+    monkeypatch.setattr(trial, "_stop_file", str(stop))
+
+    class Line(lightning.LightningModule):  # type: ignore[misc, unused-ignore]
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 1)
+
+        def training_step(self, batch: Any) -> Any:
+            loss = self.layer(batch).square().mean()
+            self.log("loss", loss)
+            if self.current_epoch == 1:
+                stop.touch()
+            return loss
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False}
+    trainer = lightning.Trainer(
+        max_epochs=5, accelerator="cpu", callbacks=[lightning_callback()], default_root_dir=tmp_path, **quiet
+    )
+    trainer.fit(Line(), torch.utils.data.DataLoader(torch.ones(8, 2), batch_size=4))
+    lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+    assert [line["step"] for line in lines] == [0, 1]
+    assert lines[1]["loss"] < lines[0]["loss"]

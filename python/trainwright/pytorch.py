@@ -79,7 +79,7 @@ def lightning_callback() -> Any:
     try:
         from lightning.pytorch import Callback
     except ImportError:
-        from pytorch_lightning import Callback
+        from pytorch_lightning import Callback  # type: ignore[assignment, unused-ignore]
 
     class LightningReport(Callback):  # type: ignore[misc, unused-ignore]
         def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:

@@ -6,6 +6,8 @@
   const nothing = { charts: {}, resources: [] };
   let data = nothing;
   const drawn = new Map();
+  // Pixels from one line of a legend to the next.
+  const LEGEND_LINE = 21;
   root.classList.remove("no-script");
 
   const css = (name) => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
@@ -59,7 +61,22 @@
     };
   }
 
-  function complete(stored) {
+  // Lines that a legend takes, as the browser would set them.
+  function legendLines({ data, itemWidth, itemGap, type }, room) {
+    if (type === "scroll" || room === 0) return 1;
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    let lines = 1;
+    let used = 0;
+    for (const name of data) {
+      const own = itemWidth + 5 + pen.measureText(name).width;
+      if (used > 0 && used + own > room) [lines, used] = [lines + 1, 0];
+      used += own + itemGap;
+    }
+    return lines;
+  }
+
+  function complete(stored, room) {
     const { tips, channel, ...option } = coloured(stored, "");
     option.series = option.series.map((series) => (series.packed ? line(series) : series));
     const text = { color: css("ink"), fontFamily: getComputedStyle(document.body).fontFamily };
@@ -72,15 +89,20 @@
       data: [...names], textStyle: quiet, inactiveColor: css("line"), pageTextStyle: quiet,
       pageIconColor: css("accent"), pageIconInactiveColor: css("line"), ...option.legend,
     };
+    const shown = names.size > 1 ? legend : undefined;
+    // A legend of several lines pushes the plot down, so that none runs through it.
+    const pushed = shown && option.grid?.top ? (legendLines(shown, room) - 1) * LEGEND_LINE : 0;
+    const lower = pushed > 0 ? { top: option.grid.top + pushed } : {};
     return {
       ...option,
+      pushed,
       animation: false,
       textStyle: text,
       title: option.title && { left: 0, top: 3, padding: 0, textStyle: { ...text, fontSize: 13, fontWeight: 600 }, ...option.title },
-      legend: names.size > 1 ? legend : undefined,
-      grid: { left: 6, right: 14, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "all", ...option.grid },
+      legend: shown,
+      grid: { left: 6, right: 14, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "all", ...option.grid, ...lower },
       xAxis: axis(option.xAxis, false),
-      yAxis: axis(option.yAxis, true),
+      yAxis: Array.isArray(option.yAxis) ? option.yAxis.map((own) => axis(own, true)) : axis(option.yAxis, true),
       tooltip: {
         trigger: "item", confine: true, backgroundColor: css("paper"), borderColor: css("line"),
         textStyle: { color: css("ink") },
@@ -134,8 +156,9 @@
     const stored = data.charts[element.id];
     if (!stored) return;
     // Not in the markup: a strict policy forbids styles there.
-    if (element.dataset.height) element.style.height = `${element.dataset.height}px`;
-    const option = complete(stored.channel ? withTrial(stored, chosenTrial()) : stored);
+    const { pushed, ...option } =
+      complete(stored.channel ? withTrial(stored, chosenTrial()) : stored, element.clientWidth);
+    if (element.dataset.height) element.style.height = `${Number(element.dataset.height) + pushed}px`;
     const chart = drawn.get(element) ?? echarts.init(element, null, { renderer: "svg" });
     drawn.set(element, chart);
     chart.setOption(option, true);
@@ -144,7 +167,14 @@
   }
 
   const charts = () => document.querySelectorAll("[data-chart]");
-  const drawAll = () => charts().forEach(draw);
+  // A chart that cannot be drawn is told, and does not take the others with it.
+  const drawAll = () => charts().forEach((element) => {
+    try {
+      draw(element);
+    } catch (error) {
+      reportError(error);
+    }
+  });
 
   function sortable(table) {
     const body = table.tBodies[0];

@@ -9,6 +9,9 @@ use crate::figure::{figure, p_value};
 /// Rows from which a table scrolls up and down in its box.
 const TALL_ROWS: usize = 25;
 
+/// Letters beyond which a cell of text takes several lines.
+const LONG: usize = 40;
+
 /// The title of a cell without a value; `report.js` knows it too.
 const MISSING: &str = "not available";
 
@@ -106,9 +109,10 @@ impl Table {
 }
 
 impl Cell {
-    /// Plain text.
+    /// Plain text; a long one takes several lines, so that what stands beside it is in sight.
     pub(crate) fn text(text: &str) -> Self {
-        Self::markup(escape(text).to_string())
+        let class = if text.chars().count() > LONG { "long" } else { "" };
+        Self { class, ..Self::markup(escape(text).to_string()) }
     }
 
     /// Markup that the caller has escaped.
@@ -234,12 +238,14 @@ mod tests {
         let mut table = Table::new("a \"b\"", Sorting::ByHeader, &["<name>", "value", "p"]);
         table.push(vec![Cell::text("<i>"), Cell::number(0.123_456_789), Cell::p(Some(0.04), 0.05)]);
         table.push(vec![Cell::text("x"), Cell::missing(), Cell::p(None, 0.05)]);
+        table.push(vec![Cell::text(&"lr=0.01 ".repeat(9)), Cell::missing(), Cell::missing()]);
         let html = table.html();
         assert!(html.contains("aria-label=\"a &quot;b&quot;\""));
         assert!(
             html.contains("<th scope=\"col\">&lt;name&gt;</th><th scope=\"col\" class=\"num\">")
         );
         assert!(html.contains("<td>&lt;i&gt;</td>"));
+        assert!(html.contains("<td class=\"long\">lr=0.01 lr=0.01"));
         assert!(html.contains("title=\"0.123456789\">0.1235</td>"));
         assert!(html.contains("class=\"num strong\" title=\"0.04\""));
     }

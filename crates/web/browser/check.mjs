@@ -140,7 +140,7 @@ const PAGES = ["", "design", "trials", "trials/1", "effects", "fit", "surface",
 
 async function everyPage(address) {
   const looks = [[1280, "light"], [1280, "dark"], [400, "light"], [400, "dark"]];
-  for (const path of ["/", ...PAGES.map((own) => `/s/finished${own && "/"}${own}`)]) {
+  for (const path of ["/", ...PAGES.map((own) => `/s/finished${own && "/"}${own}`), "/s/searched/search"]) {
     for (const [width, theme] of looks) {
       const name = `${path} at ${width}, ${theme}`;
       const options = { viewport: { width, height: 900 }, colorScheme: theme };
@@ -151,6 +151,32 @@ async function everyPage(address) {
         if (outDir) {
           const file = `${path.replaceAll(/[^a-z0-9]+/g, "-")}-${width}-${theme}.png`;
           await page.screenshot({ path: join(outDir, file), fullPage: true });
+        }
+      });
+    }
+  }
+}
+
+/** Names that are long, of other scripts or like markup leave every chart legible. */
+async function longNames(address) {
+  for (const path of ["effects", "compare?c=1&c=2&c=3", "curves", "resources"]) {
+    for (const width of [1280, 400]) {
+      const name = `long names, ${path} at ${width}`;
+      await open(name, `${address}/s/named/${path}`, { viewport: { width, height: 900 } }, async (page) => {
+        await checkFits(name, page);
+        await checkCharts(name, page);
+        const overlapping = await page.evaluate(() => [...document.querySelectorAll("[data-chart] svg")].flatMap((svg) => {
+          const texts = [...svg.querySelectorAll("text")].filter((own) => own.textContent.trim());
+          const boxes = texts.map((own) => own.getBoundingClientRect());
+          return boxes.flatMap((a, at) => boxes.slice(0, at).map((b, other) => {
+            const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+            const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+            return wide > 2 && high > 4 ? `${texts[at].textContent} / ${texts[other].textContent}` : "";
+          })).filter(Boolean);
+        }));
+        check(`${name}: no words lie on others`, overlapping.length === 0, overlapping.slice(0, 3).join("; "));
+        if (outDir) {
+          await page.screenshot({ path: join(outDir, `named-${path.replaceAll(/[^a-z]+/g, "-")}-${width}.png`), fullPage: true });
         }
       });
     }
@@ -208,6 +234,34 @@ async function growing(address) {
     await until("a learning curve", () => page.evaluate(() => document.querySelector("#curve-1 svg path") !== null));
     check("live: the learning curve of a running trial is drawn", true);
   });
+}
+
+/** A visitor signs in and acts by the forms of the pages, as browsers send them. */
+async function acting() {
+  const token = "0123456789abcdef0123456789abcdef";
+  await writeFile(join(folder, "token"), token, { mode: 0o600 });
+  const { child, address } = await serve("127.0.0.1:0", "--allow-actions", "--token-file", join(folder, "token"));
+  await open("acting", address, {}, async (page) => {
+    check("acting: a visitor is asked for the token", page.url().endsWith("/login"), page.url());
+    await page.fill("#token", token);
+    await page.click("button[type=submit]");
+    await until("the studies", () => page.evaluate(() => document.querySelector("h1")?.textContent === "Studies"));
+    await page.goto(`${address}/s/finished/trials/3`);
+    await page.fill("#reason", "<i>the disk</i> was full");
+    await page.click("text=Leave out");
+    await until("the trial is left out", () => page.evaluate(() => document.body.textContent.includes("<i>the disk</i> was full")));
+    await page.goto(`${address}/s/finished`);
+    await page.fill("input[name=replications], input[type=number]", "1");
+    await page.click("text=Add and run");
+    const planned = () => page.evaluate(() => Number(document.querySelector("#progress")?.textContent.match(/(\d+) trials/)?.[1] ?? 0));
+    await until("another replication", async () => (await planned()) === 27);
+    await page.goto(`${address}/s/running`);
+    await page.click("text=Stop the runner");
+    await until("the runner's end", () => page.evaluate(() => !document.querySelector("#progress")?.textContent.includes("Stop the runner")));
+    check("acting: forms of our own pages are taken", true);
+  });
+  child.kill("SIGTERM");
+  await child.ended;
 }
 
 /** Ten thousand trials scroll smoothly; deep links, the back button and the keyboard work. */
@@ -289,6 +343,22 @@ try {
   await writeFile(join(folder, "running.toml"), study("running", "", trial.replace("PAUSE", "0.12"), 20));
   const first = start("run", "finished.toml", "--slots", "2");
   check("a study runs", await first.ended === 0, first.output);
+  await writeFile(join(folder, "named.toml"), study("named", "", trial.replace("PAUSE", "0.01"), 2)
+    .replace("factors.lr", 'factors."learning_rate_of_the_second_stage_\u00fc"')
+    .replace("{lr}", "{learning_rate_of_the_second_stage_\u00fc}")
+    .replace("for s in", ": '{\u6700\u9069\u5316}'\nfor s in")
+    .replace("[design]", `[factors."\u6700\u9069\u5316"]
+levels = ["plain", "<b>adam</b> with a name that is long, no 1", "<b>adam</b> with a name that is long, no 2"]
+[design]`));
+  const long = start("run", "named.toml", "--slots", "2");
+  check("a study of long names runs", await long.ended === 0, long.output);
+  // Two objectives, for a front, and a model, for promised gains.
+  await writeFile(join(folder, "searched.toml"), study("searched", '[metrics.size]\nfrom = "jsonl"\nobjective = "minimize"\n',
+    trial.replace('\\"step\\"', '\\"size\\": {batch}, \\"step\\"').replace("PAUSE", "0.01"), 1)
+    .replace(/\[design\][^[]*/, '[search]\nmethod = "bayesian"\nobjectives = ["loss", "size"]\nbudget = { trials = 8 }\n')
+    + '[analysis]\nresponse = "loss"\n');
+  const searched = start("search", "searched.toml", "--slots", "2");
+  check("a search runs", await searched.ended === 0, searched.output);
   await makeMany();
   start("run", "running.toml");
   server = await serve("127.0.0.1:0");
@@ -297,7 +367,9 @@ try {
   server = await live(address, server);
   await growing(address);
   await many(address);
+  await longNames(address);
   await everyPage(address);
+  await acting();
 } catch (error) {
   check("nothing went wrong", false, String(error.stack ?? error));
 } finally {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, Request};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
@@ -76,4 +77,10 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/studies/{study}/analysis", get(read::analysis))
         .route("/studies/{study}/ask", post(ask_tell::ask))
         .route("/studies/{study}/tell", post(ask_tell::tell))
+        .method_not_allowed_fallback(wrong_method)
+}
+
+async fn wrong_method(request: Request) -> ApiFault {
+    let words = format!("this address does not answer {}", request.method());
+    Fault::new(StatusCode::METHOD_NOT_ALLOWED, words).into()
 }

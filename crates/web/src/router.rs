@@ -70,18 +70,24 @@ pub(crate) fn router(site: Arc<Site>, paths: Vec<PathBuf>) -> Router {
 }
 
 async fn nothing(request: Request) -> Response {
-    let path = request.uri().path();
-    let fault = Fault::new(StatusCode::NOT_FOUND, format!("there is no page `{path}`"));
-    fault.shown(path.starts_with("/api/")).into_response()
+    let fault =
+        Fault::new(StatusCode::NOT_FOUND, format!("there is no page `{}`", request.uri().path()));
+    fault.shown(is_of_programs(&request)).into_response()
+}
+
+/// Whether a program reads the answer, so that a fault is JSON.
+fn is_of_programs(request: &Request) -> bool {
+    request.uri().path().starts_with("/api/")
 }
 
 /// Gives up on a body that does not come.
 async fn in_time(request: Request, next: Next) -> Response {
-    let late = Fault::new(StatusCode::REQUEST_TIMEOUT, "the request took too long");
+    let as_json = is_of_programs(&request);
+    let late = Fault::new(StatusCode::REQUEST_TIMEOUT, "the request took too long").shown(as_json);
     let claimed = request.headers().get(header::CONTENT_LENGTH).and_then(|own| own.to_str().ok());
     if claimed.and_then(|own| own.parse::<usize>().ok()).is_some_and(|own| own > MOST_BODY) {
         let words = format!("a body may have {MOST_BODY} bytes");
-        return Fault::new(StatusCode::PAYLOAD_TOO_LARGE, words).into_response();
+        return Fault::new(StatusCode::PAYLOAD_TOO_LARGE, words).shown(as_json).into_response();
     }
     let body_patience = match request.method().is_safe() {
         true => PATIENCE,

@@ -1,5 +1,7 @@
 //! Names that fit beside a bar, and still tell bars apart.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use trainwright_analysis::Analysis;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -42,6 +44,37 @@ pub(super) fn labels(names: &[String], room: usize) -> Vec<String> {
         }
     }
     short
+}
+
+/// Settings of every row as `name=value`, in at most `room` columns and told apart.
+///
+/// Where there is no room all names and values give way alike, so that a short value stays whole.
+pub(super) fn settings_labels(rows: &[Vec<(String, String)>], room: usize) -> Vec<String> {
+    let longest = rows.iter().flatten().map(|(name, level)| name.width().max(level.width())).max();
+    let whole = joined(rows, usize::MAX);
+    let fits = |own: &Vec<String>| {
+        let seen: BTreeSet<_> = own.iter().collect();
+        seen.len() == whole.iter().collect::<BTreeSet<_>>().len()
+            && own.iter().all(|label| label.width() <= room)
+    };
+    let narrower = (LEAST..longest.unwrap_or(LEAST)).rev().map(|part| joined(rows, part));
+    std::iter::once(whole.clone())
+        .chain(narrower)
+        .find(fits)
+        .unwrap_or_else(|| labels(&whole, room))
+}
+
+/// The settings of each row with names and values in at most `part` columns.
+fn joined(rows: &[Vec<(String, String)>], part: usize) -> Vec<String> {
+    let short = |of: fn(&(String, String)) -> &String| -> BTreeMap<String, String> {
+        let own: BTreeSet<&String> = rows.iter().flatten().map(of).collect();
+        let own: Vec<String> = own.into_iter().cloned().collect();
+        let short = labels(&own, part);
+        own.into_iter().zip(short).collect()
+    };
+    let (names, levels) = (short(|pair| &pair.0), short(|pair| &pair.1));
+    let word = |(name, level): &(String, String)| format!("{}={}", names[name], levels[level]);
+    rows.iter().map(|row| row.iter().map(word).collect::<Vec<_>>().join(" ")).collect()
 }
 
 /// The label of a factor among all that an analysis has, so that panels beside each other differ.
@@ -94,8 +127,6 @@ fn fitting(letters: impl Iterator<Item = char>, room: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -118,6 +149,26 @@ mod tests {
         let short = labels(&names, 13);
         assert_eq!(short[2], "…ong_3…");
         assert_eq!(short.iter().collect::<BTreeSet<_>>().len(), 8, "{short:?}");
+    }
+
+    #[test]
+    fn names_of_settings_give_way_and_short_values_stay() {
+        let row = |lr: &str, kind: &str| {
+            [("learning_rate_of_the_second_stage", lr), ("batch", "16"), ("optimizer", kind)]
+                .map(|(name, level)| (name.to_owned(), level.to_owned()))
+                .to_vec()
+        };
+        let rows = [row("0.1", "sgd"), row("0.01", "sgd"), row("0.01", "adam with decay")];
+        assert_eq!(
+            settings_labels(&rows, 36),
+            [
+                "lea…age=0.1 batch=16 opt…zer=sgd",
+                "lea…age=0.01 batch=16 opt…zer=sgd",
+                "lea…age=0.01 batch=16 opt…zer=ada…cay",
+            ]
+        );
+        assert_eq!(settings_labels(&rows[..1], 80), [joined(&rows[..1], 99)[0].clone()]);
+        assert_eq!(settings_labels(&[], 36), Vec::<String>::new());
     }
 
     proptest! {

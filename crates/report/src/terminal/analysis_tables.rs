@@ -11,9 +11,13 @@ use crate::figure::{figure, p_value};
 /// More coefficients than this are left to `--json`.
 const MOST_COEFFICIENTS: usize = 40;
 
-/// The coefficients and the figures of the whole equation.
+/// The equation, its coefficients and the figures of the whole.
 pub(super) fn put_fit(text: &mut String, analysis: &Analysis, colour: Colour) {
     let fit = &analysis.fit;
+    put(text, &format!("\n{}", colour.heading("Equation")));
+    put(text, &format!("  {}", analysis.formula));
+    let explained = percent(100.0 * fit.r2);
+    put(text, &format!("  n = {}, {explained} explained", analysis.n));
     put(text, &format!("\n{}", colour.heading("Coefficients")));
     let confidence = figure(100.0 * (1.0 - analysis.alpha));
     let from = format!("{confidence} % from");

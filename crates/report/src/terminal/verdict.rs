@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use trainwright_analysis::wording::{count, percent};
 use trainwright_analysis::{Analysis, Best, Finding, Severity};
 use trainwright_study::TrialState;
+use unicode_width::UnicodeWidthStr;
 
 use crate::best_words::beside_the_best;
 use crate::figure::{figure, p_value, to_spread};
@@ -43,12 +44,7 @@ pub fn verdict(input: &ReportInput<'_>, colour: Colour) -> String {
 
 /// What an analysis says by itself, for a terminal: the verdict first, then the tables.
 pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
-    let mut text = format!(
-        "{}   n = {}, {} explained\n",
-        colour.heading(&analysis.formula),
-        analysis.n,
-        percent(100.0 * analysis.fit.r2)
-    );
+    let mut text = String::new();
     put_best(&mut text, None, analysis, colour);
     put_comparisons(&mut text, analysis, colour);
     put_findings(&mut text, told_once(analysis).collect(), colour);
@@ -59,7 +55,8 @@ pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
         put_anova(&mut text, table, colour);
     }
     put_strata(&mut text, analysis, colour);
-    text
+    // Parts begin with an empty line, and the first one stands at the top.
+    text.trim_start_matches('\n').to_owned()
 }
 
 /// Findings by themselves, the most serious first; nothing where there are none.
@@ -116,7 +113,7 @@ fn with_interval(best: &Best, alpha: f64) -> String {
 fn put_effects(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, colour: Colour) {
     put(text, &format!("\n{}", colour.heading("What matters, by share of the variation")));
     let ranked = ranked(analysis);
-    let width = ranked.iter().map(|effect| effect.told_as().len()).max().unwrap_or(0);
+    let width = ranked.iter().map(|effect| effect.told_as().width()).max().unwrap_or(0);
     let (mut noise, mut unsettled) = (Vec::new(), BTreeMap::<String, Vec<String>>::new());
     for effect in ranked {
         let share = effect.percent.map(percent).unwrap_or_default();
@@ -129,7 +126,9 @@ fn put_effects(text: &mut String, input: &ReportInput<'_>, analysis: &Analysis, 
             }
             _ => {
                 let words = in_words(input.study, analysis, effect);
-                put(text, &format!("  {:<width$}  {share:>7}  {words}{p}", effect.told_as()));
+                let name = effect.told_as();
+                let room = " ".repeat(width - name.width());
+                put(text, &format!("  {name}{room}  {share:>7}  {words}{p}"));
             }
         }
     }

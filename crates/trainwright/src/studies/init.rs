@@ -11,6 +11,7 @@ use trainwright_study::{Level, is_identifier};
 
 use crate::Error;
 use crate::studies::import::ImportSource;
+use crate::studies::import::direction_guess::guessed_line;
 use crate::studies::import::foreign::{self, ForeignKind, study_file};
 
 /// A commented study that runs as it is, with the built-in trainer and data.
@@ -222,9 +223,13 @@ fn study_text(columns: &Columns, path: &Path, table: &Path) -> Result<String, St
         columns.replications
     ));
     let mut response = Err("no metrics found".to_owned());
-    for column in &columns.metrics {
+    for (place, column) in columns.metrics.iter().enumerate() {
         let name = name(column)?;
         put(format!("\n[metrics.{}]\nunit = \"?\" # write its unit", key(&name)));
+        // The last one is the response.
+        if place + 1 == columns.metrics.len() {
+            put(guessed_line(column));
+        }
         response = Ok(name);
     }
     put(format!("\n[analysis]\nresponse = \"{}\"\nterms = \"main + 2fi\"", response?));
@@ -243,7 +248,7 @@ pub(crate) fn study_name(path: &Path) -> String {
 
 /// Characters of a study's name.
 fn plain(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "._-".contains(c)
+    c.is_alphanumeric() || "._-".contains(c)
 }
 
 /// A column's name as one that a study file and its formulas can use.
@@ -251,7 +256,7 @@ pub(crate) fn identifier(column: &str) -> String {
     if is_identifier(column) {
         return column.to_owned();
     }
-    let name = column.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+    let name = column.replace(|c: char| !c.is_alphanumeric(), "_");
     if is_identifier(&name) { name } else { format!("_{name}") }
 }
 
@@ -263,7 +268,7 @@ pub(crate) fn key(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use trainwright_study::Study;
+    use trainwright_study::{Direction, Study};
 
     use super::*;
 
@@ -356,6 +361,7 @@ mod tests {
             ("learning rate", "learning_rate"),
             ("time (s)", "time__s_"),
             ("2nd", "_2nd"),
+            ("学習 率", "学習_率"),
         ] {
             assert_eq!(identifier(column), name);
             assert!(is_identifier(&identifier(column)), "{column}");
@@ -377,6 +383,15 @@ mod tests {
         let study = Study::from_text(&text).unwrap();
         assert_eq!((study.name.as_str(), study.design.replications), ("my-study", 2));
         assert_eq!(study.analysis.response, "time__s_");
+    }
+
+    #[test]
+    fn a_table_does_not_say_that_an_accuracy_should_be_large_so_it_is_guessed() {
+        let columns = read_columns("lr,acc\n0.1,5\n0.2,6\n0.1,7\n0.2,8\n").unwrap();
+        let text = study_text(&columns, Path::new("größe.toml"), Path::new("t.csv")).unwrap();
+        assert!(text.contains("objective = \"maximize\" # a guess"), "{text}");
+        let study = Study::from_text(&text).unwrap();
+        assert_eq!((study.name.as_str(), study.direction()), ("größe", Direction::Maximize));
     }
 
     #[test]

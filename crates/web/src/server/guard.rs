@@ -142,7 +142,9 @@ pub(crate) async fn guarded(
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        // With `no-referrer` browsers send `Origin: null` with forms of our own pages too, and
+        // nobody could sign in or act.
+        (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
     ] {
         headers.entry(name).or_insert(HeaderValue::from_static(value));

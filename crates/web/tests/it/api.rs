@@ -31,11 +31,20 @@ fn faults_are_json_too() {
         ("/api/v1/studies/demo/trials?sort=none", 400),
         ("/api/v1/studies/demo/trials?count=-1", 400),
         ("/api/v1/none", 404),
+        ("/api/v1/studies/demo/tell", 405),
     ] {
         let answer = served.get(path);
         assert_eq!(answer.status, status, "{path}");
         assert!(answer.json()["error"].is_string(), "{path}");
     }
+    let claimed = format!(
+        "POST /api/v1/studies/demo/tell HTTP/1.1\r\nHost: {}\r\nContent-Length: 9999999\r\n\
+         Connection: close\r\n\r\nx",
+        served.address
+    );
+    let answer = served.send(&claimed);
+    assert_eq!(answer.status, 413);
+    assert!(answer.json()["error"].is_string());
 }
 
 #[test]

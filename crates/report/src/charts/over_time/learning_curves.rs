@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use trainwright_analysis::wording::count;
 use trainwright_study::Series;
 
-use crate::charts::labels::labels;
+use crate::charts::labels::settings_labels;
 use crate::charts::{Chart, dash, packed, series_colour, value_axis, with_unit};
 use crate::input::ReportTrial;
 use crate::thin::thin;
@@ -63,16 +63,19 @@ fn row_names(curves: &[(&ReportTrial, &Series)], rows: &[Option<u32>]) -> Vec<St
         .map(|own| own.configuration.iter().map(|(n, l)| (n.to_owned(), l.to_string())).collect())
         .collect();
     let shared = |pair: &(String, String)| settings.iter().all(|own| own.contains(pair));
-    let name = |own: &Vec<(String, String)>| {
-        let own = own.iter().filter(|pair| settings.len() == 1 || !shared(pair));
-        own.map(|(name, level)| format!("{name}={level}")).collect::<Vec<_>>().join(" ")
-    };
-    let names = settings.iter().zip(rows).map(|(own, row)| match (row, name(own)) {
-        (None, _) => "no row".to_owned(),
-        (Some(row), name) if name.is_empty() => format!("row {row}"),
-        (Some(_), name) => name,
+    let differing: Vec<Vec<(String, String)>> = settings
+        .iter()
+        .map(|own| {
+            own.iter().filter(|pair| settings.len() == 1 || !shared(pair)).cloned().collect()
+        })
+        .collect();
+    let names = settings_labels(&differing, LEGEND).into_iter().zip(rows);
+    let names = names.map(|(name, row)| match row {
+        None => "no row".to_owned(),
+        Some(row) if name.is_empty() => format!("row {row}"),
+        Some(_) => name,
     });
-    labels(&names.collect::<Vec<_>>(), LEGEND)
+    names.collect()
 }
 
 fn line(trial: &ReportTrial, own: &Series, index: usize, name: &str, most_points: usize) -> Value {

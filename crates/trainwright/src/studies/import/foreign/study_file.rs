@@ -7,6 +7,7 @@ use std::path::Path;
 use trainwright_study::Level;
 
 use super::{ForeignFactor, ForeignKind, ForeignMetric, ForeignRuns, ForeignValues};
+use crate::studies::import::direction_guess::{guessed_line, guessed_objective};
 use crate::studies::init::{identifier, key, study_name};
 
 /// Rows of a full design for each configuration that there is a result of, at most; a thinner
@@ -43,8 +44,9 @@ pub(crate) fn study_file(
     let mut response_name = String::new();
     for metric in &found.metrics {
         let name = names.take(&metric.name)?;
-        put(&mut text, &metric_table(metric, &name));
-        if metric == response {
+        let is_response = metric == response;
+        put(&mut text, &metric_table(metric, &name, is_response));
+        if is_response {
             response_name = name;
         }
     }
@@ -68,10 +70,14 @@ fn head(
         }
     };
     let mut text = format!("# Written from {shown}, {}. Next: {next}\n", kind.words());
-    if !found.notes.is_empty() {
+    let guess = found.metrics.last().filter(|own| own.maximize.is_none()).map(|own| {
+        let objective = guessed_objective(&own.name);
+        format!("which end of `{}` is good is not in it: `{objective}` is a guess", own.name)
+    });
+    if !found.notes.is_empty() || guess.is_some() {
         text.push_str("# Not carried over, or to be looked at:\n");
     }
-    for note in &found.notes {
+    for note in found.notes.iter().chain(&guess) {
         // What stands in a file must not end the comment.
         let note: String = note.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         put(&mut text, &format!("# - {note}"));
@@ -130,10 +136,12 @@ fn values_line(values: &ForeignValues) -> String {
     }
 }
 
-fn metric_table(metric: &ForeignMetric, name: &str) -> String {
+fn metric_table(metric: &ForeignMetric, name: &str, is_response: bool) -> String {
     let mut text = format!("\n[metrics.{}]", key(name));
     if let Some(maximize) = metric.maximize {
         text += &format!("\nobjective = \"{}\"", if maximize { "maximize" } else { "minimize" });
+    } else if is_response {
+        text += &format!("\n{}", guessed_line(&metric.name));
     }
     for key in &metric.keys {
         text += &format!("\n{key}");

@@ -2,6 +2,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
+use trainwright_study::Direction;
 
 use super::*;
 
@@ -84,6 +85,8 @@ fn both_stores_of_mlflow_give_the_same_runs() {
     let (text, study) = study(&sample("mlruns"));
     assert!(text.contains("# - 1 of 5 runs"), "{text}");
     assert_eq!(study.analysis.response, "val_acc");
+    assert_eq!(study.direction(), Direction::Maximize, "the smallest accuracy is not the best");
+    assert!(text.contains("# - which end of `val/acc` is good is not in it"), "{text}");
     let which = read(&sample("mlruns"), ForeignKind::MlflowFolder, Some("other")).unwrap_err();
     assert!(which.to_string().contains("digits"), "{which}");
 }
