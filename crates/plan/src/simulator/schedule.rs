@@ -1,6 +1,7 @@
 //! Serving tasks in their order, from the beginning or from a checkpoint.
 
 mod checkpoints;
+mod followers;
 mod parts;
 mod release;
 
@@ -185,9 +186,13 @@ impl Schedule {
                 until_checkpoint = every;
             }
             until_checkpoint -= 1;
-            let Some(next) = self.queue.pop() else { break };
+            let Some(next) = self.queue.first() else { break };
             let (place, ready, key) = (place_of(next), ready_of(next), key_of(next));
             let task = &arena.tasks[place as usize];
+            match followers::next(shape, (key, place)) {
+                Some((key, place)) => self.queue.replace_first(entry(ready, key, place)),
+                None => self.queue.pop().expect("it was there"),
+            };
             let own = &mut self.resources[task.resource as usize];
             let end = ready.max(own.free) + task.duration;
             let left = own.left - task.duration;

@@ -63,7 +63,12 @@ impl EdgeScratch {
     }
 
     /// Two parts on different devices, with the messages to the reader and back.
-    pub(in crate::simulator) fn see(&mut self, (source, reader): (usize, usize), to: &Task, back: &Task) {
+    pub(in crate::simulator) fn see(
+        &mut self,
+        (source, reader): (usize, usize),
+        to: &Task,
+        back: &Task,
+    ) {
         let slower = to.duration.min(back.duration);
         self.sources[source] = self.sources[source].max(slower + 1);
         self.readers[reader] = self.readers[reader].max(slower + 1);
