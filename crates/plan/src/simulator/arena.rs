@@ -45,6 +45,11 @@ impl Arena {
         Block { base: base as u32, class }
     }
 
+    /// The tasks of a range of places.
+    pub(super) fn range(&self, places: std::ops::Range<u32>) -> std::slice::Iter<'_, Task> {
+        self.tasks[places.start as usize..places.end as usize].iter()
+    }
+
     pub(super) fn give_back(&mut self, block: Block) {
         if block != Block::NONE {
             self.free[block.class as usize].push(block.base);

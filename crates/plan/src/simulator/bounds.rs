@@ -1,120 +1,60 @@
-//! What a plan takes at least, operator by operator, without simulating it.
+//! What a plan takes at least, without simulating it, or from the middle of its schedule on.
 //!
 //! Heads are moments before which no part of an operator has ended, lasts such before which not all
 //! parts have; tails say how long the step goes on at least after any part has ended. They follow
 //! from the shortest part of each operator and from four figures of each edge ([`EdgeTimes`]), so
-//! they cost a walk over operators and edges where a simulation serves all tasks. Devices and links
-//! are taken as free, except that messages of one edge share their links.
+//! they cost a walk over operators and edges where a simulation serves all tasks. What was served
+//! before the change has its true times. Devices and links are taken as free here, except that
+//! messages of one edge share their links; what tasks are for all of them together is in `loads.rs`.
+
+mod edge_times;
+mod loads;
+
+pub(super) use edge_times::{EdgeScratch, EdgeTimes};
 
 use crate::problem::Problem;
+use crate::simulator::schedule::Begun;
 use crate::simulator::shape::Shape;
-use crate::simulator::task::Task;
-
-/// How long the messages of an edge hold things up at least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct EdgeTimes {
-    /// Of all readers, the shortest wait for its slowest message; none where some part of the
-    /// reader waits for no message.
-    pub(super) to_reader: Option<u64>,
-    /// Of all sources, the shortest time of its slowest message; none where some part of the source
-    /// has no reader.
-    pub(super) to_source: Option<u64>,
-    /// The most work that the messages are for one link, forward and backward.
-    pub(super) forward_load: u64,
-    pub(super) backward_load: u64,
-}
-
-impl EdgeTimes {
-    pub(super) const NONE: Self =
-        Self { to_reader: None, to_source: None, forward_load: 0, backward_load: 0 };
-}
-
-/// Finds the times of an edge, message by message.
-#[derive(Debug)]
-pub(super) struct EdgeScratch {
-    /// One more than the time of the slowest message of each part; nothing before the first.
-    sources: Vec<u64>,
-    readers: Vec<u64>,
-    /// Work of each resource.
-    forward: Vec<u64>,
-    backward: Vec<u64>,
-    most_forward: u64,
-    most_backward: u64,
-}
-
-impl EdgeScratch {
-    pub(super) fn new(resources: usize) -> Self {
-        Self {
-            sources: Vec::new(),
-            readers: Vec::new(),
-            forward: vec![0; resources],
-            backward: vec![0; resources],
-            most_forward: 0,
-            most_backward: 0,
-        }
-    }
-
-    pub(super) fn begin(&mut self, sources: usize, readers: usize) {
-        for (slowest, parts) in [(&mut self.sources, sources), (&mut self.readers, readers)] {
-            slowest.clear();
-            slowest.resize(parts, 0);
-        }
-        self.forward.fill(0);
-        self.backward.fill(0);
-        (self.most_forward, self.most_backward) = (0, 0);
-    }
-
-    /// Two parts on one device.
-    pub(super) fn see_local(&mut self, source: usize, reader: usize) {
-        self.sources[source] = self.sources[source].max(1);
-        self.readers[reader] = self.readers[reader].max(1);
-    }
-
-    /// Two parts on different devices, with the messages to the reader and back.
-    pub(super) fn see(&mut self, (source, reader): (usize, usize), to: &Task, back: &Task) {
-        let slower = to.duration.min(back.duration);
-        self.sources[source] = self.sources[source].max(slower + 1);
-        self.readers[reader] = self.readers[reader].max(slower + 1);
-        let forward = &mut self.forward[to.resource as usize];
-        *forward += to.duration;
-        self.most_forward = self.most_forward.max(*forward);
-        let backward = &mut self.backward[back.resource as usize];
-        *backward += back.duration;
-        self.most_backward = self.most_backward.max(*backward);
-    }
-
-    pub(super) fn times(&self) -> EdgeTimes {
-        let least = |slowest: &[u64]| slowest.iter().min().and_then(|own| own.checked_sub(1));
-        EdgeTimes {
-            to_reader: least(&self.readers),
-            to_source: least(&self.sources),
-            forward_load: self.most_forward,
-            backward_load: self.most_backward,
-        }
-    }
-}
+use loads::Loads;
 
 /// Bounds of the plan that was last looked at.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Bounds {
-    head_forward: Vec<u64>,
-    head_backward: Vec<u64>,
-    last_forward: Vec<u64>,
-    last_backward: Vec<u64>,
-    /// What follows at least after a part has ended, forward and backward of each operator.
+    /// Forward and backward of each operator.
+    head: Vec<[u64; 2]>,
+    last: Vec<[u64; 2]>,
+    /// What follows at least after a part has ended.
     after: Vec<[u64; 2]>,
+    loads: Loads,
+}
+
+/// How far the parts of an operator were served, forward or backward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    None,
+    /// The first of those served ended then, at the earliest.
+    Some(u64),
+    /// The first ended then, and the last then.
+    All(u64, u64),
+}
+
+impl Begun<'_> {
+    fn reached(&self, operator: usize, pass: usize) -> Reached {
+        let span = &self.spans[operator][pass];
+        if span.first as usize >= self.served {
+            Reached::None
+        } else if (span.last as usize) < self.served {
+            Reached::All(span.first_end, span.last_end)
+        } else {
+            Reached::Some(span.first_end)
+        }
+    }
 }
 
 impl Bounds {
     pub(super) fn new(problem: &Problem) -> Self {
-        let zeros = vec![0; problem.graph.operators().len()];
-        Self {
-            head_forward: zeros.clone(),
-            head_backward: zeros.clone(),
-            last_forward: zeros.clone(),
-            last_backward: zeros.clone(),
-            after: vec![[0; 2]; zeros.len()],
-        }
+        let zeros = vec![[0; 2]; problem.graph.operators().len()];
+        Self { head: zeros.clone(), last: zeros.clone(), after: zeros, loads: Loads::new(problem) }
     }
 
     /// Nanoseconds after a part of an operator has ended, forward (0) or backward (1), that the
@@ -123,24 +63,16 @@ impl Bounds {
         self.after[operator][pass]
     }
 
-    /// Nanoseconds that the step takes at least. `sums` is the work of each resource that waits for
-    /// gradients.
-    pub(super) fn least_cost(&mut self, shape: &Shape<'_>, sums: &[u64]) -> u64 {
-        self.go_forward(shape);
-        self.go_backward(shape);
-        let mut least = self.last_backward.iter().copied().max().unwrap_or(0);
-        let mut gathered = u64::MAX;
+    /// Nanoseconds that the step takes at least, by the paths through operators alone.
+    pub(super) fn longest_path(&mut self, shape: &Shape<'_>, begun: &Begun<'_>) -> u64 {
+        self.go_forward(shape, begun);
+        self.go_backward(shape, begun);
+        let mut least = self.last.iter().map(|own| own[1]).max().unwrap_or(0);
         for (own, group) in shape.groups.iter().zip(shape.problem.graph.groups()) {
-            if own.shards.is_empty() {
-                continue;
+            if !own.shards.is_empty() {
+                let gathered = group.operators.iter().map(|&at| self.last[at][1]).max();
+                least = least.max(gathered.unwrap_or(0) + own.after);
             }
-            let of = |lasts: &[u64]| group.operators.iter().map(|&at| lasts[at]).max();
-            least = least.max(of(&self.last_backward).unwrap_or(0) + own.after);
-            gathered = gathered.min(of(&self.head_backward).unwrap_or(0));
-        }
-        let busiest = sums.iter().copied().max().unwrap_or(0);
-        if busiest > 0 {
-            least = least.max(gathered + busiest);
         }
         least
     }
@@ -170,49 +102,69 @@ impl Bounds {
         }
     }
 
-    fn go_forward(&mut self, shape: &Shape<'_>) {
+    fn go_forward(&mut self, shape: &Shape<'_>, begun: &Begun<'_>) {
         let problem = shape.problem;
         for at in 0..problem.graph.operators().len() {
-            let (mut head, mut last) = (0, 0);
-            for &edge in &problem.edges_in[at] {
-                let from = problem.edges[edge as usize].from as usize;
-                let times = &shape.edges[edge as usize].times;
-                if let Some(wait) = times.to_reader {
-                    head = head.max(self.head_forward[from] + wait);
-                }
-                if let Some(wait) = times.to_source {
-                    last = last.max(self.last_forward[from] + wait);
-                }
-                if times.forward_load > 0 {
-                    last = last.max(self.head_forward[from] + times.forward_load);
+            let reached = begun.reached(at, 0);
+            let (mut head, mut last) = (begun.at, 0);
+            if !matches!(reached, Reached::All(..)) {
+                for &edge in &problem.edges_in[at] {
+                    let from = problem.edges[edge as usize].from as usize;
+                    let times = &shape.edges[edge as usize].times;
+                    if let Some(wait) = times.to_reader {
+                        head = head.max(self.head[from][0] + wait);
+                    }
+                    if let Some(wait) = times.to_source {
+                        last = last.max(self.last[from][0] + wait);
+                    }
+                    if times.forward_load > 0 {
+                        last = last.max(self.head[from][0] + times.forward_load);
+                    }
                 }
             }
-            let own = shape.chosen(at).least_ns[0];
-            self.head_forward[at] = head + own;
-            self.last_forward[at] = last.max(head) + own;
+            self.end(at, 0, (head, last), (shape, reached));
         }
     }
 
-    fn go_backward(&mut self, shape: &Shape<'_>) {
+    fn go_backward(&mut self, shape: &Shape<'_>, begun: &Begun<'_>) {
         let problem = shape.problem;
         for at in (0..problem.graph.operators().len()).rev() {
-            let (mut head, mut last) = (self.head_forward[at], self.last_forward[at]);
-            for &edge in &problem.edges_out[at] {
-                let to = problem.edges[edge as usize].to as usize;
-                let times = &shape.edges[edge as usize].times;
-                if let Some(wait) = times.to_source {
-                    head = head.max(self.head_backward[to] + wait);
-                }
-                if let Some(wait) = times.to_reader {
-                    last = last.max(self.last_backward[to] + wait);
-                }
-                if times.backward_load > 0 {
-                    last = last.max(self.head_backward[to] + times.backward_load);
+            let reached = begun.reached(at, 1);
+            let (mut head, mut last) = (begun.at.max(self.head[at][0]), self.last[at][0]);
+            if !matches!(reached, Reached::All(..)) {
+                for &edge in &problem.edges_out[at] {
+                    let to = problem.edges[edge as usize].to as usize;
+                    let times = &shape.edges[edge as usize].times;
+                    if let Some(wait) = times.to_source {
+                        head = head.max(self.head[to][1] + wait);
+                    }
+                    if let Some(wait) = times.to_reader {
+                        last = last.max(self.last[to][1] + wait);
+                    }
+                    if times.backward_load > 0 {
+                        last = last.max(self.head[to][1] + times.backward_load);
+                    }
                 }
             }
-            let own = shape.chosen(at).least_ns[1];
-            self.head_backward[at] = head + own;
-            self.last_backward[at] = last.max(head) + own;
+            self.end(at, 1, (head, last), (shape, reached));
         }
+    }
+
+    /// Notes when an operator ends, whose first part is ready after `head` and whose last part after
+    /// `last` at the earliest.
+    fn end(
+        &mut self,
+        operator: usize,
+        pass: usize,
+        (head, last): (u64, u64),
+        (shape, reached): (&Shape<'_>, Reached),
+    ) {
+        let own = shape.chosen(operator).least_ns[pass];
+        let (head, last) = (head + own, last.max(head) + own);
+        (self.head[operator][pass], self.last[operator][pass]) = match reached {
+            Reached::None => (head, last),
+            Reached::Some(first_end) => (head.min(first_end), last),
+            Reached::All(first_end, last_end) => (first_end, last_end),
+        };
     }
 }

@@ -45,9 +45,8 @@ pub struct Evaluator<'p> {
     pub(super) arena: Arena,
     pub(super) schedule: Schedule,
     mode: Mode,
-    /// Work of each resource, and that part of it which waits for gradients.
+    /// Work of each resource.
     work: Vec<u64>,
-    sums_work: Vec<u64>,
     bounds: Bounds,
     edge_scratch: EdgeScratch,
     memory: Memory,
@@ -87,7 +86,6 @@ impl<'p> Evaluator<'p> {
             }),
             mode,
             work: Vec::new(),
-            sums_work: Vec::new(),
             bounds: Bounds::new(problem),
             edge_scratch: EdgeScratch::new(problem.resources()),
             memory: Memory::default(),
@@ -178,8 +176,6 @@ impl<'p> Evaluator<'p> {
         let problem = self.shape.problem;
         self.work.clear();
         self.work.resize(problem.resources(), 0);
-        self.sums_work.clear();
-        self.sums_work.resize(problem.resources(), 0);
         self.memory.held.clear();
         self.memory.held.resize(problem.devices(), 0);
         self.memory.kept.clear();
@@ -212,7 +208,7 @@ impl<'p> Evaluator<'p> {
         let Self { schedule, shape, arena, work, .. } = self;
         let ran = schedule.run(shape, arena, work, 0, None);
         debug_assert!(matches!(ran, Ran::Done(_)));
-        schedule.take();
+        schedule.take(shape);
     }
 
     /// Evaluates a change of some operators' splits; [`Self::accept`] or [`Self::undo`] must follow.
@@ -247,7 +243,7 @@ impl<'p> Evaluator<'p> {
         if bounded && self.work.iter().any(|&work| work > limit) {
             return Evaluation::AboveLimit;
         }
-        if bounded && self.bounds.least_cost(&self.shape, &self.sums_work) > limit {
+        if bounded && self.least_cost(unchanged, limit) > limit {
             return Evaluation::AboveLimit;
         }
         if bounded {
@@ -277,6 +273,18 @@ impl<'p> Evaluator<'p> {
             Ran::Done(cost) if cost <= limit => Evaluation::Cost(cost),
             _ => Evaluation::AboveLimit,
         }
+    }
+
+    /// Nanoseconds that the changed plan takes at least; some number above the limit where that is
+    /// clear.
+    fn least_cost(&mut self, unchanged: usize, limit: u64) -> u64 {
+        let Self { schedule, shape, arena, bounds, .. } = self;
+        let Some(begun) = schedule.begun(unchanged) else { return 0 };
+        let path = bounds.longest_path(shape, &begun);
+        if path > limit {
+            return path;
+        }
+        bounds.busiest((shape, arena), &begun, limit)
     }
 
     /// Whether a device has more to compute than the limit.

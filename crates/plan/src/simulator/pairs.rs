@@ -8,6 +8,8 @@ use crate::problem::{Choice, DEGREES, Edge, places_of_part, range_of_part, read_
 pub(crate) struct Pair {
     pub(crate) source: u16,
     pub(crate) reader: u16,
+    /// Its place among the pairs sorted by reader.
+    pub(crate) read_at: u32,
     /// Bytes that go from one to the other where they lie on different devices.
     pub(crate) bytes: u64,
 }
@@ -72,13 +74,13 @@ impl PairTable {
             .into_iter()
             .map(|(source, reader, volume)| {
                 let bytes = (4.0 * volume as f64 * share).ceil() as u64;
-                Pair { source, reader, bytes }
+                Pair { source, reader, read_at: 0, bytes }
             })
             .collect();
         Self::indexed(pairs, source.parts(), reader.parts())
     }
 
-    fn indexed(pairs: Vec<Pair>, sources: usize, readers: usize) -> Self {
+    fn indexed(mut pairs: Vec<Pair>, sources: usize, readers: usize) -> Self {
         let mut of_source = vec![0; sources + 1];
         let mut of_reader = vec![0; readers + 1];
         for pair in &pairs {
@@ -92,6 +94,9 @@ impl PairTable {
         }
         let mut order: Vec<u32> = (0..pairs.len() as u32).collect();
         order.sort_by_key(|&at| (pairs[at as usize].reader, pairs[at as usize].source));
+        for (place, &at) in order.iter().enumerate() {
+            pairs[at as usize].read_at = place as u32;
+        }
         let read = |pair: u32| ReadPair { pair, source: pairs[pair as usize].source };
         let by_reader = order.into_iter().map(read).collect();
         Self { pairs, of_source, by_reader, of_reader }

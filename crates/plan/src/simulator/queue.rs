@@ -36,10 +36,27 @@ impl Queue {
         entries[at] = entry;
     }
 
+    /// The smallest entry, which stays.
+    pub(super) fn first(&self) -> Option<u128> {
+        self.entries.first().copied()
+    }
+
+    /// Takes the smallest entry away.
     pub(super) fn pop(&mut self) -> Option<u128> {
+        let last = self.entries.pop()?;
+        if self.entries.is_empty() {
+            return Some(last);
+        }
+        Some(self.replace_first(last))
+    }
+
+    /// Puts another entry in the place of the smallest, and gives that.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub(super) fn replace_first(&mut self, last: u128) -> u128 {
         let entries = &mut self.entries;
-        let last = entries.pop()?;
-        let Some(&first) = entries.first() else { return Some(last) };
+        let first = entries[0];
         let count = entries.len();
         let mut at = 0;
         loop {
@@ -56,7 +73,7 @@ impl Queue {
             at = least_at;
         }
         entries[at] = last;
-        Some(first)
+        first
     }
 }
 
@@ -85,15 +102,20 @@ mod tests {
         #[test]
         fn entries_come_out_in_order(
             entries in prop::collection::vec(any::<u128>(), 0..200),
-            takes in prop::collection::vec(any::<bool>(), 0..200),
+            takes in prop::collection::vec(0..3_u8, 0..200),
         ) {
             let mut queue = Queue::default();
             let mut sorted: Vec<u128> = Vec::new();
-            for (entry, take) in entries.into_iter().zip(takes.into_iter().chain(std::iter::repeat(false))) {
-                queue.push(entry);
+            for (entry, take) in entries.into_iter().zip(takes.into_iter().chain(std::iter::repeat(0))) {
+                prop_assert_eq!(queue.first(), sorted.last().copied());
+                if take == 2 && !sorted.is_empty() {
+                    prop_assert_eq!(Some(queue.replace_first(entry)), sorted.pop());
+                } else {
+                    queue.push(entry);
+                }
                 sorted.push(entry);
                 sorted.sort_unstable_by(|a, b| b.cmp(a));
-                if take {
+                if take == 1 {
                     prop_assert_eq!(queue.pop(), sorted.pop());
                 }
             }

@@ -1,9 +1,14 @@
 //! Serving tasks in their order, from the beginning or from a checkpoint.
 
 mod checkpoints;
+mod followers;
+mod parts;
 mod release;
 
+pub(super) use parts::Begun;
+
 use checkpoints::Checkpoints;
+use parts::Parts;
 use release::Waiting;
 
 use crate::simulator::arena::Arena;
@@ -20,8 +25,7 @@ pub(super) struct Schedule {
     pub(super) makespan: u64,
     /// Keys of the parts of operators, by their places in the arena.
     part_keys: Vec<u64>,
-    /// For each operator the first place in the log of its parts, forward and backward.
-    first_served: Vec<[u32; 2]>,
+    parts: Parts,
     /// Tasks between checkpoints; none are kept where nothing is ever served again.
     every: Option<usize>,
     checkpoints: Checkpoints,
@@ -91,7 +95,7 @@ impl Schedule {
             log: Vec::new(),
             makespan: 0,
             part_keys: course.part_keys(),
-            first_served: vec![[0; 2]; course.operators],
+            parts: Parts::new(course.operators, course.devices),
             every: course.rewinds.then_some(64.max(course.resources)),
             checkpoints: Checkpoints::default(),
             fresh: Vec::new(),
@@ -109,7 +113,13 @@ impl Schedule {
 
     /// The first place in the log of an operator's parts, forward (0) or backward (1).
     pub(super) fn first_served(&self, operator: usize, pass: usize) -> usize {
-        self.first_served[operator][pass] as usize
+        self.parts.spans[operator][pass].first as usize
+    }
+
+    /// The last checkpoint that is not after a place of the log; none where there are none.
+    fn checkpoint_before(&self, place: usize) -> Option<usize> {
+        let last = self.checkpoints.count().saturating_sub(1);
+        self.every.map(|every| (place / every).min(last))
     }
 
     /// Serves all tasks from the last checkpoint that is not after `unchanged`, the first place in
@@ -127,8 +137,7 @@ impl Schedule {
         self.open.clear();
         self.waiting.resize(arena.tasks.len(), Waiting::default());
         self.fresh_checkpoints.truncate(0, 0);
-        let last = self.checkpoints.count().saturating_sub(1);
-        match self.every.map(|every| (unchanged / every).min(last)) {
+        match self.checkpoint_before(unchanged) {
             None | Some(0) => self.begin(shape, arena, work),
             Some(number) => self.rewind(number, shape, arena, work),
         }
@@ -177,9 +186,13 @@ impl Schedule {
                 until_checkpoint = every;
             }
             until_checkpoint -= 1;
-            let Some(next) = self.queue.pop() else { break };
+            let Some(next) = self.queue.first() else { break };
             let (place, ready, key) = (place_of(next), ready_of(next), key_of(next));
             let task = &arena.tasks[place as usize];
+            match followers::next(shape, (key, place)) {
+                Some((key, place)) => self.queue.replace_first(entry(ready, key, place)),
+                None => self.queue.pop().expect("it was there"),
+            };
             let own = &mut self.resources[task.resource as usize];
             let end = ready.max(own.free) + task.duration;
             let left = own.left - task.duration;
@@ -203,25 +216,15 @@ impl Schedule {
     }
 
     /// Makes the new schedule the one that is kept.
-    pub(super) fn take(&mut self) {
+    pub(super) fn take(&mut self, shape: &Shape<'_>) {
         self.makespan = self.fresh_makespan;
         if self.every.is_none() {
             std::mem::swap(&mut self.log, &mut self.fresh);
             self.fresh.clear();
             return;
         }
+        self.parts.note(shape, self.first, &self.fresh);
         self.log.truncate(self.first);
-        // Backwards, so that the first part of an operator is the last that is noted.
-        for (at, own) in self.fresh.iter().enumerate().rev() {
-            let kind = kind_of(own.key);
-            if matches!(kind, Kind::Forward | Kind::Backward) {
-                let served = &mut self.first_served[owner_of(own.key)][kind as usize];
-                let is_fresh = *served as usize >= self.first || self.first == 0;
-                if is_fresh {
-                    *served = (self.first + at) as u32;
-                }
-            }
-        }
         self.log.append(&mut self.fresh);
         let count = self.first.div_ceil(self.every.unwrap_or(1));
         self.checkpoints.truncate(count, self.resources.len());

@@ -23,7 +23,6 @@ pub(super) struct Change {
     pub(super) made: Vec<Block>,
     pub(super) unused: Vec<Block>,
     pub(super) work: Vec<u64>,
-    pub(super) sums_work: Vec<u64>,
     pub(super) memory: Memory,
 }
 
@@ -55,7 +54,6 @@ impl Evaluator<'_> {
         self.save_splits(splits.iter().copied());
         let problem = self.shape.problem;
         self.change.work.clone_from(&self.work);
-        self.change.sums_work.clone_from(&self.sums_work);
         self.change.memory.clone_from(&self.memory);
         self.change.tasks.clear();
         self.change.rows.clear();
@@ -117,7 +115,7 @@ impl Evaluator<'_> {
             change.made.clear();
             self.spare.extend(change.groups.drain(..).map(|(_, old)| old));
         }
-        self.schedule.take();
+        self.schedule.take(&self.shape);
     }
 
     /// Goes back to the plan before the proposal.
@@ -161,7 +159,6 @@ impl Evaluator<'_> {
         change.made.drain(..).for_each(|block| self.arena.give_back(block));
         change.unused.clear();
         std::mem::swap(&mut self.work, &mut change.work);
-        std::mem::swap(&mut self.sums_work, &mut change.sums_work);
         std::mem::swap(&mut self.memory, &mut change.memory);
     }
 }

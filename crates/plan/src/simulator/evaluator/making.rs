@@ -50,11 +50,12 @@ impl Evaluator<'_> {
             let (source, reader) = (pair.source as usize, pair.reader as usize);
             let here = shape.device[from * devices + source];
             let there = shape.device[to * devices + reader];
+            let place = block.base as usize + 2 * at;
             if here == there {
                 slow.see_local(source, reader);
+                self.arena.tasks[place..place + 2].fill(Task::EMPTY);
                 continue;
             }
-            let place = block.base as usize + 2 * at;
             // A message takes as long to a device as from it.
             let duration = wires.time(here, there, pair.bytes);
             let message = |(here, there), target: usize| Task {
@@ -128,11 +129,6 @@ impl Evaluator<'_> {
                     let task = &self.arena.tasks[place as usize];
                     let work = &mut self.work[task.resource as usize];
                     *work = if sign { *work + task.duration } else { *work - task.duration };
-                }
-                for place in shard.sum_tasks().chain(shard.hand_out_tasks()) {
-                    let task = &self.arena.tasks[place as usize];
-                    let sums = &mut self.sums_work[task.resource as usize];
-                    *sums = if sign { *sums + task.duration } else { *sums - task.duration };
                 }
             }
             for bytes in [&own.weights, &own.gradients, &own.optimizer] {

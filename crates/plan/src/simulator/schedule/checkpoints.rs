@@ -48,6 +48,11 @@ impl Checkpoints {
         self.makespans.append(&mut other.makespans);
     }
 
+    /// When each resource is free in a state, and how much work it has done.
+    pub(super) fn resources_of(&self, number: usize, resources: usize) -> &[(u64, u64)] {
+        &self.resources[number * resources..(number + 1) * resources]
+    }
+
     /// Where the entries of a state begin; the end for the one after the last.
     fn begin(&self, number: usize) -> (usize, usize) {
         self.begins.get(number).copied().unwrap_or((self.queues.len(), self.open.len()))
@@ -66,8 +71,7 @@ impl Schedule {
         for own in &kept.open[from.1..to.1] {
             self.reopen(shape, arena, own.place, (own.arrived, own.ready));
         }
-        let count = self.resources.len();
-        let states = &kept.resources[number * count..(number + 1) * count];
+        let states = kept.resources_of(number, self.resources.len());
         for ((own, &(free, done)), &work) in self.resources.iter_mut().zip(states).zip(work) {
             *own = Resource { free, left: work - done };
         }

@@ -1,10 +1,11 @@
 //! What the end of a task lets begin.
 
 use crate::simulator::arena::Arena;
+use crate::simulator::schedule::followers::{backward_message, forward_message};
 use crate::simulator::schedule::{Schedule, all_backward};
 use crate::simulator::shape::Shape;
 use crate::simulator::sums::covered;
-use crate::simulator::task::{Kind, Task, entry, key, low_of, owner_of, two_parts};
+use crate::simulator::task::{Kind, Task, entry, key, low_of, owner_of};
 
 /// What a task has waited for so far.
 #[derive(Debug, Clone, Copy, Default)]
@@ -65,16 +66,18 @@ impl Schedule {
             let to = shape.problem.edges[edge as usize].to as usize;
             let there = &shape.device[to * devices..(to + 1) * devices];
             let range = table.pairs_of_source(part);
-            let mut message = own.block.base + 2 * range.start as u32;
-            for pair in &table.pairs[range] {
+            let mut first_message = None;
+            for (at, pair) in table.pairs[range.clone()].iter().enumerate() {
                 if u32::from(there[pair.reader as usize]) == task.resource {
                     let reader = to * 2 * devices + pair.reader as usize;
                     self.arrive(shape, arena, reader as u32, end);
-                } else {
-                    let low = two_parts(pair.source, pair.reader);
-                    self.queue.push(entry(end, key(Kind::MoveForward, edge, low), message));
+                } else if first_message.is_none() {
+                    first_message = Some(range.start + at);
                 }
-                message += 2;
+            }
+            if let Some(at) = first_message {
+                let (key, place) = forward_message(own, edge, (at, &table.pairs[at]));
+                self.queue.push(entry(end, key, place));
             }
         }
         // Gradients of a part come back from what read it, so they come after it by themselves. A
@@ -100,15 +103,18 @@ impl Schedule {
             let table = &shape.tables[own.table as usize];
             let from = shape.problem.edges[edge as usize].from as usize;
             let there = &shape.device[from * devices..(from + 1) * devices];
+            let mut first_message = None;
             for read in table.pairs_of_reader(part) {
                 if u32::from(there[read.source as usize]) == task.resource {
                     let target = from * 2 * devices + devices + read.source as usize;
                     self.arrive(shape, arena, target as u32, end);
-                } else {
-                    let low = two_parts(read.source, part as u16);
-                    let message = own.block.base + 2 * read.pair + 1;
-                    self.queue.push(entry(end, key(Kind::MoveBackward, edge, low), message));
+                } else if first_message.is_none() {
+                    first_message = Some(read);
                 }
+            }
+            if let Some(read) = first_message {
+                let (key, place) = backward_message(own, edge, (read, part as u16));
+                self.queue.push(entry(end, key, place));
             }
         }
         if let Some(weights) = &shape.problem.graph.operators()[operator].weights {
@@ -214,10 +220,9 @@ impl Schedule {
             Kind::Gathered | Kind::Summed => (Kind::Update, shard.update_tasks()),
             _ => (Kind::HandOut, shard.hand_out_tasks()),
         };
-        let first = u64::from(task.relation) * shape.problem.devices() as u64;
-        for (within, next) in next.enumerate() {
-            let key = key(kind, task.resource, first + within as u64);
-            self.queue.push(entry(ready, key, next));
+        if !next.is_empty() {
+            let first = u64::from(task.relation) * shape.problem.devices() as u64;
+            self.queue.push(entry(ready, key(kind, task.resource, first), next.start));
         }
     }
 }
