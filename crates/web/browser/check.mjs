@@ -166,7 +166,9 @@ async function longNames(address) {
         await checkFits(name, page);
         await checkCharts(name, page);
         const overlapping = await page.evaluate(() => [...document.querySelectorAll("[data-chart] svg")].flatMap((svg) => {
-          const texts = [...svg.querySelectorAll("text")].filter((own) => own.textContent.trim());
+          const texts = [...svg.querySelectorAll("text")].filter((own) => own.textContent.trim())
+            // A legend in pages is clipped beside its counter.
+            .filter((own) => !/^\d+\/\d+$/.test(own.textContent));
           const boxes = texts.map((own) => own.getBoundingClientRect());
           return boxes.flatMap((a, at) => boxes.slice(0, at).map((b, other) => {
             const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);

@@ -162,9 +162,9 @@ mod tests {
         assert_eq!(
             settings_labels(&rows, 36),
             [
-                "lea…age=0.1 batch=16 opt…zer=sgd",
-                "lea…age=0.01 batch=16 opt…zer=sgd",
-                "lea…age=0.01 batch=16 opt…zer=ada…cay",
+                "lea…ge=0.1 batch=16 opt…er=sgd",
+                "lea…ge=0.01 batch=16 opt…er=sgd",
+                "lea…ge=0.01 batch=16 opt…er=ada…ay",
             ]
         );
         assert_eq!(settings_labels(&rows[..1], 80), [joined(&rows[..1], 99)[0].clone()]);
