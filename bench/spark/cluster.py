@@ -36,6 +36,10 @@ class Cluster:
         self.daemons.append(own)
         return log
 
+    def workers(self):
+        """Processes that all executors descend from."""
+        return [daemon.pid for daemon in self.daemons[1:]]
+
     def wait(self, log, pattern):
         for _ in range(1200):
             with open(log) as file:

@@ -15,6 +15,7 @@ import PIL
 import pyspark
 
 from cluster import Cluster
+from processor_time import TreeTime
 
 PROGRAM = os.path.abspath("target/release/trainwright")
 CONF = ["--conf", "spark.executor.memory=512m"]
@@ -52,13 +53,19 @@ def preparation(cluster, source, rounds, work):
         for name in (["ours", "peer"] if number % 2 == 0 else ["peer", "ours"]):
             out = os.path.join(work, f"{name}-{number}")
             more = ["--partitions", "6", "--shards", "12"]
-            own = ours(cluster, source, out, more) if name == "ours" else peer(cluster, source, out, 6)
+            with TreeTime(cluster.workers()) as spent:
+                own = ours(cluster, source, out, more) if name == "ours" else peer(cluster, source, out, 6)
             shutil.rmtree(out)
-            pair[name] = {**own, "images_per_cpu_s": own["images"] / own["cpu_s"]}
+            own["images_per_cpu_s"] = own["images"] / own["cpu_s"]
+            # Executors from start to end: Java, Python and what these started.
+            own["executors_cpu_s"] = spent.seconds
+            own["images_per_executors_cpu_s"] = own["images"] / spent.seconds
+            pair[name] = own
         rows.append(pair)
         print(json.dumps(pair), file=sys.stderr)
-    ratio = [own["ours"]["images_per_cpu_s"] / own["peer"]["images_per_cpu_s"] for own in rows]
-    return {"rounds": rows, "images_per_cpu_s_ours_over_peer": spread(ratio)}
+    ratio = lambda what: spread([own["ours"][what] / own["peer"][what] for own in rows])
+    ratios = {what + "_ours_over_peer": ratio(what) for what in ("images_per_cpu_s", "images_per_executors_cpu_s")}
+    return {"rounds": rows, **ratios}
 
 
 def scaling(cluster, source, rounds, work):

@@ -215,9 +215,8 @@ class Driver:
 
     def stage_tasks(self, stage):
         rows = []
-        for attempt in self.rest(f"stages/{stage}"):
-            number = attempt["attemptId"]
-            for task in self.rest(f"stages/{stage}/{number}/taskList?length=100000"):
+        for attempt in self.rest(f"stages/{stage}?details=true"):
+            for task in sorted(attempt["tasks"].values(), key=lambda own: own["taskId"]):
                 rows.append({
                     "task_id": task["taskId"],
                     "partition": task.get("partitionId", task["index"]),

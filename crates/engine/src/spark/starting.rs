@@ -31,10 +31,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Lines of Spark's own output that are told when it fails.
 const TAIL: usize = 30;
 
+/// How Java runs that does no work itself.
+const SCHEDULES_ONLY: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+
 /// Settings that the user's own take the place of.
-const USUAL: [(&str, &str); 7] = [
+const USUAL: [(&str, &str); 9] = [
     ("spark.ui.port", "0"),
     ("spark.ui.showConsoleProgress", "false"),
+    // Java only schedules here. It does so from the first tasks on where it compiles quickly and
+    // not well, and leaves the processors to the work.
+    ("spark.driver.defaultJavaOptions", SCHEDULES_ONLY),
+    ("spark.executor.defaultJavaOptions", SCHEDULES_ONLY),
     // Data does not lie on executors, so none is worth waiting for.
     ("spark.locality.wait", "0s"),
     // Spark would look 40 times, 15 seconds apart, before it refuses a gang that does not fit.
@@ -53,6 +60,15 @@ pub(super) fn is_here(master: &str) -> bool {
         || master.starts_with("spark://localhost:")
 }
 
+/// Whether Java and Python of an executor talk over a socket of the file system: over TCP each task
+/// waited 40 ms, by small messages and late receipts.
+///
+/// YARN gives its containers temporary folders whose paths are longer than a socket's may be, so
+/// only executors with the system's own folder do.
+fn has_short_folders(master: &str) -> bool {
+    master.starts_with("local") || master.starts_with("spark://")
+}
+
 fn submit_command(installation: &Installation, options: &SparkOptions, script: &Path) -> Command {
     let mut command = Command::new(installation.spark_submit());
     command.args(["--master", &options.master, "--name", "trainwright", "--files"]);
@@ -60,6 +76,9 @@ fn submit_command(installation: &Installation, options: &SparkOptions, script: &
     let mut conf: BTreeMap<&str, &str> = USUAL.into();
     if is_here(&options.master) {
         conf.insert("spark.driver.host", "127.0.0.1");
+    }
+    if has_short_folders(&options.master) {
+        conf.insert("spark.python.unix.domain.socket.enabled", "true");
     }
     let own = options.suited.iter().chain(&options.conf);
     conf.extend(own.map(|(name, value)| (name.as_str(), value.as_str())));
@@ -276,6 +295,16 @@ mod tests {
             ["spark://10.1.2.3:7077", "yarn", "k8s://https://x:443", "spark://localhost.example:1"]
         {
             assert!(!is_here(elsewhere), "{elsewhere}");
+        }
+    }
+
+    #[test]
+    fn sockets_of_the_file_system_are_for_executors_with_the_systems_own_folder() {
+        for short in ["local[2]", "local-cluster[2,1,512]", "spark://10.1.2.3:7077"] {
+            assert!(has_short_folders(short), "{short}");
+        }
+        for unknown in ["yarn", "k8s://https://x:443"] {
+            assert!(!has_short_folders(unknown), "{unknown}");
         }
     }
 
