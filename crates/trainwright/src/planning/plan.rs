@@ -17,6 +17,7 @@ use crate::planning::reply::{
     BusyResource, ChosenPlan, MeasuredStrategy, PlanMachine, PlanReply, PlanSearch, PlannedChange,
 };
 use crate::planning::tried::tried;
+use crate::planning::updates::update_bytes_per_s;
 use crate::trainings::network::NetworkRequest;
 
 /// A network to be planned.
@@ -84,14 +85,18 @@ pub fn plan(
     stop: &(dyn Fn() -> bool + Sync),
     tell: &mut dyn FnMut(&str),
 ) -> Result<PlanAnswer, Error> {
-    let mut machine = machine_of(&request.machine, tell)?;
+    let Graph { graph, network } = graph(&request.network, request.batch)?;
+    let mut machine = machine_of(&request.machine, graph.parameters(), tell)?;
     if let Some(bytes) = request.memory_bytes {
         machine.device.memory_bytes = bytes;
     }
-    let Graph { graph, network } = graph(&request.network, request.batch)?;
     let times = match &network {
         Some(network) if request.machine == "here" => {
-            measured_times(network, &graph, machine.devices(), tell)
+            let (slots, devices) = (request.training.optimizer_slots, machine.devices());
+            if let Some(rate) = update_bytes_per_s(graph.parameters(), slots, devices) {
+                machine.device.memory_bytes_per_s = rate;
+            }
+            measured_times(network, &graph, devices, tell)
         }
         _ => Times::new(),
     };
