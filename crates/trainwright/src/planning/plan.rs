@@ -72,7 +72,10 @@ const WORK: f64 = 2e7;
 /// Chains from each start.
 const CHAINS: u64 = 2;
 
-/// Proposals of a search for another number of nodes.
+/// The most proposals of the polish, over the usual ones of the chains: few of them are simulated.
+const POLISH: u64 = 3;
+
+/// The most proposals of a search for another number of nodes.
 const WHAT_IF_PROPOSALS: u64 = 1500;
 
 /// Plans a network for a machine. `stop` is asked often and ends the search; `tell` hears what is
@@ -157,16 +160,22 @@ fn searched(
     let mesh = tables.mesh.as_ref().map(|own| own.plan.clone());
     let stages = tables.pipeline.as_ref().map(|own| &own.stages);
     let starts = starts(problem, mesh, stages);
-    let tasks = (problem.graph().operators().len() * problem.devices()) as f64;
-    let usual = (WORK / tasks).clamp(2_000.0, 200_000.0) as u64;
+    let usual = usual_proposals(problem);
     let options = SearchOptions {
         seed: request.seed,
         proposals: request.proposals.unwrap_or(usual),
+        polish_proposals: POLISH * usual,
         chains_per_start: CHAINS,
         threads: request.threads,
         stop,
     };
     search(problem, &starts, &options)
+}
+
+/// Proposals that take seconds.
+fn usual_proposals(problem: &Problem) -> u64 {
+    let tasks = (problem.graph().operators().len() * problem.devices()) as f64;
+    (WORK / tasks).clamp(2_000.0, 200_000.0) as u64
 }
 
 fn search_reply(own: &Found, seed: u64, first: Duration, spent: Duration) -> PlanSearch {
@@ -250,7 +259,8 @@ impl Answering<'_> {
         let times = |at: usize, degrees: &[u16; DEGREES]| self.times.get(&(at, *degrees)).copied();
         let changes = match planned {
             Some(planned) => {
-                what_if(problem, planned, (self.request.seed, WHAT_IF_PROPOSALS), &times)?
+                let proposals = WHAT_IF_PROPOSALS.min(usual_proposals(problem) / 4);
+                what_if(problem, planned, (self.request.seed, proposals), &times)?
             }
             None => Vec::new(),
         };
