@@ -72,7 +72,8 @@ const WORK: f64 = 2e7;
 /// Chains from each start.
 const CHAINS: u64 = 2;
 
-/// The most proposals of the polish, over the usual ones of the chains: few of them are simulated.
+/// The most proposals of the polish, over those of the chains or the usual ones: few of them are
+/// simulated to their end.
 const POLISH: u64 = 3;
 
 /// The most proposals of a search for another number of nodes.
@@ -161,10 +162,11 @@ fn searched(
     let stages = tables.pipeline.as_ref().map(|own| &own.stages);
     let starts = starts(problem, mesh, stages);
     let usual = usual_proposals(problem);
+    let proposals = request.proposals.unwrap_or(usual);
     let options = SearchOptions {
         seed: request.seed,
-        proposals: request.proposals.unwrap_or(usual),
-        polish_proposals: POLISH * usual,
+        proposals,
+        polish_proposals: POLISH.saturating_mul(proposals.max(usual)),
         chains_per_start: CHAINS,
         threads: request.threads,
         stop,
