@@ -98,6 +98,7 @@ fn quality(name: &str, machine: &str, proposals: u64) -> Value {
     let options = SearchOptions {
         seed: 1,
         proposals,
+        polish_proposals: u64::MAX,
         chains_per_start: 2,
         threads: 2,
         stop: &|| begun.elapsed().as_secs_f64() > 10.0,

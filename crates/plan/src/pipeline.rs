@@ -236,7 +236,11 @@ fn tasks(costs: &Costs<'_>, stages: &Stages, order: PipelineOrder) -> Vec<Listed
         let sum = |of: fn(&(u64, u64)) -> u64| costs.times[own.clone()].iter().map(of).sum::<u64>();
         let (forward, backward) = (sum(|it| it.0), sum(|it| it.1));
         let message = costs.message_ns(own.start, stage);
+        let (added, handed) = accumulation_ns(costs, stages, stage);
         for batch in 0..micro {
+            // The gradients of a micro-batch are added to those before; the last hands on the sum.
+            let first = if batch == 0 { 0 } else { added };
+            let backward = backward + first + if batch + 1 == micro { handed } else { 0 };
             let mut waits = Vec::new();
             if stage > 0 {
                 waits.push(place(stage, batch, 2));
@@ -302,6 +306,17 @@ fn sum_and_update(
         let update = update + problem.wires.launch_ns;
         tasks.push(listed(format!("update {stage}"), stage, update.max(1), waits));
     }
+}
+
+/// Nanoseconds to add gradients to others, and to hand on their sum: two numbers are read for each
+/// that is written, and one.
+fn accumulation_ns(costs: &Costs<'_>, stages: &Stages, stage: usize) -> (u64, u64) {
+    if costs.micro_batches == 1 {
+        return (0, 0);
+    }
+    let bytes = weight_bytes(costs, stages, stage) as f64;
+    let time = |numbers: f64| (bytes * numbers * costs.problem.wires.memory_ns_per_byte) as u64;
+    (time(3.0), time(2.0))
 }
 
 /// Bytes of the weights of a stage; a group that several stages use counts to each.

@@ -32,6 +32,8 @@ pub struct SearchOptions<'a> {
     pub seed: u64,
     /// Proposals of all chains together.
     pub proposals: u64,
+    /// The most proposals of the polish at the end.
+    pub polish_proposals: u64,
     /// Chains for each start.
     pub chains_per_start: u64,
     /// Threads that run chains; they change the time, not the result.
@@ -76,7 +78,7 @@ pub fn search(problem: &Problem, from: &[Start], options: &SearchOptions<'_>) ->
         ends.iter().fold(options.seed, |all, (_, end)| trainwright_random::mix(all ^ end.history));
     let (number, best) = ends.iter().min_by_key(|(number, end)| (end.best_cost, *number))?;
     let from = fitting[(*number as u64 / options.chains_per_start) as usize].name.clone();
-    let polished = polish(problem, &best.best, options.stop);
+    let polished = polish(problem, &best.best, options.polish_proposals, options.stop);
     Some(Found {
         plan: polished.plan,
         cost: polished.cost,

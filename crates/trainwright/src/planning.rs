@@ -8,3 +8,4 @@ pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod reply;
 pub(crate) mod tried;
+pub(crate) mod updates;

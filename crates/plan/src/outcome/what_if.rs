@@ -182,8 +182,14 @@ fn simulated(problem: &Problem, plan: &Plan) -> (u64, bool) {
 }
 
 fn searched(problem: &Problem, seed: u64, proposals: u64) -> (u64, bool) {
-    let options =
-        SearchOptions { seed, proposals, chains_per_start: 1, threads: 1, stop: &|| false };
+    let options = SearchOptions {
+        seed,
+        proposals,
+        polish_proposals: proposals,
+        chains_per_start: 1,
+        threads: 1,
+        stop: &|| false,
+    };
     match search(problem, &starts(problem, None, None), &options) {
         Some(found) => (found.cost, true),
         None => {

@@ -19,14 +19,20 @@ pub struct Polished {
 }
 
 /// Takes every change of one operator's split and devices that helps, until a whole round over all
-/// operators finds none. The changes are all choices on blocks of neighbours and spread evenly.
-pub fn polish(problem: &Problem, plan: &Plan, stop: &dyn Fn() -> bool) -> Polished {
+/// operators finds none, or so many were tried. The changes are all choices on blocks of neighbours
+/// and spread evenly.
+pub fn polish(
+    problem: &Problem,
+    plan: &Plan,
+    most_proposals: u64,
+    stop: &dyn Fn() -> bool,
+) -> Polished {
     let mut evaluator = Evaluator::new(problem, plan, Mode::Bounded);
     let mut cost = evaluator.cost();
     let operators = problem.graph().operators().len();
     let (mut proposals, mut since_helped, mut operator) = (0, 0, 0);
     while since_helped < operators {
-        if stop() {
+        if proposals >= most_proposals || stop() {
             return Polished { plan: evaluator.plan(), cost, proposals, finished: false };
         }
         since_helped += 1;

@@ -9,7 +9,14 @@ use trainwright_plan::{
 use crate::lab::{SIX, machine, problem};
 
 fn options(seed: u64, proposals: u64) -> SearchOptions<'static> {
-    SearchOptions { seed, proposals, chains_per_start: 2, threads: 2, stop: &|| false }
+    SearchOptions {
+        seed,
+        proposals,
+        polish_proposals: u64::MAX,
+        chains_per_start: 2,
+        threads: 2,
+        stop: &|| false,
+    }
 }
 
 #[test]
@@ -176,4 +183,18 @@ fn constraints_are_kept() {
     assert!(wrong(pin("fc6", 4)).contains("there is no device 4; they are 0 to 3"));
     let forbid = Constraints { forbid: vec!["depth".into()], ..Constraints::default() };
     assert!(wrong(forbid).contains("no operator has such a dimension"));
+}
+
+#[test]
+fn a_polish_ends_after_so_many_proposals() {
+    let problem = problem("alexnet", 4, Training::default());
+    let of = |polish_proposals: u64| {
+        let options = SearchOptions { polish_proposals, ..options(3, 100) };
+        search(&problem, &starts(&problem, None, None), &options).unwrap()
+    };
+    let (short, whole) = (of(10), of(u64::MAX));
+    assert!(!short.locally_optimal && whole.locally_optimal);
+    // An operator's changes are tried together.
+    assert!((10..500).contains(&short.polish_proposals), "{}", short.polish_proposals);
+    assert!(whole.cost <= short.cost);
 }

@@ -5,8 +5,8 @@
 //! is driven by the training loop and tells the others which examples come next (`rank.rs`); a step
 //! is in `grid.rs` or `stages.rs`, what ranks of one row or column tell each other in `circle.rs`, by way of
 //! `wire.rs`.
-//! After a stretch the parameters are collected, so that rank 0 can score and export the network as
-//! one that trains alone does.
+//! At the end of an epoch the parameters are collected, so that rank 0 can score and export the
+//! network as one that trains alone does.
 
 mod circle;
 mod exchange_time;
@@ -36,13 +36,15 @@ use crate::train::stretch::{Plan, PlannedStep, Stretch, StretchResult};
 pub use exchange_time::{ExchangeTime, exchange_time};
 pub(crate) use rank::SplitRank;
 
-/// Steps after which parameters are collected.
+/// Steps that are made at one go.
 const STRETCH: usize = 16;
 
 /// The first rank of a split network.
 pub(crate) struct SplitLearner<'a> {
     /// The whole network, for scores and exports.
     whole: DenseLearner<'a>,
+    /// Whether the whole network has the parameters of the last step.
+    is_collected: bool,
     rank: SplitRank<'a>,
 }
 
@@ -71,7 +73,17 @@ impl<'a> SplitLearner<'a> {
         };
         let mut rank = SplitRank::new(group, (job, split), pictures, largest_batch)?;
         rank.begin(&whole.parameters())?;
-        Ok(Self { whole, rank })
+        Ok(Self { whole, is_collected: true, rank })
+    }
+
+    /// Gives the whole network the parameters that the ranks have. The loop scores it after the last
+    /// step of an epoch, and exports it only then.
+    fn collect(&mut self) -> Result<(), TrainError> {
+        if !self.is_collected {
+            self.rank.collect(self.whole.parameters_mut())?;
+            self.is_collected = true;
+        }
+        Ok(())
     }
 
     /// Sends the other ranks home.
@@ -103,6 +115,7 @@ impl Learner for SplitLearner<'_> {
 
     fn stretch(&mut self, stretch: Stretch<'_>) -> Result<StretchResult, TrainError> {
         let mut steps = Vec::with_capacity(stretch.steps.len());
+        self.is_collected = false;
         for (planned, chosen) in stretch.each() {
             let result = self.rank.lead_step(planned, chosen)?;
             steps.push(result);
@@ -110,15 +123,16 @@ impl Learner for SplitLearner<'_> {
                 break;
             }
         }
-        self.rank.collect(self.whole.parameters_mut())?;
         Ok(StretchResult { steps, waited: None, lost: Vec::new() })
     }
 
     fn evaluate(&mut self, part: Part<'_>) -> Result<Evaluation, TrainError> {
+        self.collect()?;
         self.whole.evaluate(part)
     }
 
     fn predictions(&mut self) -> Result<Vec<Predicted>, TrainError> {
+        self.collect()?;
         self.whole.predictions()
     }
 
@@ -155,6 +169,7 @@ impl Learner for SplitLearner<'_> {
     }
 
     fn samples(&mut self) -> Result<Vec<Picture>, TrainError> {
+        self.collect()?;
         self.whole.samples()
     }
 }

@@ -13,13 +13,18 @@ use crate::questions::machine::{MachineRequest, kept_capacities, machine};
 /// Time to start a piece of work on a thread that waits for it.
 const LAUNCH_S: f64 = 3e-6;
 
-/// The machine of a name or a TOML file; `here` is measured where it never was.
+/// The machine of a name or a TOML file; `here` is measured where it never was, and its exchanges as
+/// sums of so many parameters make them.
 ///
 /// # Errors
 /// There is no such machine, its file does not read, or this one cannot be measured.
-pub(crate) fn machine_of(text: &str, tell: &mut dyn FnMut(&str)) -> Result<Machine, Error> {
+pub(crate) fn machine_of(
+    text: &str,
+    parameters: u64,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Machine, Error> {
     if text == "here" {
-        return here(tell);
+        return here(parameters, tell);
     }
     let path = Path::new(text);
     let is_file = path.extension().is_some_and(|extension| extension == "toml");
@@ -37,7 +42,7 @@ pub(crate) fn machine_of(text: &str, tell: &mut dyn FnMut(&str)) -> Result<Machi
     }
 }
 
-fn here(tell: &mut dyn FnMut(&str)) -> Result<Machine, Error> {
+fn here(parameters: u64, tell: &mut dyn FnMut(&str)) -> Result<Machine, Error> {
     let folder = std::env::temp_dir();
     let described = describe_machine(&folder);
     let kept = kept_capacities(&described.machine);
@@ -52,7 +57,7 @@ fn here(tell: &mut dyn FnMut(&str)) -> Result<Machine, Error> {
     let cores = capacities.cores.max(1);
     let per_core = |all: f64| all / f64::from(cores);
     let copy = per_core(capacities.copy_all_cores_bytes_per_s.median);
-    let exchange = exchange_time(cores as usize)
+    let exchange = exchange_time(cores as usize, parameters)
         .unwrap_or(ExchangeTime { latency_s: LAUNCH_S, bytes_per_s: copy });
     let memory = described.machine.memory_bytes / u64::from(cores);
     let efficiency: BTreeMap<String, f64> = [

@@ -2,17 +2,21 @@
 //! a layer is whole, so is the batch, and the other devices have nothing to do.
 //!
 //! A part is a layer with fewer outputs, inputs or examples, built and run as in training. Buffers
-//! are used in turn, so that a repetition finds caches as cold as a step does.
+//! are used in turn, so that a repetition finds caches as cold as a step does; all parts are measured
+//! in rounds, because a machine is not as fast at all times.
 
 use std::collections::BTreeMap;
 use std::sync::{Barrier, Mutex};
 use std::time::Instant;
 
-use trainwright_networks::{LayerDescription, NamedLayer, Network, NetworkDescription, Workspace};
+use trainwright_networks::{
+    LayerDescription, NamedLayer, Network, NetworkDescription, Numbers, Team, Workspace, scale_rows,
+};
 use trainwright_plan::{DEGREES, OperatorGraph, pipeline_shares};
 
-/// Repetitions of a measurement; the middle one counts.
-const REPETITIONS: usize = 15;
+/// Rounds over all parts, and repetitions in each; the middle one of all counts.
+const ROUNDS: usize = 3;
+const REPETITIONS: usize = 6;
 
 /// Buffers that are used in turn.
 const BUFFERS: usize = 3;
@@ -28,9 +32,9 @@ pub(crate) fn measured_times(
     devices: usize,
     tell: &mut dyn FnMut(&str),
 ) -> Times {
-    let mut times = Times::new();
-    let Ok(network) = Network::new(description) else { return times };
+    let Ok(network) = Network::new(description) else { return Times::new() };
     tell("measuring the layers of the network on this machine");
+    let mut parts = Vec::new();
     for (at, operator) in graph.operators().iter().enumerate() {
         let layer = description
             .layers
@@ -53,12 +57,29 @@ pub(crate) fn measured_times(
                 inputs: degrees[operator.dims.len()] as usize,
             };
             let busy = if degrees == [1; DEGREES] { 1 } else { devices };
-            if let Some(found) = part.measure(busy) {
-                times.insert((at, degrees), found);
+            if let Some(network) = part.network() {
+                parts.push(((at, degrees), part, network, busy));
             }
         }
     }
-    times
+    let mut samples: BTreeMap<(usize, [u16; DEGREES]), Vec<(u64, u64)>> = BTreeMap::new();
+    for _ in 0..ROUNDS {
+        for (key, part, network, busy) in &parts {
+            samples.entry(*key).or_default().extend(part.measure(network, *busy));
+        }
+    }
+    let middles = samples.into_iter().filter_map(|(key, own)| Some((key, middle(&own)?)));
+    middles.collect()
+}
+
+/// The middle times forward and backward; none where nothing was measured.
+fn middle(samples: &[(u64, u64)]) -> Option<(u64, u64)> {
+    let of = |pass: fn(&(u64, u64)) -> u64| {
+        let mut values: Vec<u64> = samples.iter().map(pass).collect();
+        values.sort_unstable();
+        values.get(values.len() / 2).map(|own| (*own).max(1))
+    };
+    Some((of(|it| it.0)?, of(|it| it.1)?))
 }
 
 /// Degrees of samples, outputs and what is summed over, whose product divides the devices, and the
@@ -133,41 +154,34 @@ impl Part<'_> {
         Some(network)
     }
 
-    /// Nanoseconds forward and backward, with so many devices at the same work.
-    fn measure(&self, devices: usize) -> Option<(u64, u64)> {
-        let network = self.network()?;
+    /// Nanoseconds forward and backward of each repetition, with so many devices at the same work.
+    fn measure(&self, network: &Network, devices: usize) -> Vec<(u64, u64)> {
         if self.examples == 0 {
-            return None;
+            return Vec::new();
         }
         let (begin, all) = (Barrier::new(devices), Mutex::new(Vec::new()));
         std::thread::scope(|scope| {
             for _ in 0..devices {
                 scope.spawn(|| {
-                    let found = self.repeat(&network, &begin);
+                    let found = self.repeat(network, &begin);
                     all.lock().expect("nobody panics with it").extend(found);
                 });
             }
         });
-        let all = all.into_inner().expect("nobody panics with it");
-        let middle = |of: fn(&(u64, u64)) -> u64| {
-            let mut values: Vec<u64> = all.iter().map(of).collect();
-            values.sort_unstable();
-            values.get(values.len() / 2).copied()
-        };
-        Some((middle(|it| it.0)?.max(1), middle(|it| it.1)?.max(1)))
+        all.into_inner().expect("nobody panics with it")
     }
 
+    /// Does the part's work again and again. The first layer also gathers its examples; a layer that
+    /// is cut hands its numbers over in buffers of their own.
     fn repeat(&self, network: &Network, begin: &Barrier) -> Vec<(u64, u64)> {
-        let parameters: Vec<Vec<f32>> =
-            (0..BUFFERS).map(|at| network.initial_parameters(at as u64)).collect();
+        let initial = network.initial_parameters(1);
+        let parameters: Vec<Numbers> = (0..BUFFERS).map(|_| numbers(&initial)).collect();
         let spaces = (0..BUFFERS).map(|_| network.workspace(self.examples, 1));
         let mut spaces: Vec<Workspace> = spaces.filter_map(Result::ok).collect();
-        let width: usize = network.input_shape().iter().product();
-        let rows = network.input_rows().unwrap_or(1);
-        let value = |at: usize| if rows > 1 { (at % rows) as f32 } else { (at % 7) as f32 / 7.0 };
-        let inputs: Vec<f32> = (0..self.examples * width).map(value).collect();
+        let mut gathering = self.gathering(network);
         let slopes = vec![0.01; self.examples * network.output_count()];
-        let mut gradients = vec![vec![0.0; network.parameter_count()]; BUFFERS];
+        let mut gradients: Vec<Numbers> = (0..BUFFERS).map(|_| numbers(&initial)).collect();
+        let mut handed = Vec::new();
         begin.wait();
         let mut found = Vec::new();
         if spaces.len() < BUFFERS {
@@ -176,11 +190,15 @@ impl Part<'_> {
         for round in 0..REPETITIONS + 1 {
             let at = round % BUFFERS;
             let started = Instant::now();
-            network.forward(&parameters[at], &inputs, &mut spaces[at]);
+            gathering.gather(spaces[at].team());
+            let outputs = network.forward(&parameters[at], &gathering.inputs, &mut spaces[at]);
+            self.hand_over(outputs, &mut handed);
             let forward = started.elapsed();
             let started = Instant::now();
-            let values = (&inputs[..], &slopes[..]);
-            network.backward(&parameters[at], values, &mut gradients[at], &mut spaces[at]);
+            let values = (&gathering.inputs[..], &slopes[..]);
+            let back =
+                network.backward(&parameters[at], values, &mut gradients[at], &mut spaces[at]);
+            self.hand_over(back, &mut handed);
             let backward = started.elapsed();
             // The first round touches memory for the first time.
             if round > 0 {
@@ -188,6 +206,56 @@ impl Part<'_> {
             }
         }
         found
+    }
+
+    fn hand_over(&self, values: &[f32], into: &mut Vec<f32>) {
+        if self.outputs * self.inputs > 1 {
+            into.clear();
+            into.extend_from_slice(values);
+        }
+    }
+
+    fn gathering(&self, network: &Network) -> Gathering {
+        let width: usize = network.input_shape().iter().product();
+        let rows = network.input_rows();
+        let value = |at: usize| match rows {
+            Some(rows) => (at % rows.max(1)) as f32,
+            None => (at % 7) as f32 / 7.0,
+        };
+        let inputs: Vec<f32> = (0..self.examples * width).map(value).collect();
+        let gathers = self.is_first && rows.is_none();
+        let bytes = if gathers { vec![7; inputs.len()] } else { Vec::new() };
+        Gathering {
+            width,
+            bytes,
+            batch: Numbers::zeros(if gathers { inputs.len() } else { 0 }),
+            inputs,
+        }
+    }
+}
+
+fn numbers(values: &[f32]) -> Numbers {
+    let mut own = Numbers::zeros(values.len());
+    own.copy_from_slice(values);
+    own
+}
+
+/// Examples of a part on their way from the pictures.
+struct Gathering {
+    width: usize,
+    /// Pixels; none where the part reads another.
+    bytes: Vec<u8>,
+    batch: Numbers,
+    inputs: Vec<f32>,
+}
+
+impl Gathering {
+    fn gather(&mut self, team: &mut Team) {
+        if !self.bytes.is_empty() {
+            let rows: Vec<&[u8]> = self.bytes.chunks_exact(self.width).collect();
+            scale_rows(&rows, 1.0 / 255.0, &mut self.batch, team);
+            self.inputs.copy_from_slice(&self.batch);
+        }
     }
 }
 

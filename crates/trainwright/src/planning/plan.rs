@@ -17,6 +17,7 @@ use crate::planning::reply::{
     BusyResource, ChosenPlan, MeasuredStrategy, PlanMachine, PlanReply, PlanSearch, PlannedChange,
 };
 use crate::planning::tried::tried;
+use crate::planning::updates::update_bytes_per_s;
 use crate::trainings::network::NetworkRequest;
 
 /// A network to be planned.
@@ -71,7 +72,11 @@ const WORK: f64 = 2e7;
 /// Chains from each start.
 const CHAINS: u64 = 2;
 
-/// Proposals of a search for another number of nodes.
+/// The most proposals of the polish, over those of the chains or the usual ones: few of them are
+/// simulated to their end.
+const POLISH: u64 = 3;
+
+/// The most proposals of a search for another number of nodes.
 const WHAT_IF_PROPOSALS: u64 = 1500;
 
 /// Plans a network for a machine. `stop` is asked often and ends the search; `tell` hears what is
@@ -84,14 +89,18 @@ pub fn plan(
     stop: &(dyn Fn() -> bool + Sync),
     tell: &mut dyn FnMut(&str),
 ) -> Result<PlanAnswer, Error> {
-    let mut machine = machine_of(&request.machine, tell)?;
+    let Graph { graph, network } = graph(&request.network, request.batch)?;
+    let mut machine = machine_of(&request.machine, graph.parameters(), tell)?;
     if let Some(bytes) = request.memory_bytes {
         machine.device.memory_bytes = bytes;
     }
-    let Graph { graph, network } = graph(&request.network, request.batch)?;
     let times = match &network {
         Some(network) if request.machine == "here" => {
-            measured_times(network, &graph, machine.devices(), tell)
+            let (slots, devices) = (request.training.optimizer_slots, machine.devices());
+            if let Some(rate) = update_bytes_per_s(graph.parameters(), slots, devices) {
+                machine.device.memory_bytes_per_s = rate;
+            }
+            measured_times(network, &graph, devices, tell)
         }
         _ => Times::new(),
     };
@@ -152,16 +161,23 @@ fn searched(
     let mesh = tables.mesh.as_ref().map(|own| own.plan.clone());
     let stages = tables.pipeline.as_ref().map(|own| &own.stages);
     let starts = starts(problem, mesh, stages);
-    let tasks = (problem.graph().operators().len() * problem.devices()) as f64;
-    let usual = (WORK / tasks).clamp(2_000.0, 200_000.0) as u64;
+    let usual = usual_proposals(problem);
+    let proposals = request.proposals.unwrap_or(usual);
     let options = SearchOptions {
         seed: request.seed,
-        proposals: request.proposals.unwrap_or(usual),
+        proposals,
+        polish_proposals: POLISH.saturating_mul(proposals.max(usual)),
         chains_per_start: CHAINS,
         threads: request.threads,
         stop,
     };
     search(problem, &starts, &options)
+}
+
+/// Proposals that take seconds.
+fn usual_proposals(problem: &Problem) -> u64 {
+    let tasks = (problem.graph().operators().len() * problem.devices()) as f64;
+    (WORK / tasks).clamp(2_000.0, 200_000.0) as u64
 }
 
 fn search_reply(own: &Found, seed: u64, first: Duration, spent: Duration) -> PlanSearch {
@@ -245,7 +261,8 @@ impl Answering<'_> {
         let times = |at: usize, degrees: &[u16; DEGREES]| self.times.get(&(at, *degrees)).copied();
         let changes = match planned {
             Some(planned) => {
-                what_if(problem, planned, (self.request.seed, WHAT_IF_PROPOSALS), &times)?
+                let proposals = WHAT_IF_PROPOSALS.min(usual_proposals(problem) / 4);
+                what_if(problem, planned, (self.request.seed, proposals), &times)?
             }
             None => Vec::new(),
         };

@@ -11,8 +11,8 @@ use super::wire::Wire;
 /// Repetitions of a measurement; the middle one counts.
 const REPETITIONS: usize = 15;
 
-/// Blocks that are added up in turn, so that a repetition finds caches as cold as a step does.
-const BLOCKS: usize = 16;
+/// Fewest and most blocks that are added up in turn.
+const BLOCKS: (usize, usize) = (4, 256);
 
 /// What an exchange between two ranks on threads costs, as sums of gradients make it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,19 +23,22 @@ pub struct ExchangeTime {
     pub bytes_per_s: f64,
 }
 
-/// Measures exchanges of ranks on threads; none where a rank is alone.
-pub fn exchange_time(ranks: usize) -> Option<ExchangeTime> {
+/// Measures exchanges of ranks on threads that add up so many gradients, so that a repetition finds
+/// caches as cold as a step does; none where a rank is alone.
+pub fn exchange_time(ranks: usize, gradients: u64) -> Option<ExchangeTime> {
     if ranks < 2 {
         return None;
     }
-    let numbers = BLOCK * BLOCKS;
+    let wanted = usize::try_from(gradients).unwrap_or(usize::MAX).div_ceil(BLOCK);
+    let blocks = wanted.clamp(BLOCKS.0, BLOCKS.1);
+    let numbers = BLOCK * blocks;
     let short = sum_time(ranks, ranks).as_secs_f64();
     let long = sum_time(ranks, numbers).as_secs_f64();
     // A sum is made of two rounds, in each of which every two ranks exchange a piece.
     let rounds = 2.0 * (ranks - 1) as f64;
     let latency_s = short / rounds;
     let bytes = rounds * (4 * numbers / ranks) as f64;
-    let waits = rounds * latency_s * BLOCKS as f64;
+    let waits = rounds * latency_s * blocks as f64;
     // Short of a third of the time for bytes, the latency was not a latency.
     let moving = (long - waits).max(long / 3.0);
     Some(ExchangeTime { latency_s, bytes_per_s: bytes / moving })
@@ -75,8 +78,8 @@ mod tests {
 
     #[test]
     fn exchanges_take_time_and_a_rank_alone_has_none() {
-        let found = exchange_time(2).unwrap();
+        let found = exchange_time(2, 1000).unwrap();
         assert!(found.latency_s > 0.0 && found.bytes_per_s > 0.0, "{found:?}");
-        assert_eq!(exchange_time(1), None);
+        assert_eq!(exchange_time(1, 1000), None);
     }
 }

@@ -1,0 +1,68 @@
+//! How fast this machine updates parameters.
+
+use std::sync::Barrier;
+use std::time::Instant;
+
+use trainwright_networks::{Adam, Numbers, Optimizer, Sgd, Team, Trained};
+
+/// Repetitions of a measurement; the middle one counts.
+const REPETITIONS: usize = 9;
+
+/// Most parameters that are updated: so many are in no cache.
+const MOST: usize = 1 << 24;
+
+/// Bytes of weights, gradients and the optimiser's numbers that a device reads and writes in a second
+/// of an update, with so many devices at it; none where it cannot be measured.
+pub(crate) fn update_bytes_per_s(
+    parameters: u64,
+    optimizer_slots: u8,
+    devices: usize,
+) -> Option<f64> {
+    let count = usize::try_from(parameters).unwrap_or(MOST).clamp(1, MOST);
+    let begin = Barrier::new(devices);
+    let mut times: Vec<f64> = std::thread::scope(|scope| {
+        let run = || scope.spawn(|| repeat(count, optimizer_slots, &begin));
+        let all: Vec<_> = (0..devices).map(|_| run()).collect();
+        all.into_iter().flat_map(|own| own.join().unwrap_or_default()).collect()
+    });
+    times.sort_by(f64::total_cmp);
+    let middle = *times.get(times.len() / 2)?;
+    // Weights are read and written, gradients read, each number of the optimiser read and written.
+    let numbers = 3.0 + 2.0 * f64::from(optimizer_slots);
+    (middle > 0.0).then(|| 4.0 * count as f64 * numbers / middle)
+}
+
+/// Seconds of updates one after another.
+fn repeat(count: usize, optimizer_slots: u8, begin: &Barrier) -> Vec<f64> {
+    let trained = Trained::ranges(count, std::slice::from_ref(&(0..count)));
+    let mut optimizer: Box<dyn Optimizer> = match optimizer_slots {
+        0 => Box::new(Sgd::new(trained)),
+        1 => Box::new(Sgd::with_momentum(trained, 0.9)),
+        _ => Box::new(Adam::new(trained)),
+    };
+    let (mut parameters, mut gradients) = (Numbers::zeros(count), Numbers::zeros(count));
+    begin.wait();
+    let Ok(mut team) = Team::new(1) else { return Vec::new() };
+    let mut found = Vec::new();
+    for _ in 0..REPETITIONS {
+        gradients.fill(0.01);
+        let started = Instant::now();
+        optimizer.step(&mut parameters, &mut gradients, 1e-3, &mut team);
+        found.push(started.elapsed().as_secs_f64());
+    }
+    // The first touches memory for the first time.
+    found.split_off(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn updates_take_time_for_every_optimiser() {
+        for slots in 0..3 {
+            let found = update_bytes_per_s(1000, slots, 2).unwrap();
+            assert!(found > 0.0 && found.is_finite(), "{slots} slots: {found}");
+        }
+    }
+}
