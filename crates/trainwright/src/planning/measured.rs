@@ -21,8 +21,11 @@ const REPETITIONS: usize = 6;
 /// Buffers that are used in turn.
 const BUFFERS: usize = 3;
 
+/// An operator and the degrees by which it is split.
+type Split = (usize, [u16; DEGREES]);
+
 /// Nanoseconds forward and backward by operator and degrees.
-pub(crate) type Times = BTreeMap<(usize, [u16; DEGREES]), (u64, u64)>;
+pub(crate) type Times = BTreeMap<Split, (u64, u64)>;
 
 /// Measures every part that a plan on so many devices could have of a network's dense layers,
 /// memories and whole layers.
@@ -62,7 +65,7 @@ pub(crate) fn measured_times(
             }
         }
     }
-    let mut samples: BTreeMap<(usize, [u16; DEGREES]), Vec<(u64, u64)>> = BTreeMap::new();
+    let mut samples: BTreeMap<Split, Vec<(u64, u64)>> = BTreeMap::new();
     for _ in 0..ROUNDS {
         for (key, part, network, busy) in &parts {
             samples.entry(*key).or_default().extend(part.measure(network, *busy));

@@ -47,7 +47,7 @@ fn repeat(count: usize, optimizer_slots: u8, begin: &Barrier) -> Vec<f64> {
     for _ in 0..REPETITIONS {
         gradients.fill(0.01);
         let started = Instant::now();
-        optimizer.step(&mut parameters, &mut gradients, 1e-3, &mut team);
+        optimizer.step(&mut parameters, &gradients, 1e-3, &mut team);
         found.push(started.elapsed().as_secs_f64());
     }
     // The first touches memory for the first time.
