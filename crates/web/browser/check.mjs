@@ -241,6 +241,8 @@ async function growing(address) {
 /** A visitor signs in and acts by the forms of the pages, as browsers send them. */
 async function acting() {
   const token = "0123456789abcdef0123456789abcdef";
+  await writeFile(join(folder, "stopping.toml"), study("stopping", "", trial.replace("PAUSE", "1"), 40));
+  const runner = start("run", "stopping.toml");
   await writeFile(join(folder, "token"), token, { mode: 0o600 });
   const { child, address } = await serve("127.0.0.1:0", "--allow-actions", "--token-file", join(folder, "token"));
   await open("acting", address, {}, async (page) => {
@@ -257,9 +259,10 @@ async function acting() {
     await page.click("text=Add and run");
     const planned = () => page.evaluate(() => Number(document.querySelector("#progress")?.textContent.match(/(\d+) trials/)?.[1] ?? 0));
     await until("another replication", async () => (await planned()) === 27);
-    await page.goto(`${address}/s/running`);
+    await page.goto(`${address}/s/stopping`);
     await page.click("text=Stop the runner");
-    await until("the runner's end", () => page.evaluate(() => !document.querySelector("#progress")?.textContent.includes("Stop the runner")));
+    const ended = await Promise.race([runner.ended, page.waitForTimeout(60_000).then(() => "still running")]);
+    check("acting: the runner ends", ended === 130, `${ended}`);
     check("acting: forms of our own pages are taken", true);
   });
   child.kill("SIGTERM");
