@@ -2,9 +2,10 @@
 
 use std::io;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use trainwright::{Error, Results};
-use trainwright_study::Study;
+use trainwright_study::{Moment, Study};
 
 /// Writes a file whole, or leaves what was there before.
 pub(crate) fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
@@ -30,5 +31,6 @@ pub(crate) fn check_folder_of(path: &Path) -> Result<(), Error> {
 
 /// The present minute, for the foot of a page.
 pub(crate) fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string()
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{} UTC", Moment::of_unix_s(since_1970.as_secs() as i64).to_the_minute())
 }

@@ -2,6 +2,7 @@
 
 mod rounded;
 mod top_k;
+mod two_bytes;
 
 pub use rounded::Rounding;
 pub use top_k::TopK;

@@ -10,6 +10,7 @@ mod factor;
 mod file;
 mod job;
 mod metric;
+mod moment;
 mod search_spec;
 mod seed;
 mod study;
@@ -36,6 +37,7 @@ pub use job::strategy::{AllReduce, Consistency, Scaling, Strategy};
 pub use job::{JOB_KEYS, JobError, JobSpec, JobTemplate, Optimizer, UpdateMode};
 pub use metric::derived::{Derived, MissingValue, derive};
 pub use metric::{Direction, Echo, Metric, MetricSource, Pattern, Pick, TextFile, seconds_per};
+pub use moment::Moment;
 pub use search_spec::{
     BoundSide, EarlyStop, EarlyStopRule, GoOn, SearchBound, SearchConfirm, SearchLimits,
     SearchMethod, SearchObjective, SearchSpec, SearchStart, SearchStop, SearchWeight, StartPoints,

@@ -1,9 +1,8 @@
 //! All-reduce in which numbers travel in two bytes.
 
 use bytemuck::{cast_slice, must_cast_slice, must_cast_slice_mut};
-use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
-use half::{bf16, f16};
 
+use crate::compression::two_bytes::{of_bf16, of_f16, to_bf16, to_f16};
 use crate::error::CommError;
 use crate::group::Group;
 use crate::leaves::{Completion, LeafTree};
@@ -139,16 +138,16 @@ impl Rounding {
             let scaled = &mut scaled[..values.len()];
             scaled.iter_mut().zip(values).for_each(|(scaled, value)| *scaled = value * scale);
             match self {
-                Self::F16 => into.reinterpret_cast_mut::<f16>().convert_from_f32_slice(scaled),
-                Self::Bf16 => into.reinterpret_cast_mut::<bf16>().convert_from_f32_slice(scaled),
+                Self::F16 => to_f16(scaled, into),
+                Self::Bf16 => to_bf16(scaled, into),
             }
         }
     }
 
     fn read(self, from: &[u16], into: &mut [f32]) {
         match self {
-            Self::F16 => from.reinterpret_cast::<f16>().convert_to_f32_slice(into),
-            Self::Bf16 => from.reinterpret_cast::<bf16>().convert_to_f32_slice(into),
+            Self::F16 => of_f16(from, into),
+            Self::Bf16 => of_bf16(from, into),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use trainwright_analysis::wording::count;
-use trainwright_study::{GpuScope, GpuUsage, Metric, TrialState};
+use trainwright_study::{GpuScope, GpuUsage, Metric, Moment, TrialState};
 
 use crate::charts::with_unit;
 use crate::escape::escape;
@@ -285,8 +285,7 @@ fn gpu_columns<'a>(trials: &[ReportTrial]) -> Vec<Column<'a>> {
 
 fn started(trial: &ReportTrial) -> Cell {
     let Some(ms) = trial.started_ms else { return Cell::missing() };
-    let Ok(time) = jiff::Timestamp::from_millisecond(ms) else { return Cell::missing() };
-    Cell::shown(time.strftime("%Y-%m-%d %H:%M:%S").to_string(), ms as f64)
+    Cell::shown(Moment::of_unix_s(ms.div_euclid(1000)).to_string(), ms as f64)
 }
 
 /// The trials that ended badly.
