@@ -198,9 +198,14 @@ impl Schedule {
             let left = own.left - task.duration;
             let kind = kind_of(key);
             if let Some((limit, bounds)) = within {
+                // A message is followed by the part that waits for it.
+                let target = || arena.tasks[task.relation as usize].duration;
+                let edge = || &shape.problem.edges[owner_of(key)];
                 let after = match kind {
                     Kind::Forward => bounds.after(owner_of(key), 0),
                     Kind::Backward => bounds.after(owner_of(key), 1),
+                    Kind::MoveForward => target() + bounds.after(edge().to as usize, 0),
+                    Kind::MoveBackward => target() + bounds.after(edge().from as usize, 1),
                     _ => 0,
                 };
                 if end + left.max(after) > limit {
