@@ -28,7 +28,9 @@ pub use graph::{
     ConvolutionShape, Dimension, GraphBuilder, Input, MOST_DIMENSIONS, NAMED_GRAPHS, Operator,
     OperatorGraph, ParameterGroup, PictureFrom, Read, Role, Weights, named_graph,
 };
-pub use machine::{Device, Link, MACHINE_NAMES, Machine, Measured, SharedBy, named_machine};
+pub use machine::{
+    Device, Link, MACHINE_NAMES, Machine, Measured, SharedBy, UpdateRates, named_machine,
+};
 pub use mesh::{Layout, Mesh, MeshCounters, MeshPlan, best_layout, counters, layouts};
 pub use outcome::{
     Change, CriticalPart, CriticalPath, Planned, Ranked, Strategy, StrategyRow, Tables, WhatIf,

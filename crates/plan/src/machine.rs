@@ -50,9 +50,26 @@ pub struct Device {
     pub memory_bytes_per_s: f64,
     /// Time to start one piece of work.
     pub launch_s: f64,
+    /// How fast it updates parameters, where that was measured; else by its memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updates: Option<UpdateRates>,
     /// Measured times that take the place of the rates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measured: Vec<Measured>,
+}
+
+/// Bytes of weights, gradients and the optimiser's numbers that a device reads and writes in a second
+/// of an update. Devices that share memory and caches hold each other up, and the more so the more of
+/// them each goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateRates {
+    /// All parameters, while the other devices have nothing to do.
+    pub alone_bytes_per_s: f64,
+    /// All parameters, while every other device updates its copy of them.
+    pub copies_bytes_per_s: f64,
+    /// A share of the parameters, while every other device updates its own.
+    pub shares_bytes_per_s: f64,
 }
 
 /// The time of operators of one kind and size, as it was measured.
@@ -155,7 +172,10 @@ impl Machine {
             ("device.memory_bytes_per_s", self.device.memory_bytes_per_s),
             ("inside.bytes_per_s", self.inside.bytes_per_s),
             ("between.bytes_per_s", self.between.bytes_per_s),
-        ] {
+        ]
+        .into_iter()
+        .chain(self.device.updates.iter().flat_map(UpdateRates::named))
+        {
             if !(1.0..=1e21).contains(&rate) {
                 return Err(refused(key, rate.to_string(), "it must be from 1 to 1e21 a second"));
             }
@@ -192,6 +212,17 @@ impl Machine {
             ));
         }
         Ok(self)
+    }
+}
+
+impl UpdateRates {
+    /// The rates with their keys.
+    fn named(&self) -> [(&'static str, f64); 3] {
+        [
+            ("device.updates.alone_bytes_per_s", self.alone_bytes_per_s),
+            ("device.updates.copies_bytes_per_s", self.copies_bytes_per_s),
+            ("device.updates.shares_bytes_per_s", self.shares_bytes_per_s),
+        ]
     }
 }
 

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::lists::{ListedTask, serve};
-use crate::problem::{Problem, Sharding, micro_batches};
+use crate::problem::{Problem, Sharding, Updating, micro_batches};
 
 /// Stages of a pipeline: each holds operators from one place up to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -301,10 +301,9 @@ fn sum_and_update(
         waits = vec![tasks.len() - 1];
     }
     if bytes > 0 {
-        let numbers = 3.0 + 2.0 * f64::from(problem.training.optimizer_slots);
-        let update = (bytes as f64 * numbers * problem.wires.memory_ns_per_byte).ceil() as u64;
-        let update = update + problem.wires.launch_ns;
-        tasks.push(listed(format!("update {stage}"), stage, update.max(1), waits));
+        let slots = problem.training.optimizer_slots;
+        let update = problem.wires.update_ns(bytes, slots, Updating::Shares);
+        tasks.push(listed(format!("update {stage}"), stage, update, waits));
     }
 }
 

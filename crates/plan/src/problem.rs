@@ -7,7 +7,7 @@ mod wires;
 pub use choices::{Choice, DEGREES, PartTimes};
 pub(crate) use choices::{places_of_part, range_of_part, read_range};
 pub use constraints::{Constraints, Pin};
-pub(crate) use wires::Wires;
+pub(crate) use wires::{Updating, Wires};
 
 use std::collections::{BTreeMap, BTreeSet};
 

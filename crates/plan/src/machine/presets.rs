@@ -62,6 +62,7 @@ fn device(name: &str, teraflops: f64, gigabytes: u64, memory: f64, launch_s: f64
         memory_bytes: gigabytes << 30,
         memory_bytes_per_s: memory * 1e9,
         launch_s,
+        updates: None,
         measured: Vec::new(),
     }
 }

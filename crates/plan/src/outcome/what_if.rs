@@ -128,6 +128,11 @@ fn changed(
         Change::DevicesTwiceAsFast => {
             machine.device.flops_per_s *= 2.0;
             machine.device.memory_bytes_per_s *= 2.0;
+            if let Some(own) = &mut machine.device.updates {
+                own.alone_bytes_per_s *= 2.0;
+                own.copies_bytes_per_s *= 2.0;
+                own.shares_bytes_per_s *= 2.0;
+            }
             for row in &mut machine.device.measured {
                 row.forward_s /= 2.0;
                 row.backward_s /= 2.0;

@@ -17,7 +17,20 @@ pub(crate) struct Wires {
     is_inside: Vec<bool>,
     /// Nanoseconds of a byte of the devices' memory.
     pub(crate) memory_ns_per_byte: f64,
+    /// The same for updates; see [`Updating`].
+    update_ns_per_byte: [f64; 3],
     pub(crate) launch_ns: u64,
+}
+
+/// What the other devices do while one updates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Updating {
+    /// Nothing.
+    Alone,
+    /// They update copies of the same parameters.
+    Copies,
+    /// They update other parameters.
+    Shares,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +52,14 @@ impl Cost {
 }
 
 impl Wires {
+    /// Nanoseconds to update so many bytes of weights.
+    pub(crate) fn update_ns(&self, bytes: u64, optimizer_slots: u8, others: Updating) -> u64 {
+        // Weights are read and written, gradients read, each number of the optimiser read and written.
+        let numbers = 3.0 + 2.0 * f64::from(optimizer_slots);
+        let time = bytes as f64 * numbers * self.update_ns_per_byte[others as usize];
+        (time.ceil() as u64 + self.launch_ns).max(1)
+    }
+
     pub(crate) fn new(machine: &Machine) -> Self {
         let (devices, per_node) = (machine.devices(), machine.devices_per_node as usize);
         let (inside, between) = (Cost::of(machine.inside), Cost::of(machine.between));
@@ -67,6 +88,13 @@ impl Wires {
             link: Vec::with_capacity(devices * devices),
             is_inside: Vec::with_capacity(devices * devices),
             memory_ns_per_byte: 1e9 / machine.device.memory_bytes_per_s,
+            update_ns_per_byte: match &machine.device.updates {
+                None => [machine.device.memory_bytes_per_s; 3],
+                Some(own) => {
+                    [own.alone_bytes_per_s, own.copies_bytes_per_s, own.shares_bytes_per_s]
+                }
+            }
+            .map(|rate| 1e9 / rate),
             launch_ns: (machine.device.launch_s * 1e9).round() as u64,
         };
         for from in 0..devices {

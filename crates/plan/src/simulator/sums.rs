@@ -3,7 +3,7 @@
 //! A group's weights are cut as finely as any of its operators cuts them. The holders of a shard
 //! add up its gradients when the operators of all its parts are done, then update it.
 
-use crate::problem::{Problem, Sharding, Sums, range_of_part};
+use crate::problem::{Problem, Sharding, Sums, Updating, range_of_part};
 use crate::simulator::arena::{Arena, Block};
 use crate::simulator::shape::Shape;
 use crate::simulator::task::{Kind, Task};
@@ -216,7 +216,8 @@ fn make(
     timed: &mut Vec<(Kind, u32, u64)>,
 ) {
     timed.clear();
-    list(problem, held, bytes, timed);
+    let whole = 4 * problem.graph.groups()[group].elements;
+    list(problem, held, (bytes, whole), timed);
     let count = |kind: Kind| timed.iter().filter(|task| task.0 == kind).count() as u16;
     shard.sums = count(Kind::Sum);
     shard.updates = count(Kind::Update);
@@ -234,16 +235,25 @@ fn make(
     }
 }
 
-/// Sums, updates and handing out of a shard, each with its device or link and time.
-fn list(problem: &Problem, held: &[u16], bytes: u64, timed: &mut Vec<(Kind, u32, u64)>) {
+/// Sums, updates and handing out of a shard, of so many bytes of its group's weights, each with its
+/// device or link and time.
+fn list(
+    problem: &Problem,
+    held: &[u16],
+    (bytes, whole): (u64, u64),
+    timed: &mut Vec<(Kind, u32, u64)>,
+) {
     let (wires, training) = (&problem.wires, &problem.training);
     let count = held.len() as u64;
     let sharded = training.sums == Sums::Sharded || training.sharding > Sharding::None;
     let piece = bytes.div_ceil(count.max(1));
     let update_bytes = if sharded { piece } else { bytes };
-    let numbers = 3.0 + 2.0 * f64::from(training.optimizer_slots);
-    let update = (update_bytes as f64 * numbers * wires.memory_ns_per_byte).ceil() as u64;
-    let update = (update + wires.launch_ns).max(1);
+    let others = match count {
+        _ if update_bytes < whole => Updating::Shares,
+        0 | 1 => Updating::Alone,
+        _ => Updating::Copies,
+    };
+    let update = wires.update_ns(update_bytes, training.optimizer_slots, others);
     let around = |kind: Kind, time: u64, timed: &mut Vec<(Kind, u32, u64)>| {
         let next = held.iter().cycle().skip(1);
         timed.extend(held.iter().zip(next).map(|(&from, &to)| (kind, wires.link(from, to), time)));

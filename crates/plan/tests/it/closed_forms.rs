@@ -2,9 +2,9 @@
 
 use trainwright_plan::{
     Change, Constraints, Device, Dimension, Evaluator, GraphBuilder, Input, Link, Machine, Mode,
-    Operator, Overlap, PipelineOrder, Plan, Planned, Problem, Read, Role, SharedBy, Stages, Sums,
-    Training, Work, best_pipeline, data_parallel, expert, named_graph, one_device, pipeline,
-    what_if,
+    Operator, Overlap, PipelineOrder, Plan, Planned, Problem, Read, Role, Served, Sharding,
+    SharedBy, Stages, Sums, Training, UpdateRates, Work, best_pipeline, data_parallel, expert,
+    named_graph, one_device, pipeline, what_if,
 };
 use trainwright_random::Random;
 
@@ -26,6 +26,7 @@ fn machine(devices: u32) -> Machine {
             memory_bytes: 1 << 50,
             memory_bytes_per_s: 1e18,
             launch_s: 0.0,
+            updates: None,
             measured: vec![],
         },
         inside: link,
@@ -223,4 +224,32 @@ fn published_sizes_of_networks() {
         let found = all / 2e9;
         assert!((found / billions - 1.0).abs() < 0.03, "{name}: {found}");
     }
+}
+
+#[test]
+fn updates_take_the_time_of_what_the_others_do() {
+    let graph = named_graph("alexnet", Some(8)).unwrap();
+    let bytes = 4 * graph.parameters();
+    let step = |devices: u32, training: Training| {
+        let mut machine = machine(devices);
+        machine.device.updates = Some(UpdateRates {
+            alone_bytes_per_s: 1e9,
+            copies_bytes_per_s: 5e8,
+            shares_bytes_per_s: 2e9,
+        });
+        let constraints = Constraints::default();
+        let problem = Problem::new(graph.clone(), machine, training, constraints).unwrap();
+        let evaluator = Evaluator::new(&problem, &data_parallel(&problem), Mode::Rebuild);
+        let served = evaluator.served();
+        let of_device = |task: &&Served| task.work == Work::Update && task.resource == 0;
+        served.iter().filter(of_device).map(|it| it.end_ns - it.start_ns).sum::<u64>()
+    };
+    let plain = Training { optimizer_slots: 1, ..Training::default() };
+    // Five numbers for each parameter: weight twice, gradient, momentum twice.
+    let all = (5 * bytes) as f64;
+    let near = |found: u64, ns: f64| (found as f64 / ns - 1.0).abs() < 1e-6;
+    assert!(near(step(1, plain), all));
+    assert!(near(step(2, plain), all * 2.0));
+    let sharded = Training { sharding: Sharding::Optimizer, ..plain };
+    assert!(near(step(2, sharded), all / 2.0 / 2.0));
 }

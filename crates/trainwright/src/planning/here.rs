@@ -84,6 +84,7 @@ fn here(parameters: u64, tell: &mut dyn FnMut(&str)) -> Result<Machine, Error> {
             // A copy reads and writes each byte.
             memory_bytes_per_s: 2.0 * copy,
             launch_s: LAUNCH_S,
+            updates: None,
             measured: Vec::new(),
         },
         inside: Link {

@@ -190,7 +190,7 @@ impl Part<'_> {
         if spaces.len() < BUFFERS {
             return found;
         }
-        for round in 0..REPETITIONS + 1 {
+        for round in 0..BUFFERS + REPETITIONS {
             let at = round % BUFFERS;
             let started = Instant::now();
             gathering.gather(spaces[at].team());
@@ -203,8 +203,8 @@ impl Part<'_> {
                 network.backward(&parameters[at], values, &mut gradients[at], &mut spaces[at]);
             self.hand_over(back, &mut handed);
             let backward = started.elapsed();
-            // The first round touches memory for the first time.
-            if round > 0 {
+            // The first use of each buffer touches memory for the first time.
+            if round >= BUFFERS {
                 found.push((forward.as_nanos() as u64, backward.as_nanos() as u64));
             }
         }

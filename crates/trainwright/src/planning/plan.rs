@@ -17,7 +17,7 @@ use crate::planning::reply::{
     BusyResource, ChosenPlan, MeasuredStrategy, PlanMachine, PlanReply, PlanSearch, PlannedChange,
 };
 use crate::planning::tried::tried;
-use crate::planning::updates::update_bytes_per_s;
+use crate::planning::updates::update_rates;
 use crate::trainings::network::NetworkRequest;
 
 /// A network to be planned.
@@ -97,8 +97,9 @@ pub fn plan(
     let times = match &network {
         Some(network) if request.machine == "here" => {
             let (slots, devices) = (request.training.optimizer_slots, machine.devices());
-            if let Some(rate) = update_bytes_per_s(graph.parameters(), slots, devices) {
-                machine.device.memory_bytes_per_s = rate;
+            if let Some(rates) = update_rates(graph.parameters(), slots, devices) {
+                machine.device.memory_bytes_per_s = rates.copies_bytes_per_s;
+                machine.device.updates = Some(rates);
             }
             measured_times(network, &graph, devices, tell)
         }

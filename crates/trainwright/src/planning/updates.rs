@@ -4,6 +4,7 @@ use std::sync::Barrier;
 use std::time::Instant;
 
 use trainwright_networks::{Adam, Numbers, Optimizer, Sgd, Team, Trained};
+use trainwright_plan::UpdateRates;
 
 /// Repetitions of a measurement; the middle one counts.
 const REPETITIONS: usize = 9;
@@ -11,14 +12,23 @@ const REPETITIONS: usize = 9;
 /// Most parameters that are updated: so many are in no cache.
 const MOST: usize = 1 << 24;
 
-/// Bytes of weights, gradients and the optimiser's numbers that a device reads and writes in a second
-/// of an update, with so many devices at it; none where it cannot be measured.
-pub(crate) fn update_bytes_per_s(
+/// How fast devices update the parameters of a network; none where it cannot be measured.
+pub(crate) fn update_rates(
     parameters: u64,
     optimizer_slots: u8,
     devices: usize,
-) -> Option<f64> {
-    let count = usize::try_from(parameters).unwrap_or(MOST).clamp(1, MOST);
+) -> Option<UpdateRates> {
+    let all = usize::try_from(parameters).unwrap_or(MOST).clamp(1, MOST);
+    let share = all.div_ceil(devices);
+    Some(UpdateRates {
+        alone_bytes_per_s: bytes_per_s(all, optimizer_slots, 1)?,
+        copies_bytes_per_s: bytes_per_s(all, optimizer_slots, devices)?,
+        shares_bytes_per_s: bytes_per_s(share, optimizer_slots, devices)?,
+    })
+}
+
+/// Bytes a second of each of so many devices that update so many parameters at a time.
+fn bytes_per_s(count: usize, optimizer_slots: u8, devices: usize) -> Option<f64> {
     let begin = Barrier::new(devices);
     let mut times: Vec<f64> = std::thread::scope(|scope| {
         let run = || scope.spawn(|| repeat(count, optimizer_slots, &begin));
@@ -61,8 +71,10 @@ mod tests {
     #[test]
     fn updates_take_time_for_every_optimiser() {
         for slots in 0..3 {
-            let found = update_bytes_per_s(1000, slots, 2).unwrap();
-            assert!(found > 0.0 && found.is_finite(), "{slots} slots: {found}");
+            let found = update_rates(1000, slots, 2).unwrap();
+            let rates =
+                [found.alone_bytes_per_s, found.copies_bytes_per_s, found.shares_bytes_per_s];
+            assert!(rates.iter().all(|rate| *rate > 0.0 && rate.is_finite()), "{slots}: {found:?}");
         }
     }
 }
