@@ -19,7 +19,7 @@ use crate::two_level::word::{LETTERS, position};
 /// The configurations of a study, in standard order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Design {
-    kind: Kind,
+    kind: Construction,
     factors: Vec<String>,
     rows: Vec<Configuration>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub struct Design {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Kind {
+pub enum Construction {
     /// No rows: configurations come from elsewhere.
     Open,
     /// One factor at a time leaves the baseline.
@@ -80,16 +80,16 @@ impl Design {
             Listed::of(study)?;
         check_trials(rows.len(), study.design.replications)?;
         let coded = code(study, &rows);
-        if kind != Kind::Open {
+        if kind != Construction::Open {
             notes.extend(levels_never_run(study, &rows));
         }
-        if kind == Kind::Table
+        if kind == Construction::Table
             && let Some(coded) = &coded
             && study.factors.len() <= MOST_COLUMNS
         {
             notes.extend(check_table(coded)?.map(DesignNote::Misprint));
         }
-        if kind != Kind::Open {
+        if kind != Construction::Open {
             notes.extend(split_plot(study, &rows));
         }
         let factors = study.factors.iter().map(|factor| factor.name.clone()).collect();
@@ -107,7 +107,7 @@ impl Design {
     }
 
     /// How the rows were chosen.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Construction {
         self.kind
     }
 

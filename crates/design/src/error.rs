@@ -177,7 +177,8 @@ pub enum GeneratorProblem {
 }
 
 impl DesignError {
-    /// The place in the study file: keys from the outside in, list positions counted from 0.
+    /// The place in the study file: keys from the outside in, list positions counted from 0. A
+    /// table of all errors, so that a new one is not forgotten.
     pub fn key(&self) -> Vec<String> {
         let path = |keys: &[&str]| keys.iter().map(|&key| key.to_owned()).collect();
         match self {

@@ -23,7 +23,7 @@ pub(crate) mod two_level_rows;
 
 use trainwright_study::{Configuration, DesignKind, Study};
 
-use crate::design::Kind;
+use crate::design::Construction;
 use crate::error::DesignError;
 use crate::kinds::d_optimal_rows::Wanted;
 use crate::kinds::full::full;
@@ -37,7 +37,7 @@ use crate::two_level::fraction::TwoLevelFraction;
 
 /// Rows with what is known about them.
 pub(crate) struct Listed {
-    pub(crate) kind: Kind,
+    pub(crate) kind: Construction,
     pub(crate) rows: Vec<Configuration>,
     pub(crate) fraction: Option<TwoLevelFraction>,
     pub(crate) partial_aliases: Vec<PartialAlias>,
@@ -48,7 +48,11 @@ pub(crate) struct Listed {
 
 impl Listed {
     /// Rows of which nothing else is known.
-    pub(crate) fn new(kind: Kind, rows: Vec<Configuration>, notes: Vec<DesignNote>) -> Self {
+    pub(crate) fn new(
+        kind: Construction,
+        rows: Vec<Configuration>,
+        notes: Vec<DesignNote>,
+    ) -> Self {
         let (fraction, partial_aliases, blocks) = (None, Vec::new(), None);
         Self { kind, rows, fraction, partial_aliases, blocks, centre_points: 0, notes }
     }
@@ -56,37 +60,42 @@ impl Listed {
     /// The rows that a study asks for.
     pub(crate) fn of(study: &Study) -> Result<Self, DesignError> {
         let (kind, (rows, notes)) = match &study.design.kind {
-            DesignKind::Open => (Kind::Open, (Vec::new(), Vec::new())),
+            DesignKind::Open => (Construction::Open, (Vec::new(), Vec::new())),
             DesignKind::Fractional { .. } | DesignKind::PlackettBurman { .. } => {
                 return two_level_rows::listed(study);
             }
             DesignKind::Full => {
                 let (rows, notes) = full(study)?;
-                return two_level_rows::with_additions(study, Self::new(Kind::Full, rows, notes));
+                return two_level_rows::with_additions(
+                    study,
+                    Self::new(Construction::Full, rows, notes),
+                );
             }
-            DesignKind::OneFactor { baseline } => (Kind::OneFactor, one_factor(study, baseline)?),
-            DesignKind::Table { rows } => (Kind::Table, table(study, rows)?),
+            DesignKind::OneFactor { baseline } => {
+                (Construction::OneFactor, one_factor(study, baseline)?)
+            }
+            DesignKind::Table { rows } => (Construction::Table, table(study, rows)?),
             DesignKind::CentralComposite { face, alpha, center_points } => {
                 let rows =
                     response_surface::central_composite(study, *face, *alpha, *center_points)?;
-                (Kind::CentralComposite, rows)
+                (Construction::CentralComposite, rows)
             }
             DesignKind::BoxBehnken { center_points } => {
-                (Kind::BoxBehnken, response_surface::box_behnken(study, *center_points)?)
+                (Construction::BoxBehnken, response_surface::box_behnken(study, *center_points)?)
             }
             DesignKind::LatinHypercube { runs, spread } => (
-                Kind::LatinHypercube,
+                Construction::LatinHypercube,
                 space_filling_rows::latin_hypercube_rows(study, *runs, *spread)?,
             ),
             DesignKind::Sobol { runs } => {
-                (Kind::Sobol, space_filling_rows::sobol_rows(study, *runs)?)
+                (Construction::Sobol, space_filling_rows::sobol_rows(study, *runs)?)
             }
             DesignKind::DOptimal { runs, model, candidates, starts } => {
                 let (runs, starts) = (*runs, *starts);
                 let wanted = Wanted { runs, model: model.as_deref(), candidates, starts };
                 return d_optimal_rows::listed(study, &wanted);
             }
-            DesignKind::Mixed { runs } => (Kind::Mixed, mixed(study, *runs)?),
+            DesignKind::Mixed { runs } => (Construction::Mixed, mixed(study, *runs)?),
         };
         Ok(Self::new(kind, rows, notes))
     }

@@ -24,7 +24,7 @@ mod two_level;
 
 pub use condition::{active, violated};
 pub use confounding::{Confounding, EffectPair};
-pub use design::{Design, Kind};
+pub use design::{Construction, Design};
 pub use error::{DesignError, GeneratorProblem};
 pub use kinds::box_behnken::BoxBehnken;
 pub use kinds::central_composite::{Alpha, CentralComposite, CentrePoints, Star};

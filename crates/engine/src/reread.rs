@@ -7,7 +7,7 @@ use trainwright_study::{Measurement, Outcome, PlannedTrial, Series, Study, Usage
 
 use crate::echo::disagreement;
 use crate::metrics::gather;
-use crate::output::{Output, TimeSpan, trial_folder};
+use crate::output::{Output, STDOUT, TimeSpan, trial_folder};
 use crate::render::{Names, workdir};
 use crate::verdict::{EndedBy, Evidence, verdict};
 use crate::{EngineError, MissingMetric};
@@ -51,6 +51,10 @@ pub fn reread(study: &Study, past: PastTrial<'_>) -> Result<Reread, EngineError>
     let Ok(folder) = std::fs::canonicalize(&folder) else {
         return Err(EngineError::NoOutputs { trial: trial.number, folder });
     };
+    // Every trial has the text of its output, however empty.
+    if !folder.join(STDOUT).exists() {
+        return Err(EngineError::NoOutputs { trial: trial.number, folder });
+    }
     let names = Names::new(study, trial, &folder)?;
     let workdir = workdir(study, &names)?;
     let span = TimeSpan::new(started_ms, Duration::try_from_secs_f64(usage.wall_s).ok());

@@ -64,7 +64,7 @@ impl NetworkCounters {
 }
 
 /// Reads the `cpuN` lines of `/proc/stat`, by the number of the core.
-pub fn parse_cores(text: &str) -> BTreeMap<u32, CoreTicks> {
+pub(crate) fn parse_cores(text: &str) -> BTreeMap<u32, CoreTicks> {
     text.lines().filter_map(parse_core).collect()
 }
 
@@ -83,7 +83,7 @@ fn parse_core(line: &str) -> Option<(u32, CoreTicks)> {
 }
 
 /// Reads `/proc/net/dev`.
-pub fn parse_network(text: &str) -> NetworkCounters {
+pub(crate) fn parse_network(text: &str) -> NetworkCounters {
     NetworkCounters { interfaces: text.lines().filter_map(parse_interface).collect() }
 }
 

@@ -125,7 +125,7 @@ fn parse_size(text: &str) -> Option<u64> {
 }
 
 /// How many cores a list such as `0-3,8` names.
-pub fn parse_cpu_list(text: &str) -> Option<u32> {
+pub(crate) fn parse_cpu_list(text: &str) -> Option<u32> {
     let mut cores = 0u32;
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

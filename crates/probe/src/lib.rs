@@ -23,19 +23,14 @@ mod sampler;
 mod thread_clock;
 
 pub use capacity::{CapacityOptions, Product, measure};
-pub use counters::{CoreTicks, NetworkCounters, NetworkGrowth, parse_cores, parse_network};
-pub use description::{
-    Cache, FileSystem, Interface, MachineDescription, describe_machine, parse_cpu_list,
-};
+pub use counters::{CoreTicks, NetworkCounters, NetworkGrowth};
+pub use description::{Cache, FileSystem, Interface, MachineDescription, describe_machine};
 pub use error::ProbeError;
 pub use gpus::GpuDescription;
 pub use history::TreeTotals;
 pub use machine::machine;
 pub use memory_limit::memory_limit;
-pub use process::{
-    ProcessIo, ProcessStat, parse_io, parse_peak_memory, parse_resident_pages, parse_run_queue,
-    parse_stat,
-};
+pub use process::{ProcessIo, ProcessStat, parse_io, parse_stat};
 pub use read::{peak_memory, process_stat, process_stats, read_network};
 pub use sampler::TreeSampler;
 pub use thread_clock::{ThreadClock, ThreadTime};

@@ -78,19 +78,19 @@ pub fn parse_io(text: &str) -> Option<ProcessIo> {
 
 /// Time that a thread was ready and had no core, in nanoseconds, out of
 /// `/proc/PID/task/TID/schedstat`.
-pub fn parse_run_queue(text: &str) -> Option<u64> {
+pub(crate) fn parse_run_queue(text: &str) -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// Resident pages out of `/proc/PID/statm`.
-pub fn parse_resident_pages(text: &str) -> Option<u64> {
+pub(crate) fn parse_resident_pages(text: &str) -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// Largest resident memory so far in bytes, out of `/proc/PID/status`.
 ///
 /// A process without memory of its own, such as one that has just ended, has no such line.
-pub fn parse_peak_memory(text: &str) -> Option<u64> {
+pub(crate) fn parse_peak_memory(text: &str) -> Option<u64> {
     value_of(text, "VmHWM:")?.checked_mul(1024)
 }
 

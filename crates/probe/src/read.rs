@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{SysconfVar, sysconf};
 
+use crate::counters::{parse_cores, parse_network};
 use crate::growth::{Member, Tree, members};
 use crate::history::MachineCounters;
-use crate::{
-    NetworkCounters, ProbeError, ProcessStat, parse_cores, parse_io, parse_network,
-    parse_peak_memory, parse_resident_pages, parse_run_queue, parse_stat,
-};
+use crate::process::{parse_peak_memory, parse_resident_pages, parse_run_queue};
+use crate::{NetworkCounters, ProbeError, ProcessStat, parse_io, parse_stat};
 
 /// Every process of the machine that could be read.
 ///

@@ -12,7 +12,7 @@ use trainwright_study::{
 
 use crate::columns::pack;
 use crate::store::now_ms;
-use crate::{Circumstances, Store, StoreError};
+use crate::{Circumstances, Store, StoreError, Superseded};
 
 /// A study and all that its plan gains and loses, kept as one change.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +57,8 @@ pub struct Reread {
     pub curves: Vec<Series>,
     /// The rules.
     pub rules: Value,
+    /// What earlier rules found, where the outputs are gone.
+    pub superseded: Option<Superseded>,
 }
 
 /// An ended trial to keep.
@@ -434,6 +436,14 @@ fn keep_rules(connection: &Connection, study: i64, own: &Reread) -> rusqlite::Re
         return Ok(());
     };
     description["rules"] = own.rules.clone();
+    match (&own.superseded, description.as_object_mut()) {
+        (Some(superseded), _) => {
+            description["superseded"] =
+                serde_json::to_value(superseded).expect("plain data becomes JSON");
+        }
+        (None, Some(all)) => drop(all.remove("superseded")),
+        (None, None) => {}
+    }
     let key = key_of(connection, "circumstances", &description.to_string())?;
     connection
         .prepare_cached("UPDATE trial SET circumstances = ?3 WHERE study = ?1 AND number = ?2")?

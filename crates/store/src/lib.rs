@@ -27,6 +27,6 @@ pub use mlflow_writer::{TrackedMetric, TrackedRun, write_mlflow};
 pub use optuna::{OptunaStudy, OptunaTrial};
 pub use snapshot::Snapshot;
 pub use store::{Durability, Store};
-pub use trial::{Circumstances, Progress, StoredStudy, StoredTrial};
+pub use trial::{Circumstances, Progress, StoredStudy, StoredTrial, Superseded};
 pub use trial_lines::TrialLine;
 pub use watch::StoreWatch;

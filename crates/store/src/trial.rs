@@ -31,6 +31,19 @@ pub struct Circumstances {
     pub rules: Value,
     /// What it ran, before its factors were filled in, as JSON.
     pub task: Value,
+    /// What earlier rules found, where its outputs were gone when they changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded: Option<Superseded>,
+}
+
+/// Values that earlier rules found in outputs that are gone: not believed under other rules, and
+/// right again where the study returns to these.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Superseded {
+    /// The rules, as JSON.
+    pub rules: Value,
+    /// What they found.
+    pub measurements: Vec<Measurement>,
 }
 
 /// A trial as the store knows it.
@@ -165,8 +178,13 @@ mod tests {
             value,
             in_range: false,
         };
-        let circumstances =
-            Circumstances { engine: "e".into(), slots: 3, rules: json!(1), task: json!(2) };
+        let circumstances = Circumstances {
+            engine: "e".into(),
+            slots: 3,
+            rules: json!(1),
+            task: json!(2),
+            superseded: None,
+        };
         let own = StoredTrial {
             state: TrialState::Diverged,
             measurements: vec![measured("b", 2.0), measured("a", 1.0)],

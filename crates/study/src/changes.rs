@@ -49,7 +49,7 @@ pub enum StudyChange {
     /// Trials run something else.
     CommandChanged { parts: Vec<CommandPart> },
     /// A metric has joined.
-    MetricAdded { name: String },
+    MetricAdded { name: String, is_formula: bool },
     /// A metric is gone.
     MetricRemoved { name: String },
     /// A metric is read elsewhere, or another of its values counts.
@@ -90,6 +90,7 @@ impl StudyChange {
         match self {
             Self::FactorKindChanged { .. }
             | Self::MetricRemoved { .. }
+            | Self::MetricAdded { is_formula: true, .. }
             | Self::FormulaChanged { .. } => ChangeEffect::OnReading,
             Self::MetricAdded { .. } | Self::MetricRuleChanged { .. } => ChangeEffect::Rereads,
             Self::FactorAdded { before: Some(_), .. }

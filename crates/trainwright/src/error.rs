@@ -114,7 +114,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// The exit code: 2 for bad input, 3 for the environment.
+    /// The exit code: 2 for bad input, 3 for the environment. A table of all errors, so that a new one
+    /// is not forgotten.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Study(_)

@@ -19,6 +19,7 @@ mod studies;
 pub mod terminal;
 mod trainings;
 mod watching;
+mod whole_file;
 
 pub use cloud::catalog::{Catalog, catalog};
 pub use cloud::job::CloudJob;

@@ -1,6 +1,6 @@
 //! What only a study knows: planned rows, lost trials, slots and the printed table.
 
-use trainwright_design::{Design, DesignNote, Kind, Misprint};
+use trainwright_design::{Construction, Design, DesignNote, Misprint};
 use trainwright_study::{Level, Observation, Study, TrialState};
 
 use super::{Finding, serious, warning};
@@ -102,7 +102,7 @@ fn missing_rows(design: &Design, observations: &[Observation]) -> Option<Finding
 }
 
 fn outside_the_design(design: &Design, observations: &[Observation]) -> Option<Finding> {
-    if design.kind() == Kind::Open {
+    if design.kind() == Construction::Open {
         return None;
     }
     let strays: Vec<String> = observations

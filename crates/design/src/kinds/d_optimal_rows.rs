@@ -3,7 +3,7 @@
 use trainwright_study::{Configuration, DesignKind, Domain, Factor, Level, Seed, Study};
 
 use crate::coded_levels::Axis;
-use crate::design::Kind;
+use crate::design::Construction;
 use crate::error::DesignError;
 use crate::kinds::Listed;
 use crate::kinds::d_optimal::{Exchange, Optimality, d_optimal};
@@ -41,7 +41,7 @@ pub(crate) fn listed(study: &Study, wanted: &Wanted<'_>) -> Result<Listed, Desig
     let rows = chosen.0.iter().map(|&row| candidates[row].clone()).collect();
     let optimality = DesignNote::Optimal { model: model.to_owned(), optimality: chosen.1 };
     let notes = std::iter::once(optimality).chain(notes).collect();
-    Ok(Listed::new(Kind::DOptimal, rows, notes))
+    Ok(Listed::new(Construction::DOptimal, rows, notes))
 }
 
 /// Further rows for those that are there, chosen D-optimally from the candidates of a study whose

@@ -4,7 +4,7 @@
 use trainwright_study::{Configuration, DesignKind, Foldover, Level, Study};
 
 use crate::coded_levels::Axis;
-use crate::design::{Kind, code};
+use crate::design::{Construction, code};
 use crate::error::DesignError;
 use crate::kinds::Listed;
 use crate::kinds::fractional::{Request, fraction};
@@ -41,7 +41,7 @@ fn fractional(study: &Study, request: &Request<'_>) -> Result<Listed, DesignErro
     }
     let rows = configurations(study, &levels, fraction.rows());
     check_rows(study, &rows)?;
-    Ok(Listed { fraction: Some(fraction), ..Listed::new(Kind::Fractional, rows, notes) })
+    Ok(Listed { fraction: Some(fraction), ..Listed::new(Construction::Fractional, rows, notes) })
 }
 
 fn screening(study: &Study, runs: Option<u32>) -> Result<Listed, DesignError> {
@@ -56,7 +56,7 @@ fn screening(study: &Study, runs: Option<u32>) -> Result<Listed, DesignError> {
     let rows = configurations(study, &levels, &signs);
     check_rows(study, &rows)?;
     let partial_aliases = partial_aliases(&signs)?;
-    Ok(Listed { partial_aliases, ..Listed::new(Kind::PlackettBurman, rows, Vec::new()) })
+    Ok(Listed { partial_aliases, ..Listed::new(Construction::PlackettBurman, rows, Vec::new()) })
 }
 
 /// A two-level design with the blocks and centre points of the study.

@@ -1,6 +1,6 @@
 //! Designs of whole studies, as a study file asks for them.
 
-use trainwright_design::{Design, DesignError, DesignNote, Kind};
+use trainwright_design::{Construction, Design, DesignError, DesignNote};
 use trainwright_study::Study;
 
 /// A study of these factors and this design; `rest` holds constraints.
@@ -41,7 +41,7 @@ fn check_error(study: &Study, key: &[&str], message: &str, help: &str) {
 #[test]
 fn a_fraction_codes_the_lower_level_as_minus() {
     let design = Design::of(&study(SIX, "type = \"fractional\"\nruns = 32", "")).unwrap();
-    assert_eq!(design.kind(), Kind::Fractional);
+    assert_eq!(design.kind(), Construction::Fractional);
     assert_eq!(design.rows().len(), 32);
     assert_eq!(design.coded().unwrap()[10], [-1, 1, -1, 1, -1, -1]);
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use trainwright_design::{Confounding, Design, DesignError, Kind, augment, plan};
+use trainwright_design::{Confounding, Construction, Design, DesignError, augment, plan};
 use trainwright_study::Study;
 
 use crate::studies::{SIX, study};
@@ -29,7 +29,7 @@ fn value(design: &Design, row: usize, factor: &str) -> f64 {
 #[test]
 fn surfaces_run_between_the_ends_of_every_factor() {
     let (_, design) = of(RANGES, "type = \"box-behnken\"");
-    assert_eq!((design.kind(), design.rows().len()), (Kind::BoxBehnken, 15));
+    assert_eq!((design.kind(), design.rows().len()), (Construction::BoxBehnken, 15));
     assert_eq!(design.rows()[14].to_string(), "lr=0.01 batch=64 momentum=0.7");
     assert_eq!(notes(&design), "");
     let (_, design) = of(RANGES, "type = \"central-composite\"\ncenter_points = 2");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use proptest::prelude::*;
-use trainwright_design::{Confounding, Design, Kind, extend, plan};
+use trainwright_design::{Confounding, Construction, Design, extend, plan};
 use trainwright_study::{DesignSpec, PlannedTrial, RunOrder, Seed, Study};
 
 use crate::studies::{SIX, study};
@@ -191,7 +191,10 @@ fn a_study_without_a_design_plans_nothing() {
     let existing = plan(&open, &Design::of(&open).unwrap());
     open.design = DesignSpec::open();
     let design = Design::of(&open).unwrap();
-    assert_eq!((design.kind(), design.rows().len(), design.notes().len()), (Kind::Open, 0, 0));
+    assert_eq!(
+        (design.kind(), design.rows().len(), design.notes().len()),
+        (Construction::Open, 0, 0)
+    );
     assert_eq!(Confounding::of(&open, &design), None);
     assert_eq!(plan(&open, &design), []);
     assert_eq!(extend(&existing, &open, &design), existing);

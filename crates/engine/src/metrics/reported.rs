@@ -212,10 +212,10 @@ fn is_cut_off(line: &str) -> bool {
 /// Reads JSON that may hold bare words for NaN and infinity.
 pub(crate) fn parse_lenient(json: &str) -> Result<Value, String> {
     let strict = |json: &str| serde_json::from_str(json).map_err(|error| error.to_string());
-    match (strict(json), quote_bare_words(json)) {
-        (Err(_), Cow::Owned(quoted)) => strict(&quoted),
-        (result, _) => result,
-    }
+    strict(json).or_else(|error| match quote_bare_words(json) {
+        Cow::Owned(quoted) => strict(&quoted),
+        Cow::Borrowed(_) => Err(error),
+    })
 }
 
 /// The number that a JSON value stands for, NaN and infinity included.
@@ -241,7 +241,9 @@ fn quote_bare_words(json: &str) -> Cow<'_, str> {
             at += word.len();
             copied = at;
         } else {
-            at += rest.chars().next().map_or(1, char::len_utf8);
+            // Another word is passed over whole: a line may be one word of a mebibyte.
+            let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+            at += rest.chars().next().map_or(1, char::len_utf8).max(letters);
         }
     }
     if copied == 0 {
@@ -301,6 +303,14 @@ mod tests {
         check(r#"{"a": NAN}"#, "a", Some(f64::NAN));
         check(r#"{"a": "nan"}"#, "a", Some(f64::NAN));
         check(r#"{"a": "inf"}"#, "a", Some(f64::INFINITY));
+    }
+
+    #[test]
+    fn a_word_of_a_mebibyte_is_read_at_once() {
+        // Letter by letter, each with all that follow, this took minutes.
+        let long = "x".repeat(1 << 20);
+        assert_eq!(quote_bare_words(&long), long);
+        assert_eq!(quote_bare_words("xNaN -NaN"), "xNaN \"-NaN\"");
     }
 
     #[test]

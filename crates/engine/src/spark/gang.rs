@@ -7,7 +7,7 @@ use serde_json::Value;
 use trainwright_study::{ClusterTask, Usage};
 
 use super::driver::SparkDriver;
-use super::jobs::{JobEvent, JobState, Shape};
+use super::jobs::{JobEnd, JobEvent, JobState, Shape, TaskFigures};
 use super::link::Go;
 use crate::EngineError;
 
@@ -112,14 +112,7 @@ pub fn run_gang(
             }
             Ok((_, JobEvent::Left(_))) | Err(RecvTimeoutError::Timeout) => on_event(None),
             Ok((_, JobEvent::Ended(end))) => {
-                let used = |id: u64| usage.iter().find(|own| own.0 == id).map(|own| own.1.clone());
-                let cluster = end.tasks.iter().map(|task| {
-                    task.joined(format!("rank {}", task.partition()), used(task.task_id))
-                });
-                let cluster = cluster.collect();
-                let failure = (end.state != JobState::Done)
-                    .then(|| end.message.unwrap_or_else(|| "Spark does not say why".to_owned()));
-                return Ok(GangEnd { failure, cancelled: cancelled.is_some(), cluster });
+                return Ok(ended(end, &usage, cancelled.is_some()));
             }
             Ok((_, JobEvent::Lost(reason))) => return Err(EngineError::SparkLost { reason }),
             Err(RecvTimeoutError::Disconnected) => {
@@ -140,4 +133,14 @@ pub fn run_gang(
             return Ok(GangEnd { failure: None, cancelled: true, cluster: Vec::new() });
         }
     }
+}
+
+fn ended(end: JobEnd, usage: &[(u64, Usage)], cancelled: bool) -> GangEnd {
+    let used = |id: u64| usage.iter().find(|own| own.0 == id).map(|own| own.1.clone());
+    let joined =
+        |task: &TaskFigures| task.joined(format!("rank {}", task.partition()), used(task.task_id));
+    let cluster = end.tasks.iter().map(joined).collect();
+    let failure = (end.state != JobState::Done)
+        .then(|| end.message.unwrap_or_else(|| "Spark does not say why".to_owned()));
+    GangEnd { failure, cancelled, cluster }
 }

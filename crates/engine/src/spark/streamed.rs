@@ -102,14 +102,7 @@ pub fn run_streamed<E: From<EngineError>>(
     let (sender, events) = mpsc::channel();
     let job = order.driver.submit(Shape::Map(partitions), &order.words, sender);
     let go = Go::Work { kind: order.kind.to_owned(), body: order.common };
-    let mut stream = Stream {
-        go,
-        done: vec![false; count],
-        tasks: order.tasks,
-        partitions: partitions as usize,
-        attempts: BTreeMap::new(),
-        usage: BTreeMap::new(),
-    };
+    let mut stream = Stream::new(go, order.tasks, partitions);
     let (mut failure, mut cancelled): (Option<E>, Option<Instant>) = (None, None);
     loop {
         if cancelled.is_none() && (failure.is_some() || !goes_on()) {
@@ -171,6 +164,17 @@ struct Attempt {
 }
 
 impl Stream {
+    fn new(go: Go, tasks: Vec<Value>, partitions: u32) -> Self {
+        Self {
+            go,
+            done: vec![false; tasks.len()],
+            tasks,
+            partitions: partitions as usize,
+            attempts: BTreeMap::new(),
+            usage: BTreeMap::new(),
+        }
+    }
+
     /// A process has come: it gets the tasks of its partition that nobody has done.
     fn came(&mut self, link: Arc<Link>) {
         let partition = link.task.partition as usize;

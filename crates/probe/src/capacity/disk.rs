@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+use trainwright_random::number_at;
 use trainwright_study::{DiskCapacity, ReadFrom, Repeated};
 
 use crate::ProbeError;
@@ -70,16 +71,9 @@ fn read_from_storage() -> Option<u64> {
     parse_io(&text).map(|io| io.read_bytes)
 }
 
-/// A block that no disk can store as fewer bytes: splitmix64 (Steele, Lea and Flood, 2014).
+/// A block that no disk can store as fewer bytes.
 fn unlike_bytes() -> Vec<u8> {
-    let mut state = 0x5eed_u64;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    };
-    (0..BLOCK / 8).flat_map(|_| next().to_le_bytes()).collect()
+    (0..BLOCK as u64 / 8).flat_map(|place| number_at(0x5eed, place).to_le_bytes()).collect()
 }
 
 /// A file that is taken away at the end, whatever happens.

@@ -60,7 +60,13 @@ fn trial(store: &Store, study: i64, number: u32) -> StoredTrial {
 
 fn end(store: &mut Store, study: i64, number: u32, record: &TrialRecord) {
     let machine = store.keep_machine(&Machine::default()).unwrap();
-    let own = Circumstances { engine: "e".into(), slots: 2, rules: json!([]), task: json!(null) };
+    let own = Circumstances {
+        engine: "e".into(),
+        slots: 2,
+        rules: json!([]),
+        task: json!(null),
+        superseded: None,
+    };
     let circumstances = store.keep_circumstances(&own).unwrap();
     let environment = BTreeMap::new();
     let ended = Ended { number, record, environment, machine, circumstances };
@@ -190,7 +196,13 @@ fn an_end_and_the_next_start_are_one_change() {
     with_store(|mut store, study| {
         store.start(study, &[planned(1)]).unwrap();
         let machine = store.keep_machine(&Machine::default()).unwrap();
-        let own = Circumstances { engine: "e".into(), slots: 1, rules: json!(1), task: json!(2) };
+        let own = Circumstances {
+            engine: "e".into(),
+            slots: 1,
+            rules: json!(1),
+            task: json!(2),
+            superseded: None,
+        };
         let circumstances = store.keep_circumstances(&own).unwrap();
         let before = change(&store);
         let record = record(Outcome::Finished, 1.0);
@@ -275,6 +287,7 @@ fn outputs_of_a_trial_without_circumstances_are_read_again_without_them() {
             measurements: vec![measured("y", 4.0)],
             curves: Vec::new(),
             rules: json!(["new"]),
+            superseded: None,
         }];
         store.update_plan(&PlanUpdate { name: "s", reread, ..PlanUpdate::default() }).unwrap();
         let own = trial(&store, study, 1);

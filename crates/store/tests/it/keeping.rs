@@ -69,7 +69,13 @@ pub(crate) fn store_with_two_trials(path: &Path) -> (Store, i64) {
 
 fn circumstances() -> Circumstances {
     let (engine, slots) = ("local".to_owned(), 2);
-    Circumstances { engine, slots, rules: json!(["old"]), task: json!({ "command": "train" }) }
+    Circumstances {
+        engine,
+        slots,
+        rules: json!(["old"]),
+        task: json!({ "command": "train" }),
+        superseded: None,
+    }
 }
 
 /// Keeps the end of a trial; `next` starts with the same change.
@@ -209,6 +215,7 @@ fn outputs_read_again_change_what_was_read_and_nothing_else() {
         measurements: record().measurements,
         curves: record().series,
         rules: json!(["new"]),
+        superseded: None,
     };
     store.update_plan(&PlanUpdate { reread: vec![reread], ..update(Vec::new()) }).unwrap();
     let trial = store.trials(study).unwrap().remove(0);

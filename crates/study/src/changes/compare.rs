@@ -274,7 +274,8 @@ fn compare_metrics(old: &[MetricRule], new: &[MetricRule], found: &mut Vec<Study
     for rule in new {
         let name = rule.name.clone();
         let Some(earlier) = before.get(&*rule.name) else {
-            found.push(StudyChange::MetricAdded { name });
+            let is_formula = matches!(rule.source, MetricSource::Expr { .. });
+            found.push(StudyChange::MetricAdded { name, is_formula });
             continue;
         };
         match (&earlier.source, &rule.source) {

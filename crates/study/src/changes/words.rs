@@ -52,7 +52,7 @@ impl StudyChange {
             Self::CommandChanged { parts } => {
                 parts.iter().map(CommandPart::words).collect::<Vec<_>>().join("; ")
             }
-            Self::MetricAdded { name } => format!("the metric `{name}` has joined"),
+            Self::MetricAdded { name, .. } => format!("the metric `{name}` has joined"),
             Self::MetricRemoved { name } => format!("the metric `{name}` is gone"),
             Self::MetricRuleChanged { name } => format!("the metric `{name}` is read otherwise"),
             Self::FormulaChanged { name, old, new } => {

@@ -191,7 +191,7 @@ impl JobSpec {
         self.check_together()
     }
 
-    /// Keys of a strategy that do not go with each other.
+    /// Keys of a strategy that do not go with each other. One table of them reads best.
     fn check_together(&self) -> Result<(), JobError> {
         let local = self.strategy == Strategy::LocalSgd;
         let servers = self.strategy == Strategy::ParameterServer;

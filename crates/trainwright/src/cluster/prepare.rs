@@ -68,12 +68,7 @@ pub fn prepare_on_spark(
     let shared = match SharedPreparation::open(Source::open(&source)?, &folder, &options)? {
         OpenedShared::Unfinished(own) => own,
         OpenedShared::Finished(prepared) => {
-            let cluster = ClusterReply {
-                application: Default::default(),
-                slots: 0,
-                partitions: 0,
-                tasks: Vec::new(),
-            };
+            let cluster = ClusterReply::default();
             return Ok(Some(OnCluster { reply: reply(prepared), cluster }));
         }
     };
@@ -85,14 +80,10 @@ pub fn prepare_on_spark(
     let (slots, partitions) = spread(&driver, request.partitions, left.len())?;
     tell(format!("{} shards in {partitions} partitions on {slots} slots", left.len()));
     let common = Common { source, out: out.clone(), options, pins: shared.pins() };
-    let order = StreamedOrder {
-        driver: &driver,
-        kind: KIND,
-        common: serde_json::to_value(common).expect("names and numbers become JSON"),
-        tasks: left.iter().map(|shard| json!(shard)).collect(),
-        partitions,
-        words: format!("prepare {}", out.display()),
-    };
+    let common = serde_json::to_value(common).expect("names and numbers become JSON");
+    let tasks = left.iter().map(|shard| json!(shard)).collect();
+    let words = format!("prepare {}", out.display());
+    let order = StreamedOrder { driver: &driver, kind: KIND, common, tasks, partitions, words };
     progress(shared.progress());
     let end = run_streamed(order, &goes_on, &mut |done| -> Result<(), Error> {
         let made: MadeShard =

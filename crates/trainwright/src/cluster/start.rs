@@ -27,7 +27,7 @@ pub struct SparkRequest<'a> {
 }
 
 /// What a cluster did for a verb.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct ClusterReply {
     /// The application.
     #[serde(flatten)]

@@ -1,7 +1,6 @@
 //! The verbs `compare`, `scaling`, `overhead`, `correlate` and `surface`: one question about a
 //! table of results, or about a study's trials.
 
-use std::fs::File;
 use std::path::Path;
 
 use serde::Serialize;
@@ -12,6 +11,7 @@ use trainwright_analysis::{
 };
 use trainwright_study::Study;
 
+use crate::whole_file::WholeFile;
 use crate::{Error, Results};
 
 /// Levels compared with their baselines.
@@ -99,7 +99,7 @@ fn of_table<T>(
     texts: &[String],
     answer: impl FnOnce(&Table) -> Result<T, AnalysisError>,
 ) -> Result<T, Error> {
-    let file = File::open(data).map_err(|source| Error::Input { path: data.to_owned(), source })?;
+    let file = WholeFile::open(data)?;
     let found = Table::from_csv(file, texts).and_then(|table| answer(&table));
     found.map_err(|source| Error::Table { file: data.to_owned(), source })
 }

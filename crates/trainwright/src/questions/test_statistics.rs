@@ -1,6 +1,5 @@
 //! The verb `stats`: one statistical test on columns of a file.
 
-use std::fs::File;
 use std::path::Path;
 
 pub use trainwright_analysis::{AdjustmentMethod, StatsTest, TestResult};
@@ -8,6 +7,7 @@ use trainwright_analysis::{AnalysisError, Table, TestQuestion};
 pub use trainwright_stats::Location;
 
 use crate::Error;
+use crate::whole_file::WholeFile;
 
 /// A test and the columns to make it on.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ pub fn test_statistics(request: &TestRequest<'_>) -> Result<TestResult, Error> {
         error => Error::Statistics { file: path.to_owned(), message: error.to_string() },
     };
     question.check().map_err(fault)?;
-    let file = File::open(path).map_err(|source| Error::Input { path: path.to_owned(), source })?;
+    let file = WholeFile::open(path)?;
     // A grouping column is read as text, so that groups keep the names they have in the file.
     let texts: Vec<String> = request.by.into_iter().map(str::to_owned).collect();
     let named: Vec<&str> =

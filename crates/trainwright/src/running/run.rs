@@ -205,20 +205,7 @@ pub(crate) fn run_proposed<P: Proposer>(
     let mut store = place.open(request.durability)?;
     let planned = planned(&mut store, study, &design, &place, request.accepted)?;
     // Before the queue is known: the engine ends what a dead runner left.
-    let spec = request.engine.as_ref().unwrap_or(&study.engine);
-    let mut engine: Box<dyn Engine> = match (request.replay, spec) {
-        (Some(recorded), _) => Box::new(replay::engine(study, recorded)?),
-        (None, EngineSpec::Local) => {
-            Box::new(LocalEngine::new(local_place(study, &place, request))?)
-        }
-        (None, EngineSpec::Spark(spark)) => {
-            let place = SparkPlace { trials: place.trials.clone(), slots: study.run.slots };
-            let use_of = ClusterUse { spark, program: &request.program, suited: &[] };
-            let mut tell = |words| on_event(RunEvent::Cluster { words });
-            let driver = use_of.start(&|| wish() == Wish::GoOn, &mut tell)?;
-            Box::new(SparkEngine::new(Arc::new(driver), place)?)
-        }
-    };
+    let mut engine = engine_of(study, &place, request, (wish, on_event))?;
     let mut queue = Queue::of(&mut store, planned, request)?;
     let mut proposer = propose(&mut queue, &store)?;
     on_event(RunEvent::Planned {
@@ -243,6 +230,29 @@ pub(crate) fn run_proposed<P: Proposer>(
         DriveEnd::Halted => keeper.why_halted(),
     };
     Ok((end, proposer))
+}
+
+/// The engine that runs the trials, or plays recorded ones.
+fn engine_of(
+    study: &Study,
+    place: &Place,
+    request: &RunRequest<'_>,
+    (wish, on_event): (&dyn Fn() -> Wish, &mut dyn FnMut(RunEvent<'_>)),
+) -> Result<Box<dyn Engine>, Error> {
+    let spec = request.engine.as_ref().unwrap_or(&study.engine);
+    Ok(match (request.replay, spec) {
+        (Some(recorded), _) => Box::new(replay::engine(study, recorded)?),
+        (None, EngineSpec::Local) => {
+            Box::new(LocalEngine::new(local_place(study, place, request))?)
+        }
+        (None, EngineSpec::Spark(spark)) => {
+            let place = SparkPlace { trials: place.trials.clone(), slots: study.run.slots };
+            let use_of = ClusterUse { spark, program: &request.program, suited: &[] };
+            let mut tell = |words| on_event(RunEvent::Cluster { words });
+            let driver = use_of.start(&|| wish() == Wish::GoOn, &mut tell)?;
+            Box::new(SparkEngine::new(Arc::new(driver), place)?)
+        }
+    })
 }
 
 fn local_place(study: &Study, place: &Place, request: &RunRequest<'_>) -> LocalPlace {

@@ -158,6 +158,7 @@ pub fn tell(study: &Study, store: Option<&Path>, told: &Told) -> Result<TellRepl
         slots: 1,
         rules: rules(study),
         task: basis["task"].take(),
+        superseded: None,
     })?;
     let environment = BTreeMap::new();
     let ended = Ended { number: told.trial, record: &record, environment, machine, circumstances };

@@ -1,6 +1,5 @@
 //! The verb `analyze`: what the measurements say.
 
-use std::fs::File;
 use std::path::Path;
 
 use trainwright_analysis::{
@@ -8,6 +7,7 @@ use trainwright_analysis::{
 };
 use trainwright_study::Study;
 
+use crate::whole_file::WholeFile;
 use crate::{Error, Results};
 
 /// Fits an equation to a table of results.
@@ -16,7 +16,7 @@ use crate::{Error, Results};
 /// The file cannot be read, the equation does not read, or the table does not support it.
 pub fn analyze_table(request: &TableRequest<'_>) -> Result<Analysis, Error> {
     let path = request.data;
-    let file = File::open(path).map_err(|source| Error::Input { path: path.to_owned(), source })?;
+    let file = WholeFile::open(path)?;
     let formula = Formula::parse(request.formula, request.order)?;
     Ok(analyze_csv(file, request.categorical, &formula, &request.options)?)
 }

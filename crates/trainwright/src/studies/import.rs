@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
-use trainwright_design::{Design, Kind};
+use trainwright_design::{Construction, Design};
 use trainwright_store::{Durability, ImportedTrial, StoredTrial};
 use trainwright_study::{Configuration, Study, TrialState};
 
@@ -19,6 +19,7 @@ use crate::studies::import::lines::{Line, read_lines};
 use crate::studies::import::places::{Places, Spot};
 use crate::studies::plan_change::Accepted;
 use crate::studies::planned::{Planned, design_of, planned};
+use crate::whole_file::WholeFile;
 use crate::{Error, Place};
 
 /// What an import kept and what it could not place.
@@ -91,8 +92,7 @@ pub fn import<'a>(
     let mut columns = columns.clone();
     let kind = kind.map_or_else(|| ForeignKind::of(file), Ok)?;
     let input: Box<dyn std::io::Read> = if kind == ForeignKind::Csv {
-        let opened = std::fs::File::open(file);
-        Box::new(opened.map_err(|source| Error::Input { path: file.to_owned(), source })?)
+        Box::new(WholeFile::open(file)?)
     } else {
         let found = foreign::read(file, kind, which)?;
         found.add_columns(study, &mut columns);
@@ -131,7 +131,7 @@ fn place_lines(
         };
         let Spot { fills, replicate, in_design } = places.next(number, &configuration)?;
         // Where there is no design, nothing can lie outside it.
-        if !in_design && design.kind() != Kind::Open {
+        if !in_design && design.kind() != Construction::Open {
             imported.outside_design.push(configuration.clone());
         }
         found.push(ImportedTrial { fills, configuration, replicate, measurements });

@@ -45,6 +45,8 @@ pub enum ChangeMeaning {
     Grows,
     /// They stay if the user accepts it by name.
     NeedsAcceptance,
+    /// It must say which value the trials so far had.
+    NeedsBefore,
     /// The study must have another name or store.
     Refused,
 }
@@ -57,6 +59,9 @@ impl ChangeMeaning {
             Self::ReadAgain => "the outputs of ended trials will be read again",
             Self::Grows => "the trials that ran stay",
             Self::NeedsAcceptance => "`run` refuses it unless it is told --accept command",
+            Self::NeedsBefore => {
+                "`run` will refuse it; say by `before = VALUE` in its table which value the trials so far had"
+            }
             Self::Refused => "`run` will refuse it; give the study another name or --store",
         }
     }
@@ -122,9 +127,8 @@ impl PlanChange {
     /// Names of the metrics whose rules have changed.
     pub(crate) fn changed_rules(&self) -> Vec<&str> {
         let changed = self.changes.iter().filter_map(|change| match change {
-            StudyChange::MetricAdded { name } | StudyChange::MetricRuleChanged { name } => {
-                Some(name.as_str())
-            }
+            StudyChange::MetricAdded { name, is_formula: false }
+            | StudyChange::MetricRuleChanged { name } => Some(name.as_str()),
             _ => None,
         });
         changed.collect()
@@ -147,7 +151,10 @@ impl PlanChange {
                 ChangeEffect::Grows if lost => ChangeMeaning::Refused,
                 ChangeEffect::Grows => ChangeMeaning::Grows,
                 ChangeEffect::NeedsAcceptance(_) => ChangeMeaning::NeedsAcceptance,
-                ChangeEffect::Refused => ChangeMeaning::Refused,
+                ChangeEffect::Refused => match change {
+                    StudyChange::FactorAdded { .. } => ChangeMeaning::NeedsBefore,
+                    _ => ChangeMeaning::Refused,
+                },
             },
         };
         self.changes.iter().map(note).collect()

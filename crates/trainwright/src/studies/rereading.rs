@@ -1,7 +1,8 @@
 //! What trials left behind, read again by rules that have changed since.
 
+use serde_json::Value;
 use trainwright_engine::{PastTrial, reread as read_outputs};
-use trainwright_store::{Reread, StoredTrial};
+use trainwright_store::{Reread, StoredTrial, Superseded};
 use trainwright_study::{Measurement, Outcome, Study, TrialState};
 
 use crate::Place;
@@ -9,24 +10,32 @@ use crate::studies::plan_change::PlanChange;
 
 /// Reads the outputs of all ended trials again; tells in sentences what came of it.
 ///
-/// Where the outputs of a trial are gone, what the old rules found is no longer believed.
+/// Where the outputs of a trial are gone, what other rules found is no longer believed; it stays in
+/// the store and is right again where the study returns to those rules.
 pub(crate) fn reread(
     study: &Study,
     place: &Place,
     change: &PlanChange,
 ) -> (Vec<Reread>, Vec<String>) {
-    let (mut found, mut unread) = (Vec::new(), Vec::new());
+    let (mut found, mut unread, mut read) = (Vec::new(), Vec::new(), 0);
+    let changed = change.changed_rules();
     for trial in change.trials.iter().filter(|trial| left_outputs(trial)) {
         match read_one(study, place, trial) {
-            Ok(own) => found.push(own),
+            Ok(own) => {
+                read += 1;
+                found.push(own);
+            }
             Err(reason) => {
-                unread.push(format!("trial {}: {reason}", trial.number));
-                found.push(without_changed_rules(study, trial, &change.changed_rules()));
+                let own = without_outputs(study, trial, &changed);
+                if changed.iter().any(|name| !own.measurements.iter().any(|it| it.metric == *name))
+                {
+                    unread.push(format!("trial {}: {reason}", trial.number));
+                }
+                found.push(own);
             }
         }
     }
     let mut sentences = Vec::new();
-    let read = found.len() - unread.len();
     if read > 0 {
         let noun = if read == 1 { "trial" } else { "trials" };
         sentences.push(format!("the outputs of {read} {noun} were read again"));
@@ -68,11 +77,28 @@ fn read_one(study: &Study, place: &Place, trial: &StoredTrial) -> Result<Reread,
         measurements: own.measurements,
         curves: own.curves,
         rules: rules(study),
+        superseded: None,
     })
 }
 
-fn without_changed_rules(study: &Study, trial: &StoredTrial, changed: &[&str]) -> Reread {
-    let kept = |own: &&Measurement| !changed.contains(&own.metric.as_str());
+/// A trial whose outputs are gone, with what was found by the rules that the study has now.
+fn without_outputs(study: &Study, trial: &StoredTrial, changed: &[&str]) -> Reread {
+    let rules = rules(study);
+    let known = trial.circumstances.as_ref();
+    let earlier = known.and_then(|own| own.superseded.clone()).or_else(|| {
+        let rules = known?.rules.clone();
+        Some(Superseded { rules, measurements: trial.measurements.clone() })
+    });
+    let measurements = match &earlier {
+        Some(own) => {
+            let same = |it: &&Measurement| is_same_rule(&own.rules, &rules, &it.metric);
+            own.measurements.iter().filter(same).cloned().collect()
+        }
+        None => {
+            let same = |it: &&Measurement| !changed.contains(&it.metric.as_str());
+            trial.measurements.iter().filter(same).cloned().collect()
+        }
+    };
     let reason = trial.reason.clone().unwrap_or_default();
     Reread {
         number: trial.number,
@@ -81,19 +107,31 @@ fn without_changed_rules(study: &Study, trial: &StoredTrial, changed: &[&str]) -
             TrialState::Diverged => Outcome::Diverged { reason },
             _ => Outcome::Failed { reason },
         },
-        measurements: trial.measurements.iter().filter(kept).cloned().collect(),
+        measurements,
         curves: Vec::new(),
-        rules: rules(study),
+        rules,
+        superseded: earlier,
     }
 }
 
+/// Whether two sets of rules read a metric in the same way.
+fn is_same_rule(old: &Value, new: &Value, metric: &str) -> bool {
+    let rule = |rules: &Value| {
+        let own = rules.as_array()?.iter().find(|own| own["name"] == metric)?;
+        Some((own["source"].clone(), own["pick"].clone()))
+    };
+    rule(old).is_some() && rule(old) == rule(new)
+}
+
 /// How the metrics of a study are read, as it is kept with trials.
-pub(crate) fn rules(study: &Study) -> serde_json::Value {
+pub(crate) fn rules(study: &Study) -> Value {
     serde_json::to_value(&study.metrics).expect("plain data becomes JSON")
 }
 
 #[cfg(test)]
 mod tests {
+    use trainwright_store::Circumstances;
+
     use super::*;
     use crate::studies::planned::design_of;
     use crate::studies::tests::{TWO_BY_TWO, finished, kept, measured, planned_trials, study};
@@ -127,6 +165,28 @@ mod tests {
     }
 
     #[test]
+    fn what_an_old_rule_found_is_believed_again_under_that_rule() {
+        let (old, folder) = (study(TWO_BY_TWO), tempfile::tempdir().unwrap());
+        let mut trial = finished(planned_trials(&old).remove(0), 5.0);
+        let (new, _, _) = changed(folder.path(), vec![trial.clone()]);
+        let circumstances = |superseded| Circumstances {
+            engine: "local".to_owned(),
+            slots: 1,
+            rules: rules(&old),
+            task: Value::Null,
+            superseded,
+        };
+        trial.circumstances = Some(circumstances(None));
+        let masked = without_outputs(&new, &trial, &["y"]);
+        assert_eq!(masked.measurements, []);
+        let (values, superseded) = (trial.measurements.clone(), masked.superseded);
+        trial.measurements.clear();
+        trial.circumstances = Some(circumstances(superseded));
+        assert_eq!(without_outputs(&old, &trial, &["y"]).measurements, values);
+        assert_eq!(without_outputs(&new, &trial, &["y"]).measurements, []);
+    }
+
+    #[test]
     fn only_trials_that_ran_here_to_an_end_left_outputs() {
         let own = planned_trials(&study(TWO_BY_TWO)).remove(0);
         assert!(!left_outputs(&own));
@@ -147,7 +207,8 @@ mod tests {
             outcome: Outcome::Failed { reason: "no y".to_owned() },
             measurements: Vec::new(),
             curves: Vec::new(),
-            rules: serde_json::Value::Null,
+            rules: Value::Null,
+            superseded: None,
         };
         // A number that no trial has is passed over.
         let number = trials[2].number;
@@ -166,7 +227,7 @@ mod tests {
         let ended = finished(planned_trials(&own).remove(0), 1.0);
         let outcome = |state| {
             let trial = StoredTrial { state, reason: Some("why".to_owned()), ..ended.clone() };
-            without_changed_rules(&own, &trial, &["y"]).outcome
+            without_outputs(&own, &trial, &["y"]).outcome
         };
         assert_eq!(outcome(TrialState::Finished), Outcome::Finished);
         assert_eq!(outcome(TrialState::Diverged), Outcome::Diverged { reason: "why".to_owned() });

@@ -17,8 +17,8 @@ use crate::interrupt::Interrupt;
 use crate::output::{show, tell};
 use crate::pages::{check_folder_of, now, write_file};
 
-pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
-    let request = SpeedtestRequest {
+fn request_of(arguments: &SpeedtestArguments) -> Result<SpeedtestRequest<'_>, Error> {
+    Ok(SpeedtestRequest {
         pictures: &arguments.source,
         records: arguments.records.as_deref(),
         sources: each_once(&arguments.format).into_iter().map(ReadSource::from).collect(),
@@ -33,11 +33,12 @@ pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
             bandwidth: arguments.bandwidth,
         },
         seed: arguments.seed,
-        max_pixels: arguments
-            .max_pixels
-            .map_or_else(PixelLimit::from_environment, Ok)
-            .map_err(Error::from)?,
-    };
+        max_pixels: arguments.max_pixels.map_or_else(PixelLimit::from_environment, Ok)?,
+    })
+}
+
+pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
+    let request = request_of(arguments)?;
     if let Some(path) = &arguments.report {
         check_folder_of(path)?;
     }

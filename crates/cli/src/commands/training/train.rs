@@ -181,27 +181,14 @@ fn workers(arguments: &TrainArguments) -> Option<Workers> {
     Some(Workers::Joining { listen, secret })
 }
 
-fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
+/// Keys of a job that are left to it unless they are given.
+fn optional(arguments: &TrainArguments) -> Vec<(&'static str, Option<Level>)> {
     let text = |value: &str| Level::Text(value.to_owned());
-    let fields = [
-        ("network", text(&arguments.network)),
-        ("data", text(&arguments.data)),
-        ("hidden_layers", Level::Integer(arguments.hidden_layers)),
-        ("neurons", Level::Integer(arguments.neurons)),
-        ("lr", Level::Number(arguments.lr)),
-        ("batch", Level::Integer(arguments.batch)),
-        ("epochs", Level::Integer(arguments.epochs)),
-        ("optimizer", text(&arguments.optimizer)),
-        ("strategy", text(&arguments.strategy)),
-        ("replicas", Level::Integer(arguments.replicas)),
-        ("workers", Level::Integer(arguments.workers)),
-        ("threads", Level::Integer(arguments.threads)),
-    ];
     let (learning, sparse) = (&arguments.learning, &arguments.sparse);
     let spreading = &arguments.spreading;
     let number = |value: Option<f64>| value.map(Level::Number);
     let integer = |value: Option<i64>| value.map(Level::Integer);
-    let optional = [
+    vec![
         ("micro_batch", integer(arguments.micro_batch)),
         ("schedule", Some(text(&learning.schedule))),
         ("warmup", number(learning.warmup)),
@@ -231,8 +218,26 @@ fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
         ("consistency", spreading.consistency.as_deref().map(text)),
         ("staleness", integer(spreading.staleness)),
         ("backup", integer(spreading.backup)),
+    ]
+}
+
+fn job_spec(arguments: &TrainArguments) -> Result<JobSpec, Error> {
+    let text = |value: &str| Level::Text(value.to_owned());
+    let fields = [
+        ("network", text(&arguments.network)),
+        ("data", text(&arguments.data)),
+        ("hidden_layers", Level::Integer(arguments.hidden_layers)),
+        ("neurons", Level::Integer(arguments.neurons)),
+        ("lr", Level::Number(arguments.lr)),
+        ("batch", Level::Integer(arguments.batch)),
+        ("epochs", Level::Integer(arguments.epochs)),
+        ("optimizer", text(&arguments.optimizer)),
+        ("strategy", text(&arguments.strategy)),
+        ("replicas", Level::Integer(arguments.replicas)),
+        ("workers", Level::Integer(arguments.workers)),
+        ("threads", Level::Integer(arguments.threads)),
     ];
-    let given = optional.into_iter().filter_map(|(key, level)| Some((key, level?)));
+    let given = optional(arguments).into_iter().filter_map(|(key, level)| Some((key, level?)));
     let pairs = fields.into_iter().chain(given).map(|(key, level)| (key.to_owned(), level));
     let pairs = pairs.collect();
     // All was asked for, as the factors of a trial are.

@@ -54,6 +54,22 @@ fn a_changed_factor_design_command_or_seed_is_refused_with_a_diff() {
 }
 
 #[test]
+fn values_whose_outputs_are_gone_come_back_with_their_rule() {
+    let lab = lab_with_results();
+    let before = lab.rows();
+    // Of one trial the whole folder is gone, of another the text that the rule reads.
+    std::fs::remove_dir_all(lab.path("trainwright.trials/demo/00001")).unwrap();
+    std::fs::remove_file(lab.path("trainwright.trials/demo/00002/stdout")).unwrap();
+    lab.write("study.toml", study().replace("key = \"y\"", "key = \"y\"\npick = \"max\""));
+    let end = lab.expect(0, &["run", "study.toml"]);
+    end.says(&["could not read again trial 1", "could not read again trial 2", "of 4 trials"]);
+    assert_eq!(lab.lines("ran").len(), 6);
+    lab.write("study.toml", study());
+    lab.expect(0, &["run", "study.toml"]);
+    assert_eq!((lab.rows(), lab.lines("ran").len()), (before, 6));
+}
+
+#[test]
 fn more_replications_run_only_the_new_trials() {
     let lab = lab_with_results();
     let before = lab.rows();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use trainwright_analysis::planned_power;
 use trainwright_analysis::wording::count;
-use trainwright_design::{AliasesListed, Choice, Design, Kind, TwoLevelFraction};
+use trainwright_design::{AliasesListed, Choice, Construction, Design, TwoLevelFraction};
 use trainwright_study::{Factor, FactorKind, RunOrder, Scale, TrialState};
 
 use crate::charts::{Charts, alias_graph, power_curve};
@@ -70,19 +70,19 @@ fn power(input: &ReportInput<'_>, charts: &mut Charts) -> String {
     })
 }
 
-fn kind(kind: Kind) -> &'static str {
+fn kind(kind: Construction) -> &'static str {
     match kind {
-        Kind::OneFactor => "one factor at a time",
-        Kind::Full => "full factorial: every combination",
-        Kind::Fractional => "fractional factorial, two levels",
-        Kind::PlackettBurman => "Plackett-Burman screening, two levels",
-        Kind::CentralComposite => "central composite",
-        Kind::BoxBehnken => "Box-Behnken, three levels",
-        Kind::LatinHypercube => "Latin hypercube",
-        Kind::Sobol => "Sobol points",
-        Kind::DOptimal => "D-optimal",
-        Kind::Mixed => "orthogonal array",
-        Kind::Table => "table of the study file",
+        Construction::OneFactor => "one factor at a time",
+        Construction::Full => "full factorial: every combination",
+        Construction::Fractional => "fractional factorial, two levels",
+        Construction::PlackettBurman => "Plackett-Burman screening, two levels",
+        Construction::CentralComposite => "central composite",
+        Construction::BoxBehnken => "Box-Behnken, three levels",
+        Construction::LatinHypercube => "Latin hypercube",
+        Construction::Sobol => "Sobol points",
+        Construction::DOptimal => "D-optimal",
+        Construction::Mixed => "orthogonal array",
+        Construction::Table => "table of the study file",
         _ => "other",
     }
 }

@@ -8,7 +8,7 @@ use crate::file::ordered::Ordered;
 use crate::{Change, Domain, Expression, Factor, Level, Scale};
 
 /// Names that placeholders, expressions and the columns of exports already use.
-pub(super) const RESERVED: [&str; 17] = [
+pub(super) const RESERVED: [&str; 18] = [
     "seed",
     "trial",
     "replicate",
@@ -17,6 +17,7 @@ pub(super) const RESERVED: [&str; 17] = [
     "block",
     "whole_plot",
     "state",
+    "excluded",
     "attempts",
     "wall_s",
     "cpu_s",

@@ -1,12 +1,12 @@
 //! Measured service times, read from a table or a study, and the queue they make.
 
-use std::fs::File;
 use std::path::Path;
 
 use trainwright_analysis::{Column, MeasuredTimes, Table, fit_times};
 pub use trainwright_analysis::{FitReply, TimesFit};
 use trainwright_study::{Level, Study, TrialState, seconds_per};
 
+use crate::whole_file::WholeFile;
 use crate::{Error, Results};
 
 /// Measured times and what is asked of them.
@@ -84,7 +84,7 @@ fn of_table(
     seconds: f64,
 ) -> Result<MeasuredTimes, Error> {
     let fault = |message: String| Error::Statistics { file: path.to_owned(), message };
-    let file = File::open(path).map_err(|source| Error::Input { path: path.to_owned(), source })?;
+    let file = WholeFile::open(path)?;
     let named: Vec<String> = request.conditions.iter().map(|(name, _)| name.clone()).collect();
     let table = Table::from_csv(file, &named).map_err(|error| fault(error.to_string()))?;
     let mut kept = vec![true; table.rows()];

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -24,7 +25,8 @@ impl Record {
     /// Begins the files of the next test in a folder, which is made.
     pub(super) fn create(folder: &Path) -> Result<Self, Error> {
         let unwritable = |path: &Path, source| Error::Folder { path: path.to_owned(), source };
-        fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| unwritable(folder, error))?;
         let folder = folder.canonicalize().map_err(|error| unwritable(folder, error))?;
         for number in 1.. {
             let csv = folder.join(format!("load-{number:04}.csv"));

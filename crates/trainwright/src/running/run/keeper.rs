@@ -54,6 +54,7 @@ impl<'a> StudyKeeper<'a> {
             slots: engine.slots(),
             rules: rules(study),
             task: basis["task"].take(),
+            superseded: None,
         })?;
         Ok(Self {
             study: Arc::new(study.clone()),

@@ -2,7 +2,7 @@
 
 use trainwright_analysis::PlannedPower;
 use trainwright_analysis::wording::count;
-use trainwright_design::{Design, Kind};
+use trainwright_design::{Construction, Design};
 use trainwright_report::terminal::{TextTable, confounding_text};
 
 use crate::{HoursFrom, Preview};
@@ -12,7 +12,7 @@ const MOST_ROWS: usize = 64;
 
 /// Everything about a study before a minute is spent.
 pub fn check(preview: &Preview) -> String {
-    if preview.design.kind() == Kind::Open {
+    if preview.design.kind() == Construction::Open {
         let mut text = format!(
             "{}: no [design], so no trials are planned: they come with `trainwright import`, or \
              with `trainwright search` where there is a [search]\n",
