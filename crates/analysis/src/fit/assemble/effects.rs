@@ -46,13 +46,13 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
             }
         })
         .collect();
-    for term in 0..found.len() {
+    for (term, effect) in found.iter_mut().enumerate() {
         let Some(family) = Family::of(problem, term).filter(|_| comparable) else { continue };
         let Some(row) = family.row(problem, fitted) else { continue };
         if family.head == term {
-            (found[term].p, found[term].percent) = (row.p, row.percent);
+            (effect.p, effect.percent) = (row.p, row.percent);
         } else {
-            found[term].part_of = Some(problem.term_names[family.head].clone());
+            effect.part_of = Some(problem.term_names[family.head].clone());
         }
     }
     let alone = |effect: &Effect| effect.p.filter(|_| effect.part_of.is_none());
