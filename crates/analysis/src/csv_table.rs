@@ -129,6 +129,9 @@ impl Table {
     ) -> Result<Self, AnalysisError> {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
         let names: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
+        if names.iter().all(String::is_empty) {
+            return Err(AnalysisError::NoHeader);
+        }
         let mut seen = BTreeSet::new();
         if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
             return Err(AnalysisError::DuplicateColumn { name: name.clone() });
@@ -303,6 +306,7 @@ mod tests {
         check("y,x\n1,2\n3,inf\n", "line 3, column `x`: `inf` is not a finite number");
         check("y,y\n1,2\n", "the header names column `y` twice");
         check("y,x\n", "the table has a header but no rows");
+        check("", "the table is empty: it has neither a header nor rows");
         assert!(read("y,x\n1,2\n3\n").unwrap_err().to_string().contains("line: 3"));
         let table = read("y,x\n1,2\n").unwrap();
         let error = table.column("z").unwrap_err().to_string();

@@ -25,10 +25,19 @@ pub enum AnalysisError {
          a term or a column of many categories"
     )]
     ManyColumns { most: usize },
+    #[error(
+        "the equation has {columns} columns for {rows} rows, {levels} of them for the levels of \
+         `{column}`, and fitting it would take about {minutes}; leave the column out if it only names \
+         rows, or compare its levels by `trainwright compare --by` or `trainwright stats anova --by`, \
+         which are fast"
+    )]
+    SlowEquation { columns: usize, rows: usize, column: String, levels: usize, minutes: String },
     #[error("`Error(...)` is computed for tables of up to {most} rows, and this one has more")]
     LongStrata { most: usize },
     #[error("the table has a header but no rows")]
     NoRows,
+    #[error("the table is empty: it has neither a header nor rows")]
+    NoHeader,
     #[error("the header names column `{name}` twice")]
     DuplicateColumn { name: String },
     #[error("`{name}` has {length} values where `{first}` has {rows}")]

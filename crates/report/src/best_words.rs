@@ -19,7 +19,7 @@ pub(crate) fn beside_the_best(analysis: &Analysis, best: &Best) -> Vec<String> {
 
 fn interval_method(best: &Best) -> Option<String> {
     let whose = match best.spread? {
-        "own" => ", from its own spread, since the configurations vary unequally (Welch)",
+        "own" => ", from its own spread, since the configurations may vary unequally (Welch)",
         "strata" => ", with the errors of whole plots and of trials within them",
         _ => "",
     };
@@ -74,8 +74,13 @@ fn predicted(analysis: &Analysis, own: &PredictedBest) -> String {
             count(left, "other combination")
         ),
     };
+    let how = if own.shrunken {
+        "with every effect shrunken by its noise, since being chosen flatters"
+    } else {
+        "from its own runs alone"
+    };
     format!(
-        "Best predicted {which}: {}{run}: {} {value}.{beyond}",
+        "Best predicted {which}: {}{run}: {} {value}, {how}.{beyond}",
         own.configuration, analysis.response
     )
 }
@@ -117,6 +122,7 @@ mod tests {
         PredictedBest {
             configuration: configuration(2, 20),
             mean: 8.0,
+            shrunken: true,
             low: Some(7.0),
             high: Some(9.0),
             measured: 0,
@@ -145,7 +151,7 @@ mod tests {
                  best).",
             ]
         );
-        assert!(lines("own")[0].ends_with("since the configurations vary unequally (Welch)."));
+        assert!(lines("own")[0].ends_with("since the configurations may vary unequally (Welch)."));
         assert!(lines("own")[1].contains("(Welch's comparisons with it)"));
         assert!(lines("strata")[0].ends_with("of whole plots and of trials within them."));
     }
@@ -171,17 +177,22 @@ mod tests {
         assert_eq!(
             told(predicted_best()),
             "Best predicted over all 4 combinations of the levels tried: a=2 b=20, not run yet: y \
-             8.0 (95 % prediction interval of a trial 7.0 to 9.0)."
+             8.0 (95 % prediction interval of a trial 7.0 to 9.0), with every effect shrunken by its \
+             noise, since being chosen flatters."
         );
         let once = PredictedBest { measured: 1, low: None, ..predicted_best() };
-        assert!(told(once).ends_with("a=2 b=20, run once: y 8."));
+        assert!(told(once).contains("a=2 b=20, run once: y 8, with every effect shrunken"));
+        let alone = PredictedBest { shrunken: false, ..predicted_best() };
+        assert!(told(alone).ends_with("7.0 to 9.0), from its own runs alone."));
         let same = PredictedBest { measured: 3, same: true, ..predicted_best() };
         assert!(told(same).contains("a=2 b=20, the best measured too: y"));
         let near = PredictedBest { all_looked_at: false, beyond_prediction: 1, ..predicted_best() };
         let near = told(near);
         assert!(near.starts_with("Best predicted near the best measured, by changing"), "{near}");
         assert!(
-            near.ends_with(". 1 other combination cannot be predicted while terms are aliased."),
+            near.ends_with(
+                "flatters. 1 other combination cannot be predicted while terms are aliased."
+            ),
             "{near}"
         );
     }

@@ -1,6 +1,6 @@
 //! What the reader can do after reading.
 
-use trainwright_analysis::wording::count;
+use trainwright_analysis::wording::{count, list};
 use trainwright_study::TrialState;
 
 use crate::best_words::confirming_runs;
@@ -59,9 +59,15 @@ fn repeats(input: &ReportInput<'_>) -> String {
 
 /// What to do about a lack of fit: add the terms that would take it up.
 fn more_terms(input: &ReportInput<'_>) -> String {
-    let lack = input.analysis.and_then(|own| own.lack_of_fit.as_ref());
-    let missing = lack.map_or(&[][..], |own| &own.missing_terms);
+    let missing = input.analysis.map_or(&[][..], |own| &own.missing_terms);
     let own = &input.study.analysis.terms;
+    if let Some(mixed) = missing.iter().find(|own| !own.others.is_empty()) {
+        return format!(
+            "Run points on the axes (`type = \"central-composite\"` under `[design]`): only they tell \
+             {} apart, so no such term can be added yet",
+            list(&[vec![mixed.term.clone()], mixed.others.clone()].concat())
+        );
+    }
     let names: Vec<&str> = missing.iter().map(|own| own.term.as_str()).collect();
     match names.as_slice() {
         [] => "Give the equation more terms, such as `terms = \"main + 2fi\"`, or a factor more levels"
@@ -127,22 +133,15 @@ fn by_finding(input: &ReportInput<'_>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use trainwright_analysis::{Finding, LackOfFitSummary, MissingTerm, Severity};
+    use trainwright_analysis::{Finding, MissingTerm, Severity};
 
     use super::*;
     use crate::tests::{SmallStudy, analysis, trial};
 
-    fn lacking(terms: &[&str]) -> LackOfFitSummary {
-        let missing = |term: &&str| MissingTerm { term: (*term).to_owned(), percent: 50.0 };
-        LackOfFitSummary {
-            sum_sq: 1.0,
-            df: 1,
-            pure_error_sum_sq: 1.0,
-            pure_error_df: 1,
-            f: None,
-            p: None,
-            missing_terms: terms.iter().map(missing).collect(),
-        }
+    fn lacking(terms: &[&str]) -> Vec<MissingTerm> {
+        let missing =
+            |term: &&str| MissingTerm { term: (*term).to_owned(), percent: 50.0, others: vec![] };
+        terms.iter().map(missing).collect()
     }
 
     #[test]
@@ -214,7 +213,7 @@ mod tests {
                 &format!("[analysis]\nterms = \"{terms}\"\n[metrics.y]"),
             );
             let mut found = analysis(vec![]);
-            found.lack_of_fit = Some(lacking(missing));
+            found.missing_terms = lacking(missing);
             found.findings = vec![Finding::new("lack-of-fit", Severity::Warning, String::new())];
             next_steps(&own.input(Some(&found))).last().unwrap().clone()
         };
@@ -225,5 +224,17 @@ mod tests {
         // A shorthand cannot be continued with single terms.
         assert_eq!(of("main", &["a:b"]), "Give the equation the terms that it misses: a:b");
         assert!(of("main", &[]).starts_with("Give the equation more terms, such as"));
+    }
+
+    #[test]
+    fn squares_that_cannot_be_told_apart_need_runs_on_the_axes() {
+        let own = SmallStudy::with("", "");
+        let mut found = analysis(vec![]);
+        found.missing_terms = lacking(&["I(a^2)"]);
+        found.missing_terms[0].others = vec!["I(b^2)".to_owned()];
+        found.findings = vec![Finding::new("lack-of-fit", Severity::Warning, String::new())];
+        let step = next_steps(&own.input(Some(&found))).last().unwrap().clone();
+        assert!(step.starts_with("Run points on the axes"), "{step}");
+        assert!(step.contains("only they tell I(a^2) and I(b^2) apart"), "{step}");
     }
 }

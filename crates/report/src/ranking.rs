@@ -67,9 +67,11 @@ pub(crate) fn standing_of(analysis: &Analysis, term: &str) -> Standing {
 }
 
 /// Effects with the largest share of the variation first; a term that stands under the name of
-/// another, with which it is aliased, is left out.
+/// another, with which it is aliased or whose power it is, is left out.
 pub(crate) fn ranked(analysis: &Analysis) -> Vec<&Effect> {
-    let estimated = |effect: &&Effect| effect.effect.is_some() || effect.percent.is_some();
+    let estimated = |effect: &&Effect| {
+        effect.part_of.is_none() && (effect.effect.is_some() || effect.percent.is_some())
+    };
     let mut effects: Vec<&Effect> = analysis.effects.iter().filter(estimated).collect();
     let share = |effect: &Effect| effect.percent.unwrap_or(f64::NEG_INFINITY);
     effects.sort_by(|a, b| share(b).total_cmp(&share(a)));
@@ -97,10 +99,11 @@ pub(crate) fn in_words(study: &Study, analysis: &Analysis, effect: &Effect) -> S
         [a, b] => pair_in_words(study, analysis, effect, a, b),
         _ => None,
     };
-    sentence.unwrap_or_else(|| match parts.as_slice() {
+    let sentence = sentence.unwrap_or_else(|| match parts.as_slice() {
         [_] => format!("changes {} between its levels", analysis.response),
         _ => format!("the effects of {} depend on each other", parts.join(", ")),
-    })
+    });
+    sentence + &effect.taken_for_nothing()
 }
 
 /// Which of the effects that one term may be is the likeliest, where anything speaks for it.
@@ -261,6 +264,7 @@ mod tests {
             bare("none"),
             effect("large", 1.0, None, 60.0),
             effect("tied", 1.0, None, 3.0),
+            Effect { part_of: Some("large".to_owned()), ..effect("I(large^2)", 1.0, None, 50.0) },
         ]);
         let names: Vec<&str> = ranked(&own).iter().map(|own| own.term.as_str()).collect();
         assert_eq!(names, ["large", "small", "tied", "size"]);
@@ -280,6 +284,12 @@ mod tests {
             "from 10 to 20 lowers y by 6.0 (5.0 to 7.0)"
         );
         assert_eq!(told(effect("a", -0.25, None, 1.0)), "from 1 to 2 lowers y by 0.2500");
+        let mixed =
+            Effect { taken_for_none: vec!["b:c".to_owned()], ..effect("a", -0.25, None, 1.0) };
+        assert_eq!(
+            told(mixed),
+            "from 1 to 2 lowers y by 0.2500, if b:c does nothing (it is the same column in these runs)"
+        );
         assert_eq!(told(effect("block", 1.0, None, 1.0)), "changes y between its levels");
         assert_eq!(
             told(effect("a:b:c", 1.0, None, 1.0)),

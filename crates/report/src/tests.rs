@@ -65,7 +65,9 @@ pub(crate) fn effect(term: &str, size: f64, p: Option<f64>, percent: f64) -> Eff
         p_adjusted: p,
         percent: Some(percent),
         candidates: vec![],
+        taken_for_none: vec![],
         turn: None,
+        part_of: None,
     }
 }
 

@@ -35,11 +35,17 @@ pub(super) fn findings(evidence: &Evidence<'_>) -> Vec<Finding> {
         );
         return vec![warning("collinearity", text)];
     }
-    let (own, coded) = (largest(&fitted.fit), largest(&fitted.coded_fit));
-    if own <= INFLATED || evidence.problem.coding == Coding::Coded {
+    let problem = evidence.problem;
+    // Columns of texts have no units: what they inflate lies in the choice of their contrasts.
+    let has_units = |column: usize| match fitted.term_of_column(column) {
+        0 => false,
+        term => problem.terms[term - 1].iter().any(|&v| problem.variables[v].is_numeric()),
+    };
+    let (own, coded) = (largest_of(&fitted.fit, has_units), largest(&fitted.coded_fit));
+    if own <= INFLATED || problem.coding == Coding::Coded {
         return vec![];
     }
-    let inflated = inflated(fitted, evidence.problem.alpha);
+    let inflated = inflated(fitted, problem.alpha, has_units);
     let instead = if coded <= NEARLY_ORTHOGONAL {
         format!("with levels coded -1 and +1 it is at most {}", brief(coded))
     } else {
@@ -65,7 +71,7 @@ pub(crate) fn in_natural_units(raw: &Fitted, alpha: f64) -> Option<Finding> {
         "in natural units the variance inflation would be up to {} (in {}), which looks like \
          collinearity but comes from the units alone: coded -1 and +1, as here, it is at most {}",
         brief(natural),
-        inflated(raw, alpha),
+        inflated(raw, alpha, |_| true),
         brief(coded)
     );
     Some(info(ONLY_CODING, text))
@@ -74,16 +80,48 @@ pub(crate) fn in_natural_units(raw: &Fitted, alpha: f64) -> Option<Finding> {
 const ONLY_CODING: &str = "collinearity-is-coding";
 
 fn largest(fit: &Fit) -> f64 {
-    fit.coefficients.iter().flatten().filter_map(|c| c.vif).fold(0.0, f64::max)
+    largest_of(fit, |_| true)
 }
 
-fn inflated(fitted: &Fitted, alpha: f64) -> String {
+/// The largest inflation of some columns.
+fn largest_of(fit: &Fit, counts: impl Fn(usize) -> bool) -> f64 {
+    let own = fit.coefficients.iter().enumerate().filter(|(column, _)| counts(*column));
+    own.filter_map(|(_, found)| found.as_ref()?.vif).fold(0.0, f64::max)
+}
+
+fn inflated(fitted: &Fitted, alpha: f64, counts: impl Fn(usize) -> bool) -> String {
     let names: Vec<String> = fitted
         .summary(alpha)
         .coefficients
         .iter()
-        .filter(|c| c.vif.is_some_and(|v| v > INFLATED))
-        .map(|c| c.name.clone())
+        .enumerate()
+        .filter(|(column, own)| counts(*column) && own.vif.is_some_and(|v| v > INFLATED))
+        .map(|(_, own)| own.name.clone())
         .collect();
     list(&names)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Formula, Table, TableOptions, TermOrder, analyze_table};
+
+    fn ids(csv: &str, formula: &str) -> Vec<&'static str> {
+        let table = Table::from_csv(csv.as_bytes(), &[]).unwrap();
+        let formula = Formula::parse(formula, TermOrder::Formula).unwrap();
+        let found = analyze_table(&table, &formula, &TableOptions::default()).unwrap();
+        found.findings.iter().map(|own| own.id).collect()
+    }
+
+    #[test]
+    fn texts_have_no_units_that_could_inflate() {
+        let (mut texts, mut numbers) = ("y,t,s\n".to_owned(), "y,t,s\n".to_owned());
+        for row in 0..36 {
+            let (t, s, y) = (row % 3, row / 3 % 4, 10 + row * 7 % 11);
+            texts += &format!("{y},t{t},s{s}\n");
+            numbers += &format!("{y},{},{}\n", 100 + t, 1000 + s);
+        }
+        let only_coding = "collinearity-is-coding";
+        assert!(!ids(&texts, "y ~ t*s").contains(&only_coding), "{:?}", ids(&texts, "y ~ t*s"));
+        assert!(ids(&numbers, "y ~ t*s").contains(&only_coding));
+    }
 }

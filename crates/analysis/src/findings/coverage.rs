@@ -78,15 +78,13 @@ mod tests {
 
     #[test]
     fn a_cell_without_observations_is_named() {
-        let rows: [&[f64]; 7] = [
-            &[1.0, 1.0, 4.0],
-            &[1.0, 1.0, 4.5],
-            &[1.0, 2.0, 5.0],
-            &[1.0, 2.0, 5.5],
-            &[2.0, 1.0, 6.0],
-            &[2.0, 1.0, 6.5],
-            &[2.0, 1.0, 6.2],
-        ];
+        let rows: Vec<[f64; 3]> = (0..12)
+            .map(|run| {
+                let (a, b) = [(1.0, 1.0), (1.0, 2.0), (2.0, 1.0)][run % 3];
+                [a, b, a + 2.0 * b + 0.1 * (run * 5 % 7) as f64]
+            })
+            .collect();
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 3]>::as_slice).collect();
         let found = analysis(&table("a,b,y", &rows), "y ~ a + b", None);
         let words = text(&found, "missing-cells").unwrap();
         assert!(words.contains("but 1 cell is without observations: (a=2 b=2)"), "{words}");

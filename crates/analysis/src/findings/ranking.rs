@@ -4,7 +4,9 @@ use trainwright_stats::holm;
 use trainwright_study::{Direction, Level};
 
 use super::{Evidence, Finding, info, warning};
+use crate::fit::analysis::{Effect, TurnKind};
 use crate::fit::best::aliases::mixed_with;
+use crate::fit::families::Family;
 use crate::fit::fitted::row_of;
 use crate::fit::overlap::inflation;
 use crate::model::problem::Cells;
@@ -41,11 +43,17 @@ struct Ranked {
     adjusted: f64,
 }
 
-/// Tested terms by type II share, largest first.
+/// Tested terms by type II share, largest first; a variable with its powers and functions is one.
 fn ranked(evidence: &Evidence<'_>) -> Vec<Ranked> {
-    let mut terms: Vec<Ranked> = (0..evidence.problem.terms.len())
+    let (problem, fitted) = (evidence.problem, evidence.fitted);
+    let mut terms: Vec<Ranked> = (0..problem.terms.len())
         .filter_map(|term| {
-            let row = evidence.fitted.judged(term);
+            let family = Family::of(problem, term);
+            let row = match &family {
+                Some(own) if own.head != term => return None,
+                Some(own) => own.row(problem, fitted)?,
+                None => *fitted.judged(term),
+            };
             Some(Ranked { term, percent: row.percent?, p: row.p?, adjusted: row.p? })
         })
         .collect();
@@ -128,11 +136,17 @@ fn contains(evidence: &Evidence<'_>, outer: usize, inner: usize) -> bool {
 
 /// What moving a main effect's factor from low to high does.
 fn change(evidence: &Evidence<'_>, term: usize) -> String {
-    let problem = evidence.problem;
     let effect = &evidence.effects[term];
     if !effect.candidates.is_empty() {
         return ", and these data cannot tell which of them it is".to_owned();
     }
+    format!("{}{}", moved(evidence, term), effect.taken_for_nothing())
+}
+
+/// What going from low to high does, where one figure tells it.
+fn moved(evidence: &Evidence<'_>, term: usize) -> String {
+    let problem = evidence.problem;
+    let effect = &evidence.effects[term];
     let ([index], Some(size), Some(low), Some(high)) =
         (problem.terms[term].as_slice(), effect.effect, effect.ci_low, effect.ci_high)
     else {
@@ -223,29 +237,48 @@ fn type_one_order(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn aliased_terms(evidence: &Evidence<'_>) -> Option<Finding> {
+    let problem = evidence.problem;
+    let names = &problem.term_names;
+    let empty = (0..names.len()).filter(|&term| row_of(&evidence.fitted.type_one, term).df == 0);
+    let never_moves = |term: &usize| {
+        problem.terms[*term].iter().all(|&v| problem.variables[v].observed_levels() == 1)
+    };
+    let (constant, aliased): (Vec<usize>, Vec<usize>) = empty.partition(never_moves);
+    let of_constant = told_of_constant(constant.into_iter().map(|t| names[t].clone()).collect());
+    let of_mixed = told_of_mixed(evidence, &aliased);
+    let parts: Vec<String> = [of_mixed, of_constant].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| warning("aliased-terms", parts.join("; ")))
+}
+
+/// Columns that hold one value everywhere.
+fn told_of_constant(names: Vec<String>) -> Option<String> {
+    let (has, it) = if names.len() == 1 { ("has", "it") } else { ("have", "them") };
+    let of = list(&names);
+    (!names.is_empty())
+        .then(|| format!("{of} {has} one value only in these data, so nothing follows about {it}"))
+}
+
+/// Terms that earlier ones determine, with those.
+fn told_of_mixed(evidence: &Evidence<'_>, terms: &[usize]) -> Option<String> {
     let names = &evidence.problem.term_names;
-    let aliased: Vec<String> = (0..names.len())
-        .filter(|&term| row_of(&evidence.fitted.type_one, term).df == 0)
-        .map(|term| match mixed_with(evidence.fitted, term).as_slice() {
-            [] => names[term].clone(),
-            others => {
-                let others: Vec<String> = others.iter().map(|&t| names[t].clone()).collect();
-                format!("{} (mixed with {})", names[term], list(&others))
-            }
-        })
-        .collect();
-    if aliased.is_empty() {
-        return None;
-    }
-    let text = format!(
-        "{} cannot be told apart from earlier terms in these data and {} no estimate; what {} is \
-         counted under the terms {} mixed with",
-        list(&aliased),
-        if aliased.len() == 1 { "has" } else { "have" },
-        if aliased.len() == 1 { "it does" } else { "they do" },
-        if aliased.len() == 1 { "it is" } else { "they are" }
-    );
-    Some(warning("aliased-terms", text))
+    let told = |&term: &usize| match mixed_with(evidence.fitted, term).as_slice() {
+        [] => names[term].clone(),
+        others => {
+            let others: Vec<String> = others.iter().map(|&t| names[t].clone()).collect();
+            format!("{} (mixed with {})", names[term], list(&others))
+        }
+    };
+    let aliased: Vec<String> = terms.iter().map(told).collect();
+    let (has, it_does, it_is) = match aliased.len() {
+        0 => return None,
+        1 => ("has", "it does", "it is"),
+        _ => ("have", "they do", "they are"),
+    };
+    Some(format!(
+        "{} cannot be told apart from earlier terms in these data and {has} no estimate; what \
+         {it_does} is counted under the terms {it_is} mixed with",
+        list(&aliased)
+    ))
 }
 
 /// Numeric factors that matter and whose best level, by the equation, is the last one tried.
@@ -259,6 +292,7 @@ fn optimum_at_edge(evidence: &Evidence<'_>) -> Option<Finding> {
     terms.sort_unstable();
     let edges: Vec<String> = terms
         .into_iter()
+        .filter(|&term| !turns_inside(&evidence.effects[term], best.direction))
         .filter_map(|term| edge_of(&problem.variables[problem.terms[term][0]], evidence))
         .collect();
     if edges.is_empty() {
@@ -274,6 +308,15 @@ fn optimum_at_edge(evidence: &Evidence<'_>) -> Option<Finding> {
         list(&edges)
     );
     Some(info("optimum-at-edge", text))
+}
+
+/// Whether the response is best between the ends of a variable, so that nothing lies beyond them.
+fn turns_inside(effect: &Effect, direction: Direction) -> bool {
+    let best = match direction {
+        Direction::Minimize => TurnKind::Lowest,
+        Direction::Maximize => TurnKind::Highest,
+    };
+    effect.turn.as_ref().is_some_and(|turn| turn.kind == best)
 }
 
 fn edge_of(variable: &Variable, evidence: &Evidence<'_>) -> Option<String> {
@@ -294,4 +337,37 @@ fn edge_of(variable: &Variable, evidence: &Evidence<'_>) -> Option<String> {
 fn is_natural_edge(variable: &Variable, place: usize) -> bool {
     let numbers: Vec<f64> = variable.levels.iter().filter_map(Level::number).collect();
     numbers == [0.0, 1.0] || (place == 0 && numbers.first() == Some(&0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use trainwright_study::Direction;
+
+    use crate::tests::{analysis, table};
+
+    #[test]
+    fn a_column_of_one_value_is_not_called_mixed() {
+        let rows: [&[f64]; 4] =
+            [&[1.0, 5.0, 2.0], &[2.0, 5.0, 3.0], &[1.0, 5.0, 2.5], &[2.0, 5.0, 4.0]];
+        let found = analysis(&table("a,x,y", &rows), "y ~ a + x", None);
+        let text = &found.findings.iter().find(|own| own.id == "aliased-terms").unwrap().text;
+        assert_eq!(text, "x has one value only in these data, so nothing follows about it");
+    }
+
+    #[test]
+    fn a_variable_with_a_turn_has_no_optimum_at_its_edge() {
+        // The product pulls the best prediction to the edge of x, whose mean peaks inside.
+        let rows: Vec<[f64; 3]> = (0..30)
+            .map(|run| {
+                let (x, z) = (f64::from(run % 5) - 2.0, f64::from(run / 5 % 3) - 1.0);
+                [x, z, 10.0 - x * x + 5.0 * x * z + 0.1 * f64::from(run * 7 % 5)]
+            })
+            .collect();
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 3]>::as_slice).collect();
+        let found =
+            analysis(&table("x,z,y", &rows), "y ~ x + I(x^2) + z + x:z", Some(Direction::Maximize));
+        assert!(found.effects[0].turn.is_some(), "{:?}", found.effects[0]);
+        let edge = found.findings.iter().find(|own| own.id == "optimum-at-edge");
+        assert!(edge.is_none_or(|own| !own.text.contains("for x (")), "{edge:?}");
+    }
 }

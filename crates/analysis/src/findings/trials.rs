@@ -4,7 +4,7 @@ use trainwright_design::{Construction, Design, DesignNote, Misprint};
 use trainwright_study::{Level, Observation, Study, TrialState};
 
 use super::{Finding, serious, warning};
-use crate::wording::{count, list};
+use crate::wording::{brief, count, list};
 
 /// Rows and trials named one by one; more are counted.
 const NAMED: usize = 8;
@@ -20,6 +20,7 @@ pub(crate) fn findings(
     found.extend(outside_the_design(design, observations));
     found.extend(ended_as(observations, TrialState::Diverged, "diverged-trials", "diverged"));
     found.extend(ended_as(observations, TrialState::Failed, "failed-trials", "failed"));
+    found.extend(outside_the_range(study, observations));
     found.extend(overlapping_timing(study, observations));
     found.extend(misprint(design));
     found
@@ -142,6 +143,32 @@ fn ended_as(
         shortened(&lost)
     );
     Some(warning(id, text))
+}
+
+/// Values that the study says cannot be.
+fn outside_the_range(study: &Study, observations: &[Observation]) -> Option<Finding> {
+    let finished = observations.iter().filter(|own| own.state == TrialState::Finished);
+    let finished: Vec<&Observation> = finished.collect();
+    let told = study.metrics.iter().filter_map(|metric| {
+        let (low, high) = metric.range?;
+        let outside = |own: &&Observation| {
+            let value = own.values.get(&metric.name).filter(|value| !metric.in_range(**value))?;
+            Some(format!("trial {} ({})", own.trial, brief(*value)))
+        };
+        let trials: Vec<String> = finished.iter().filter_map(outside).collect();
+        let range = format!("{} to {}", brief(low), brief(high));
+        let (name, trials) = (&metric.name, (!trials.is_empty()).then(|| shortened(&trials))?);
+        Some(format!("values of {name} lie outside its range of {range}: {trials}"))
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "{}; the range or the values are wrong, and no interval ends at such a range",
+        told.join("; ")
+    );
+    Some(warning("values-outside-range", text))
 }
 
 /// Times of trials that could share the machine, as it was when they ran.

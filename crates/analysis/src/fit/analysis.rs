@@ -17,6 +17,7 @@ use crate::findings::Finding;
 use crate::model::model_matrix::Coding;
 use crate::questions::comparison::Comparison;
 use crate::questions::surface::Surface;
+use crate::wording::list;
 
 /// A fitted equation with its tests, checks and findings.
 #[derive(Debug, Clone, Serialize)]
@@ -46,6 +47,9 @@ pub struct Analysis {
     pub findings: Vec<Finding>,
     /// Each term's effect from low to high.
     pub effects: Vec<Effect>,
+    /// Terms that the equation lacks, where there is evidence that it lacks some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing_terms: Vec<MissingTerm>,
     /// Lack of fit against pure error; absent without replication.
     pub lack_of_fit: Option<LackOfFitSummary>,
     /// Margins of Lenth's method; only without replication.
@@ -289,15 +293,24 @@ pub struct Effect {
     pub ci_low: Option<f64>,
     /// Upper end of its interval.
     pub ci_high: Option<f64>,
-    /// p-value of the term after all others, in coded units.
+    /// p-value of the term after all others, in coded units; of a variable whose powers or functions
+    /// are terms too, that of all of them together.
     pub p: Option<f64>,
     /// The same, adjusted for the number of terms by Holm's method.
     pub p_adjusted: Option<f64>,
-    /// Share of the variation in percent, by type II sums of squares.
+    /// Share of the variation in percent, by type II sums of squares; of a variable with its powers
+    /// and functions, where they are terms too.
     pub percent: Option<f64>,
+    /// The term with which it is told, where it is a power or function of that one's variable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<String>,
     /// Where the data cannot tell it from other effects: all that it may be, the likeliest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
+    /// Effects that are the same column in these runs and are taken for nothing, since no factor of
+    /// theirs matters by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taken_for_none: Vec<String>,
     /// Where the response turns between the ends, if the data are sure of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
@@ -307,6 +320,17 @@ impl Effect {
     /// The term, or every effect that it may be: `a:b or c:d`.
     pub fn told_as(&self) -> String {
         if self.candidates.is_empty() { self.term.clone() } else { self.candidates.join(" or ") }
+    }
+
+    /// A clause on the effects that are the same column: `, if b:c does nothing (...)`.
+    pub fn taken_for_nothing(&self) -> String {
+        match self.taken_for_none.as_slice() {
+            [] => String::new(),
+            [one] => format!(", if {one} does nothing (it is the same column in these runs)"),
+            more => {
+                format!(", if {} do nothing (they are the same column in these runs)", list(more))
+            }
+        }
     }
 }
 
@@ -356,8 +380,12 @@ impl TurnKind {
 pub struct MissingTerm {
     /// Its name, as a formula spells it.
     pub term: String,
-    /// Share of the lack of fit that it would take up, in percent.
+    /// Share of the lack of fit that it would take up, in percent; where there are no repeats, of what
+    /// the equation leaves.
     pub percent: f64,
+    /// Terms that would take up exactly as much, so that the rows cannot tell which is missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
 }
 
 /// Residual variation split into lack of fit and pure error.
@@ -378,6 +406,17 @@ pub struct LackOfFitSummary {
     /// Terms that would take up most of it, where there is evidence of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing_terms: Vec<MissingTerm>,
+}
+
+impl MissingTerm {
+    /// The term, or all that it may be: `I(a^2) or I(b^2)`.
+    pub fn told_as(&self) -> String {
+        let all: Vec<&str> = [self.term.as_str()]
+            .into_iter()
+            .chain(self.others.iter().map(String::as_str))
+            .collect();
+        all.join(" or ")
+    }
 }
 
 /// Lenth's margins.

@@ -19,12 +19,14 @@ use crate::fit::best::aliases::name_candidates;
 use crate::fit::best::best;
 use crate::fit::checks::checks;
 use crate::fit::fitted::Fitted;
+use crate::fit::quick_enough::quick_enough;
 use crate::fit::split_plot::{strata_of, told};
 use crate::model::problem::Problem;
 
 /// Fits a problem and draws the findings that need no study.
 pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
     check_alpha(problem.alpha)?;
+    quick_enough(problem)?;
     let strata = strata_of(problem)?;
     let fitted = Fitted::new(problem)?.tested_in(strata);
     let influence = fitted.fit.influence();
@@ -62,6 +64,7 @@ pub(crate) fn analyze(problem: &Problem) -> Result<Analysis, AnalysisError> {
         findings,
         half_normal: half_normal(&effects),
         effects,
+        missing_terms: fitted.of_residuals.missing_terms.clone(),
         lack_of_fit: fitted.of_residuals.lack_of_fit.map(|l| LackOfFitSummary {
             sum_sq: l.ss,
             df: l.df,
@@ -124,6 +127,7 @@ pub(crate) fn assemble_large(
         findings,
         half_normal: half_normal(&effects),
         effects,
+        missing_terms: vec![],
         lack_of_fit: None,
         lenth: None,
         residuals: vec![],

@@ -89,6 +89,9 @@ impl Field<'_> {
 
     /// Those besides the best that may be as good, the best of them first, by Hsu's multiple
     /// comparisons with the best ("Multiple Comparisons", 1996, chapter 4).
+    ///
+    /// The comparisons have one side, at half of alpha each: else two levels would be told apart
+    /// here where the test of their effect, which has two, finds no evidence.
     fn alike(&self, best: usize, spread: Spread) -> Result<Vec<usize>, StatsError> {
         let mut found: Vec<usize> = match spread {
             Spread::Common { sigma, df } => self.alike_by_hsu(sigma, df)?,
@@ -120,7 +123,7 @@ impl Field<'_> {
                 Entry::Vacant(room) => {
                     let others = [&sizes[..place], &sizes[place + 1..]].concat();
                     let largest = LargestT::against_control(n, &others, df)?;
-                    *room.insert(largest.quantile(1.0 - self.alpha)?)
+                    *room.insert(largest.quantile(1.0 - 0.5 * self.alpha)?)
                 }
             };
             let margin =
@@ -136,7 +139,7 @@ impl Field<'_> {
     /// its share of the errors by Sidak's rule.
     fn alike_by_pairs(&self, best: usize, spread: Spread) -> Result<Vec<usize>, StatsError> {
         let others = self.measured.len().saturating_sub(1).max(1);
-        let level = (1.0 - self.alpha).powf(1.0 / others as f64);
+        let level = (1.0 - 0.5 * self.alpha).powf(1.0 / others as f64);
         let mut found = Vec::new();
         for place in 0..self.measured.len() {
             let lead = self.gain(best) - self.gain(place);
@@ -202,20 +205,25 @@ impl Field<'_> {
         Ok(sample::variance(values)? / values.len() as f64)
     }
 
-    /// A prediction where configurations vary unequally: one more trial varies as the repeats of
-    /// its own configuration did, and without repeats nobody knows how.
+    /// A prediction where configurations vary unequally: one more trial lies about the mean of the
+    /// repeats of its own configuration and varies as they did; without repeats nobody knows how.
+    ///
+    /// The equation shrinks by the noise of all together, which says nothing of a configuration that
+    /// varies much less or more.
     fn with_own_spread(&self, problem: &Problem, own: PredictedBest) -> PredictedBest {
         let is_it =
             |at: &&Measured| configuration_of(problem, at.rows[0]).same_as(&own.configuration);
-        let repeats = self.measured.iter().find(is_it).map(|at| at.values.as_slice());
-        let half = repeats.and_then(|values| {
-            let n = values.len() as f64;
-            let deviation = sample::variance(values).ok()?.sqrt();
+        let repeated = self.measured.iter().find(is_it).and_then(|at| {
+            let n = at.values.len() as f64;
+            let deviation = sample::variance(&at.values).ok()?.sqrt();
             let t = StudentT::new(n - 1.0).ok()?.quantile(1.0 - 0.5 * self.alpha).ok()?;
-            Some(t * deviation * (1.0 + 1.0 / n).sqrt())
+            Some((at.mean, t * deviation * (1.0 + 1.0 / n).sqrt()))
         });
-        let ends = half.map(|half| problem.in_range([own.mean - half, own.mean + half]));
-        PredictedBest { low: ends.map(|own| own[0]), high: ends.map(|own| own[1]), ..own }
+        let Some((mean, half)) = repeated else {
+            return PredictedBest { low: None, high: None, ..own };
+        };
+        let [low, high] = problem.in_range([mean - half, mean + half]);
+        PredictedBest { mean, low: Some(low), high: Some(high), shrunken: false, ..own }
     }
 
     /// Interval of the best's mean that allows for its having been chosen among `chosen_of`.
@@ -310,6 +318,20 @@ mod tests {
         // t(0.975; 5) times the deviation of 9 ... 12, which is 2.121320, times sqrt(7 / 6).
         let half = 2.570_581_836 * 2.121_320_344 * (7.0f64 / 6.0).sqrt();
         assert!((own.high.unwrap() - own.low.unwrap() - 2.0 * half).abs() < 1e-6, "{own:?}");
+        assert!(
+            (own.mean - 12.0).abs() < 1e-9 && !own.shrunken,
+            "the mean of its repeats: {own:?}"
+        );
+    }
+
+    #[test]
+    fn two_levels_that_no_test_tells_apart_may_both_be_best() {
+        let rows: [&[f64]; 6] =
+            [&[1.0, 10.0], &[1.0, 11.0], &[1.0, 12.0], &[2.0, 12.0], &[2.0, 13.0], &[2.0, 14.0]];
+        // The means differ by 2 with an error of sqrt(2 / 3): t = 2.449, p = 0.0705 on two sides.
+        let own = analysis(&table("a,y", &rows), "y ~ a", Some(Direction::Minimize));
+        assert!((own.effects[0].p.unwrap() - 0.070_484).abs() < 1e-5, "{:?}", own.effects[0].p);
+        assert_eq!(own.best.unwrap().alike.len(), 1, "2.449 lies below t(0.975; 4) = 2.776");
     }
 
     #[test]

@@ -147,7 +147,7 @@ fn independence(problem: &Problem, fitted: &Fitted) -> Check {
 fn balance(problem: &Problem) -> Check {
     let name = "balance";
     let Some(holds) = problem.balanced else {
-        return unchecked(name, "the variables are readings, not levels of a design");
+        return unchecked(name, "the rows hold readings or were chosen freely, not by a plan");
     };
     let verdict = match (holds, problem.cells) {
         (true, Cells::AsFound) => {
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(check.holds, None);
         assert_eq!(
             check.verdict,
-            "not checked: the variables are readings, not levels of a design"
+            "not checked: the rows hold readings or were chosen freely, not by a plan"
         );
     }
 

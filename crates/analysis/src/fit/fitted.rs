@@ -12,7 +12,7 @@ use crate::fit::analysis::{
     AnovaTable, AnovaType, BoxCoxSummary, CoefficientRow, FitSummary, MissingTerm, PowerLikelihood,
 };
 use crate::fit::anova_lines::lines;
-use crate::fit::checks::missing_terms::missing_terms;
+use crate::fit::checks::missing_terms::{missing_terms, terms_in_residuals};
 use crate::fit::checks::smooth_left::{SmoothLeft, smooth_left};
 use crate::fit::split_plot::only_test;
 use crate::model::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
@@ -27,6 +27,7 @@ const PROFILE_STEPS: usize = 40;
 /// A problem's fits and tables.
 pub(crate) struct Fitted {
     names: Vec<String>,
+    structure: TermStructure,
     pub(crate) fit: Fit,
     coded_terms: Vec<usize>,
     pub(crate) coded_fit: Fit,
@@ -144,7 +145,11 @@ impl Fitted {
         let found = Self::of(own, coded, summed, of_residuals).map_err(stats)?;
         let mut fitted = Self { within, ..found };
         if fitted.of_residuals.lack_of_fit.is_none() && fitted.within.is_none() {
-            fitted.of_residuals.smooth_left = smooth_left(problem, &fitted);
+            let left = smooth_left(problem, &fitted);
+            if left.is_some_and(|own| own.p < problem.check_level()) {
+                fitted.of_residuals.missing_terms = terms_in_residuals(problem, &fitted.fit);
+            }
+            fitted.of_residuals.smooth_left = left;
         }
         Ok(fitted)
     }
@@ -165,6 +170,7 @@ impl Fitted {
             within: None,
             strata: None,
             names: own.names,
+            structure: own.structure,
             fit: own.fit,
             coded_terms: coded.structure.term_of_column,
             coded_fit: coded.fit,
@@ -335,6 +341,18 @@ impl Fitted {
     pub(crate) fn judged(&self, term: usize) -> &AnovaRow {
         let marginal = row_of(&self.type_two, term);
         if marginal.df > 0 { marginal } else { row_of(&self.type_one, term) }
+    }
+
+    /// Some terms tested together after others and the constant; nothing where the fit cannot.
+    pub(crate) fn together(&self, terms: &[usize], after: &[usize]) -> Option<AnovaRow> {
+        let numbers = |own: &[usize]| own.iter().map(|term| term + 1).collect::<Vec<_>>();
+        let after = [&[0], numbers(after).as_slice()].concat();
+        self.fit.anova_together(&self.structure, &numbers(terms), &after).ok()
+    }
+
+    /// Term of a column of the fit asked for; 0 is the intercept.
+    pub(crate) fn term_of_column(&self, column: usize) -> usize {
+        self.structure.term_of_column[column]
     }
 
     /// Term of each column in coded units; 0 is the intercept.

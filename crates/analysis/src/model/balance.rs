@@ -3,6 +3,9 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use trainwright_random::Random;
+use trainwright_stats::ChiSquared;
+
 use crate::model::variable::Variable;
 
 /// Largest number of cells that is enumerated to find the missing ones.
@@ -21,7 +24,8 @@ pub(crate) struct MissingCells {
 
 /// Whether all cells seen are equally frequent and all pairs of factors orthogonal.
 ///
-/// `None` if a variable holds readings rather than factor levels.
+/// `None` if a variable holds readings rather than factor levels, or if the rows look chosen freely,
+/// as those of a table of training runs are: nobody planned them to be even.
 pub(crate) fn is_balanced<V: Borrow<Variable>>(variables: &[V]) -> Option<bool> {
     if variables.is_empty() || !variables.iter().all(|own| own.borrow().is_factor()) {
         return None;
@@ -30,9 +34,53 @@ pub(crate) fn is_balanced<V: Borrow<Variable>>(variables: &[V]) -> Option<bool> 
     for row in 0..variables[0].borrow().codes.len() {
         *counts.entry(cell_of(variables, row)).or_default() += 1;
     }
-    let mut sizes = counts.values();
-    let first = sizes.next();
-    Some(sizes.all(|n| Some(n) == first) && pairs_are_even(variables))
+    let sizes: Vec<usize> = counts.into_values().collect();
+    if sizes.iter().all(|n| *n == sizes[0]) && pairs_are_even(variables) {
+        return Some(true);
+    }
+    let levels = variables.iter().map(|own| own.borrow().levels.len());
+    let cells = levels.fold(1usize, usize::saturating_mul);
+    looks_planned(&sizes, cells).then_some(false)
+}
+
+/// Chance with which freely chosen rows may be as even as those of a plan.
+const BY_CHANCE: f64 = 0.025;
+
+/// Random choices of rows that a table is compared with.
+const CHOICES: usize = 999;
+
+/// Rows drawn at most for that; of longer tables the distribution in the limit is taken.
+const MOST_DRAWN: usize = 2_000_000;
+
+/// Whether cells are filled more evenly than rows drawn at random would fill them.
+///
+/// `sizes` are the rows of each cell seen, `cells` is the number of all combinations of levels. A
+/// plan fills each equally often but for what was lost; chance leaves some far fuller than others.
+fn looks_planned(sizes: &[usize], cells: usize) -> bool {
+    let rows: usize = sizes.iter().sum();
+    let found = unevenness(sizes, rows);
+    if rows.saturating_mul(CHOICES) > MOST_DRAWN || cells > MOST_CELLS {
+        let df = sizes.len().saturating_sub(1) as f64;
+        return ChiSquared::new(df).is_ok_and(|own| 1.0 - own.upper_tail(found) < BY_CHANCE);
+    }
+    let mut random = Random::new(SEED);
+    let as_even = (0..CHOICES).filter(|_| {
+        let mut drawn = vec![0; cells];
+        (0..rows).for_each(|_| drawn[random.index(cells)] += 1);
+        drawn.retain(|n| *n > 0);
+        // As many cells must be filled, or one that took all would count as even.
+        drawn.len() >= sizes.len() && unevenness(&drawn, rows) <= found
+    });
+    ((as_even.count() + 1) as f64) < BY_CHANCE * (CHOICES + 1) as f64
+}
+
+/// The draws are the same in every analysis, so that the same table is judged alike.
+const SEED: u64 = 0xba1a_4ced;
+
+/// Pearson's statistic of cells that should be equally full.
+fn unevenness(sizes: &[usize], rows: usize) -> f64 {
+    let mean = rows as f64 / sizes.len() as f64;
+    sizes.iter().map(|&n| (n as f64 - mean).powi(2) / mean).sum()
 }
 
 /// The variables without those that are computed from the same column as an earlier one.
@@ -67,13 +115,17 @@ fn cell_of<V: Borrow<Variable>>(variables: &[V], row: usize) -> Vec<usize> {
 }
 
 /// Cells that complete the smallest regular pattern around those seen, if no more than a quarter
-/// of the pattern is missing.
+/// of the pattern is missing and the rows look planned.
 pub(crate) fn missing_cells(variables: &[Variable]) -> Option<MissingCells> {
     if variables.is_empty() || !variables.iter().all(Variable::is_factor) {
         return None;
     }
-    let seen: BTreeSet<Vec<usize>> =
-        (0..variables[0].codes.len()).map(|row| cell_of(variables, row)).collect();
+    let mut counts: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+    for row in 0..variables[0].codes.len() {
+        *counts.entry(cell_of(variables, row)).or_default() += 1;
+    }
+    let sizes_seen: Vec<usize> = counts.values().copied().collect();
+    let seen: BTreeSet<Vec<usize>> = counts.into_keys().collect();
     let sizes: Vec<usize> = variables.iter().map(|v| v.levels.len()).collect();
     let whole = sizes.iter().try_fold(1usize, |all, n| all.checked_mul(*n))?;
     if whole > MOST_CELLS {
@@ -84,7 +136,8 @@ pub(crate) fn missing_cells(variables: &[Variable]) -> Option<MissingCells> {
     let fits = |cell: &[usize]| words.iter().all(|&(mask, parity)| parity_of(cell, mask) == parity);
     let pattern: Vec<Vec<usize>> = crossing(&sizes).into_iter().filter(|c| fits(c)).collect();
     let cells: Vec<Vec<usize>> = pattern.iter().filter(|c| !seen.contains(*c)).cloned().collect();
-    if cells.is_empty() || 4 * cells.len() > pattern.len() {
+    let few = 4 * cells.len() <= pattern.len();
+    if cells.is_empty() || !few || !looks_planned(&sizes_seen, pattern.len()) {
         return None;
     }
     let word = |mask: usize| {
@@ -159,6 +212,24 @@ mod tests {
         let half = variables(&full(&[1, 2, 4, 7]));
         assert_eq!(missing_cells(&half), None);
         assert_eq!(is_balanced(&half), Some(true));
+    }
+
+    #[test]
+    fn rows_drawn_at_random_are_seldom_taken_for_a_broken_plan() {
+        let mut called = 0;
+        for seed in 0..100 {
+            let mut random = Random::new(seed);
+            let mut counts = vec![0; 18];
+            (0..48).for_each(|_| counts[random.index(18)] += 1);
+            counts.retain(|n| *n > 0);
+            called += usize::from(looks_planned(&counts, 18));
+        }
+        assert!(called <= 7, "{called} of 100");
+        assert!(looks_planned(&[3; 16], 18), "two of eighteen cells lost");
+        assert!(looks_planned(&[3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2], 18));
+        assert!(looks_planned(&[1; 7], 8), "a cell of 2^3 that was not run");
+        assert!(!looks_planned(&[1, 1, 1], 4), "three of four rows say nothing");
+        assert!(looks_planned(&[3000, 3000, 3001], 3), "a long table");
     }
 
     #[test]

@@ -129,11 +129,13 @@ impl Problem {
     }
 
     /// An interval cut at the ends of what the response can be: a mean cannot lie beyond, so that
-    /// nothing that the interval should hold is lost.
+    /// nothing that the interval should hold is lost. A range that values have left is no such end.
     pub(crate) fn in_range(&self, ends: [f64; 2]) -> [f64; 2] {
         match self.range {
-            Some((low, high)) => ends.map(|end| end.max(low).min(high)),
-            None => ends,
+            Some((low, high)) if self.y.iter().all(|y| (low..=high).contains(y)) => {
+                ends.map(|end| end.max(low).min(high))
+            }
+            _ => ends,
         }
     }
 
@@ -264,10 +266,12 @@ mod tests {
         let mut own = problem(&two_by_two(), "y ~ a");
         assert_eq!(own.in_range([-1.0, 2.0]), [-1.0, 2.0]);
         own.range = Some((0.0, 1.0));
+        assert_eq!(own.in_range([-1.0, 2.0]), [-1.0, 2.0], "values of 9 to 22 have left it");
+        own.y.iter_mut().for_each(|y| *y /= 30.0);
         assert_eq!(own.in_range([-1.0, 2.0]), [0.0, 1.0]);
         assert_eq!(own.in_range([0.25, 0.5]), [0.25, 0.5]);
         let logs = own.on_log_scale();
-        assert!((logs.y[0] - 9.5f64.ln()).abs() < 1e-15);
+        assert!((logs.y[0] - (9.5f64 / 30.0).ln()).abs() < 1e-15);
         assert_eq!(logs.in_range([-1.0, 2.0]), [-1.0, 2.0], "a logarithm has other ends");
     }
 

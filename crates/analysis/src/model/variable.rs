@@ -43,7 +43,7 @@ pub(crate) enum InProducts {
 }
 
 /// Where the levels of a variable come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Origin {
     /// A study lists them.
     Declared,
@@ -60,13 +60,15 @@ enum Origin {
     Computed {
         /// The column.
         column: String,
+        /// Its values, where they are numbers.
+        values: Option<Vec<f64>>,
     },
 }
 
 impl Variable {
     /// Whether its values are a power of the column it is computed from.
     pub(crate) fn is_power_of_column(&self) -> bool {
-        let Origin::Computed { column } = &self.origin else { return false };
+        let Origin::Computed { column, .. } = &self.origin else { return false };
         let inside = self.name.strip_prefix("I(").and_then(|rest| rest.strip_suffix(')'));
         let parts = inside.and_then(|inside| inside.rsplit_once('^'));
         parts.is_some_and(|(base, degree)| {
@@ -143,8 +145,18 @@ impl Variable {
     pub(crate) fn source(&self) -> &str {
         match &self.origin {
             Origin::Power { factor } => factor,
-            Origin::Computed { column } => column,
+            Origin::Computed { column, .. } => column,
             _ => &self.name,
+        }
+    }
+
+    /// The column that it is computed from, as a variable of its own.
+    pub(crate) fn column_behind(&self) -> Option<Self> {
+        match &self.origin {
+            Origin::Computed { column, values: Some(values) } => {
+                Some(Self::numeric(column, values.clone()))
+            }
+            _ => None,
         }
     }
 

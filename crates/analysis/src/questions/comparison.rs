@@ -198,15 +198,31 @@ pub(crate) fn compare(groups: &Groups, alpha: f64) -> Result<Comparison, Analysi
         paired: groups.paired.clone(),
         objective: groups.objective,
         alpha,
-        method: match groups.paired {
-            None => "ratio of means, Fieller's interval with Welch's standard error",
-            Some(_) => "ratio of means of pairs, Fieller's interval",
-        },
+        method: method(&levels, groups.paired.is_some()),
         adjustment: "holm",
         baseline,
         levels,
         findings,
     })
+}
+
+/// How the intervals that are told were found.
+fn method(levels: &[LevelComparison], paired: bool) -> &'static str {
+    let ratios = levels.iter().filter(|own| own.ratio.is_some()).count();
+    match (ratios, paired) {
+        (0, false) => "difference of means, Welch's interval",
+        (0, true) => "mean difference of pairs, Student's interval",
+        (some, false) if some < levels.len() => {
+            "ratio of means, Fieller's interval with Welch's standard error, and Welch's interval of \
+             the difference where a ratio means nothing"
+        }
+        (some, true) if some < levels.len() => {
+            "ratio of means of pairs, Fieller's interval, and Student's interval of the difference \
+             where a ratio means nothing"
+        }
+        (_, false) => "ratio of means, Fieller's interval with Welch's standard error",
+        (_, true) => "ratio of means of pairs, Fieller's interval",
+    }
 }
 
 fn against_baseline(

@@ -103,6 +103,7 @@ pub fn scaling_of_table(table: &Table, options: &ScalingOptions) -> Result<Scali
         .collect();
     for (fit, doubt) in fits.iter_mut().zip(doubts) {
         fit.text = law_words::in_words(fit, doubt.as_deref());
+        fit.doubt = doubt.filter(|_| fit.not_fitted.is_none());
     }
     let best_law = fit_quality::best_law(&fits);
     let mut findings = judge::findings(&points, &rows, &fits, options);

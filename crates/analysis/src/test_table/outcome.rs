@@ -221,7 +221,7 @@ fn capital(text: &str) -> String {
 fn how_often(p: f64) -> String {
     if p >= 0.995 {
         "nearly always".to_owned()
-    } else if p >= 0.01 {
+    } else if p >= 0.015 {
         format!("about {:.0} times in 100", 100.0 * p)
     } else if p >= 1e-6 {
         format!("about once in {:.0} times", 1.0 / p)
@@ -257,6 +257,7 @@ mod tests {
         );
         assert!(in_words(0.39, "x").contains("39 times in 100. That is not rare"));
         assert!(in_words(7e-29, "x").contains("less than once in a million"));
+        assert!(in_words(0.01, "x").contains("about once in 100 times"));
         assert!(in_words(0.002, "x").contains("once in 500 times"));
     }
 

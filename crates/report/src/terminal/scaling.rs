@@ -30,7 +30,8 @@ pub fn scaling_text(found: &Scaling, colour: Colour) -> String {
 
 fn predictions(found: &Scaling) -> String {
     let mut table = TextTable::with_header([found.workers.as_str(), "law", "time of one run"]);
-    for fit in &found.fits {
+    // What a law says that does not describe the times is no prediction.
+    for fit in found.fits.iter().filter(|fit| fit.doubt.is_none()) {
         for own in &fit.predictions {
             let time = own
                 .time

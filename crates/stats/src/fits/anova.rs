@@ -95,6 +95,26 @@ impl Fit {
         rows.push(table.residual_row());
         Ok(rows)
     }
+
+    /// Tests some terms together, after others: the row has the number of the first of them.
+    ///
+    /// # Errors
+    /// A structure that does not match the matrix, or no term to test.
+    pub fn anova_together(
+        &self,
+        terms: &TermStructure,
+        together: &[usize],
+        after: &[usize],
+    ) -> Result<AnovaRow, StatsError> {
+        check_structure(self.coefficients.len(), terms)?;
+        let Some(&first) = together.first() else {
+            let (what, needed, found) = ("terms tested together", 1, 0);
+            return Err(StatsError::TooFew { what, needed, found });
+        };
+        let table = Table::new(self, terms);
+        let (df, sum_sq) = table.entered_after(together, after);
+        table.row(first, df, sum_sq)
+    }
 }
 
 /// Number and sum of squares of some effects.
@@ -161,13 +181,21 @@ impl<'a> Table<'a> {
         {
             return (1, sum_sq);
         }
-        let entered: Vec<usize> = before.iter().flat_map(|&t| self.columns_of(t)).collect();
-        let order: Vec<usize> = entered.iter().copied().chain(self.columns_of(term)).collect();
+        self.entered_after(&[term], &before)
+    }
+
+    /// What some terms add to others.
+    fn entered_after(&self, own: &[usize], before: &[usize]) -> (usize, f64) {
+        let columns = |terms: &[usize]| -> Vec<usize> {
+            terms.iter().flat_map(|&t| self.columns_of(t)).collect()
+        };
+        let entered = columns(before);
+        let order = [entered.as_slice(), &columns(own)].concat();
         let Ok(matrix) = self.decomposition.compressed_in(&order) else {
             return (0, 0.0);
         };
         let part = Orthogonal::new(&matrix);
-        let effects = part.rotate(&self.effects_for(term));
+        let effects = part.rotate(&self.effects_for(own[0]));
         let new = part.kept().iter().zip(effects).filter(|(c, _)| **c >= entered.len());
         tally(new.map(|(_, effect)| effect))
     }
@@ -290,6 +318,18 @@ mod tests {
                     prop_assert!((row.sum_sq.unwrap() - expected).abs() < 1e-9);
                 }
             }
+        }
+
+        #[test]
+        fn terms_together_take_what_the_larger_model_does(
+            y in prop::collection::vec(-10.0..10.0f64, 7),
+        ) {
+            let (matrix, terms) = two_by_two();
+            let fit = least_squares(&matrix, &y).unwrap();
+            let row = fit.anova_together(&terms, &[1, 3], &[0, 2]).unwrap();
+            let expected = by_difference(&matrix, &y, &[0, 1, 2, 3], &[0, 2]);
+            prop_assert!((row.sum_sq.unwrap() - expected).abs() < 1e-9);
+            prop_assert_eq!((row.term, row.df), (Some(1), 2));
         }
 
         #[test]

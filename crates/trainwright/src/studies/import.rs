@@ -30,6 +30,8 @@ pub struct Imported {
     /// Lines without a value for the response, which were left out.
     #[serde(rename = "lines_without_response")]
     pub without_response: Vec<u64>,
+    /// Metrics with values outside their range, and how many those are.
+    pub out_of_range: BTreeMap<String, usize>,
     /// Results whose configuration is no row of the design.
     pub outside_design: Vec<Configuration>,
     /// Rows of the design without any result, with their configurations.
@@ -129,6 +131,9 @@ fn place_lines(
             imported.without_response.push(number);
             continue;
         };
+        for own in measurements.iter().filter(|own| !own.in_range) {
+            *imported.out_of_range.entry(own.metric.clone()).or_default() += 1;
+        }
         let Spot { fills, replicate, in_design } = places.next(number, &configuration)?;
         // Where there is no design, nothing can lie outside it.
         if !in_design && design.kind() != Construction::Open {

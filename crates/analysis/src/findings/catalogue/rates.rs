@@ -160,6 +160,7 @@ pub(super) const RATES: &[FindingRate] = &[
     rate("missing-cells", Never, "a planned row without a trial", Found::Always),
     rate("unbalanced", Never, "rows run unequally often", Found::Always),
     rate("no-replication", Never, "no configuration run twice", Found::Always),
+    rate("values-outside-range", Never, "a value outside the stated range", Found::Always),
     rate("command-changed", Never, "two commands in one study", Found::Always),
     rate("excluded-trials", Never, "a trial that somebody left out", Found::Always),
     rate(

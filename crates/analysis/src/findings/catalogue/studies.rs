@@ -29,6 +29,14 @@ pub(super) const ENTRIES: &[CatalogueEntry] = &[
         "Lenth, Quick and easy analysis of unreplicated factorials, Technometrics 31, 1989",
     ),
     entry(
+        "values-outside-range",
+        Warning,
+        "Values of a metric lie outside the range that the study states: 97 where accuracies go from \
+         0 to 1, for instance.",
+        "Correct the values (percent or shares?) or the range; until then no interval ends there.",
+        "Wickham, Tidy data, Journal of Statistical Software 59, 2014",
+    ),
+    entry(
         "command-changed",
         Warning,
         "Some trials ran another command, or another job, than the others: the change was accepted \

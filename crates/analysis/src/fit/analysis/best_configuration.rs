@@ -45,8 +45,11 @@ pub struct Alike {
 pub struct PredictedBest {
     /// One level for every factor.
     pub configuration: Configuration,
-    /// What the equation expects, each term shrunken by 1 - 1/F since the combination was chosen.
+    /// What the equation expects, each term shrunken by 1 - 1/F since the combination was chosen;
+    /// the mean of its own runs where configurations vary unequally and it was repeated.
     pub mean: f64,
+    /// Whether the terms are shrunken.
+    pub shrunken: bool,
     /// Lower end of the interval of one more trial; absent without a measure of noise.
     pub low: Option<f64>,
     /// Upper end.

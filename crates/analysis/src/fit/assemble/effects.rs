@@ -6,6 +6,7 @@ use trainwright_stats::{Normal, holm, lenth};
 
 use crate::fit::analysis::{Effect, HalfNormal, LenthSummary};
 use crate::fit::assemble::predicted_change::{PredictedChange, predicted_change};
+use crate::fit::families::Family;
 use crate::fit::fitted::{Fitted, row_of};
 use crate::model::model_matrix::Coding;
 use crate::model::problem::Problem;
@@ -39,11 +40,23 @@ pub(crate) fn effects(problem: &Problem, fitted: &Fitted) -> Vec<Effect> {
                 p_adjusted: None,
                 percent: fitted.judged(term).percent,
                 candidates: vec![],
+                taken_for_none: vec![],
                 turn: bent.and_then(|own| own.turn),
+                part_of: None,
             }
         })
         .collect();
-    let tested: Vec<Option<f64>> = found.iter().map(|effect| effect.p).collect();
+    for (term, effect) in found.iter_mut().enumerate() {
+        let Some(family) = Family::of(problem, term).filter(|_| comparable) else { continue };
+        let Some(row) = family.row(problem, fitted) else { continue };
+        if family.head == term {
+            (effect.p, effect.percent) = (row.p, row.percent);
+        } else {
+            effect.part_of = Some(problem.term_names[family.head].clone());
+        }
+    }
+    let alone = |effect: &Effect| effect.p.filter(|_| effect.part_of.is_none());
+    let tested: Vec<Option<f64>> = found.iter().map(alone).collect();
     found.iter_mut().zip(holm(&tested)).for_each(|(effect, p)| effect.p_adjusted = p);
     found
 }
@@ -166,6 +179,24 @@ mod tests {
     }
 
     #[test]
+    fn a_square_is_judged_with_its_variable() {
+        let rows: Vec<[f64; 2]> = (0..12)
+            .map(|at| {
+                let x = f64::from(at % 3) - 1.0;
+                [x, 10.0 - 2.0 * x * x + 0.1 * f64::from(at / 3 % 2)]
+            })
+            .collect();
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
+        let (own, fit) = fitted(&table("x,y", &rows), "y ~ x + I(x^2)");
+        let found = effects(&own, &fit);
+        assert!(found[0].p.unwrap() < 1e-6 && found[0].percent.unwrap() > 99.0, "{:?}", found[0]);
+        assert_eq!(found[0].p_adjusted, found[0].p, "there is one effect, not two");
+        assert_eq!(found[0].turn.as_ref().unwrap().level.number(), Some(0.0));
+        assert_eq!(found[1].part_of.as_deref(), Some("x"));
+        assert!(found[1].p_adjusted.is_none());
+    }
+
+    #[test]
     fn margins_of_lenth_need_runs_without_repeats() {
         let found = of("y ~ a * b");
         assert!(lenth_margins(&problem(&two_by_two(), "y ~ a * b"), &found).is_none());
@@ -196,7 +227,9 @@ mod tests {
             p_adjusted: None,
             percent: None,
             candidates: vec![],
+            taken_for_none: vec![],
             turn: None,
+            part_of: None,
         };
         let found = half_normal(&[sized("a", Some(-3.0)), sized("b", None), sized("c", Some(1.0))]);
         let terms: Vec<&str> = found.iter().map(|own| own.term.as_str()).collect();

@@ -115,11 +115,12 @@ mod tests {
 
     #[test]
     fn an_interval_ends_where_the_response_ends() {
-        let (mut problem, fit) = fitted(&two_by_two(), "y ~ a * b");
-        problem.range = Some((0.0, 19.25));
+        let rows: [&[f64]; 4] = [&[1.0, 0.1], &[1.0, 0.3], &[2.0, 1.0], &[2.0, 0.8]];
+        let (mut problem, fit) = fitted(&table("a,y", &rows), "y ~ a");
+        problem.range = Some((0.0, 1.0));
         let high = main_effects(&problem, &fit)[0].levels[1].clone();
-        assert_eq!(high.ci_high, Some(19.25));
-        assert!(high.ci_low.unwrap() < 19.0);
+        assert_eq!(high.ci_high, Some(1.0));
+        assert!(high.ci_low.unwrap() < 0.9);
     }
 
     #[test]

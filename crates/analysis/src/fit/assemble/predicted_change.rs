@@ -8,6 +8,7 @@ use trainwright_stats::{StratumError, StudentT};
 use trainwright_study::Level;
 
 use crate::fit::analysis::{Turn, TurnKind};
+use crate::fit::families::Family;
 use crate::fit::fitted::Fitted;
 use crate::model::model_matrix::{Coding, Contrasts, ModelMatrix, Scheme};
 use crate::model::problem::Problem;
@@ -39,13 +40,11 @@ pub(crate) fn predicted_change(
     let columns = |own: &Vec<usize>| {
         problem.variables[own[0]].polynomials.as_ref().map_or(1, |own| own.columns.len())
     };
-    let first = problem.terms.iter().position(
-        |own| matches!(own.as_slice(), [v] if problem.variables[*v].source() == source),
-    )?;
-    if first != term || bends.map(columns).sum::<usize>() < 2 {
+    let head = Family::of(problem, term).map_or(term, |own| own.head);
+    if head != term || bends.map(columns).sum::<usize>() < 2 {
         return None;
     }
-    let own = Family::new(problem, fitted, &problem.variables[*index]);
+    let own = Bent::new(problem, fitted, &problem.variables[*index]);
     let (low, high) = own.ends()?;
     let change = own.between(low, high)?;
     let half = change.error.and_then(|error| half_width(error, problem.alpha));
@@ -68,13 +67,13 @@ fn half_width(error: StratumError, alpha: f64) -> Option<f64> {
 }
 
 /// A variable with all its powers and functions.
-struct Family<'a> {
+struct Bent<'a> {
     problem: &'a Problem,
     fitted: &'a Fitted,
     variable: &'a Variable,
 }
 
-impl<'a> Family<'a> {
+impl<'a> Bent<'a> {
     fn new(problem: &'a Problem, fitted: &'a Fitted, variable: &'a Variable) -> Self {
         Self { problem, fitted, variable }
     }
@@ -217,7 +216,7 @@ mod tests {
         let rows: Vec<[f64; 2]> = (0..200).map(|at| [f64::from(at), f64::from(at % 7)]).collect();
         let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
         let (problem, fit) = fitted(&table("x,y", &rows), "y ~ x + I(x^2)");
-        let family = Family::new(&problem, &fit, &problem.variables[0]);
+        let family = Bent::new(&problem, &fit, &problem.variables[0]);
         assert_eq!(family.ends(), Some((0, 199)));
         let inner = family.inner_levels(0, 199);
         assert!(inner.len() <= MOST_LEVELS && inner.len() > MOST_LEVELS / 2, "{}", inner.len());

@@ -70,19 +70,22 @@ pub(crate) fn name_candidates(
         let own = &problem.terms[term];
         let parents = |set: &Vec<usize>| set.iter().filter(|at| active.contains(at)).count();
         // An interaction without any factor that matters is less likely than one with.
+        let mut unlikely = Vec::new();
         if own.len() == 1 || others.iter().chain([own]).any(|set| parents(set) > 0) {
-            others.retain(|set| set.len() == 1 || parents(set) > 0);
+            (others, unlikely) =
+                others.into_iter().partition(|set| set.len() == 1 || parents(set) > 0);
         }
-        if others.is_empty() {
-            continue;
-        }
-        others.insert(0, own.clone());
-        others.sort_by_key(|set| (set.len(), std::cmp::Reverse(parents(set))));
         let name = |set: &Vec<usize>| {
             let names: Vec<&str> =
                 set.iter().map(|&at| problem.variables[at].name.as_str()).collect();
             names.join(":")
         };
+        effects[term].taken_for_none = unlikely.iter().map(name).collect();
+        if others.is_empty() {
+            continue;
+        }
+        others.insert(0, own.clone());
+        others.sort_by_key(|set| (set.len(), std::cmp::Reverse(parents(set))));
         effects[term].candidates = others.iter().map(name).collect();
     }
 }

@@ -56,6 +56,7 @@ pub(crate) fn predicted(
         combinations: grid.combinations(),
         all_looked_at,
         beyond_prediction: if all_looked_at { beyond } else { 0 },
+        shrunken: true,
     })
 }
 

@@ -42,8 +42,9 @@ pub(crate) fn lack_of_fit(problem: &Problem, fitted: &Fitted) -> Check {
     } else {
         format!(
             "{} is evidence that the equation misses terms: near points have alike residuals (score \
-             test of a Gaussian process), so a smooth shape is left that its terms cannot follow",
-            p_value(left.p)
+             test of a Gaussian process), so a smooth shape is left that its terms cannot follow{}",
+            p_value(left.p),
+            named(&own.missing_terms)
         )
     };
     let (statistic, p) = (Some(left.statistic), Some(left.p));
@@ -52,15 +53,18 @@ pub(crate) fn lack_of_fit(problem: &Problem, fitted: &Fitted) -> Check {
 
 /// What the terms that are missing would take up.
 fn named(missing: &[MissingTerm]) -> String {
-    let share = |own: &MissingTerm| format!("{} {}", own.term, percent(own.percent));
-    match missing {
-        [] => String::new(),
-        [one] => format!("; {} would take up {} of that", one.term, percent(one.percent)),
+    let share = |own: &MissingTerm| format!("{} {}", own.told_as(), percent(own.percent));
+    let shares = match missing {
+        [] => return String::new(),
+        [one] => format!("; {} would take up {} of that", one.told_as(), percent(one.percent)),
         more => {
             let shares: Vec<String> = more.iter().map(share).collect();
             format!("; of that would take up {}", list(&shares))
         }
-    }
+    };
+    let open = missing.iter().any(|own| !own.others.is_empty());
+    let which = if open { ", and these runs cannot tell which" } else { "" };
+    format!("{shares}{which}")
 }
 
 #[cfg(test)]
@@ -70,12 +74,18 @@ mod tests {
 
     #[test]
     fn missing_terms_are_told_with_what_they_would_take_up() {
-        let own = |term: &str, percent| MissingTerm { term: term.to_owned(), percent };
+        let own =
+            |term: &str, percent| MissingTerm { term: term.to_owned(), percent, others: vec![] };
         assert_eq!(named(&[]), "");
         assert_eq!(named(&[own("a:b", 98.76)]), "; a:b would take up 98.8 % of that");
         assert_eq!(
             named(&[own("a:b", 60.0), own("I(a^2)", 30.0)]),
             "; of that would take up a:b 60.0 % and I(a^2) 30.0 %"
+        );
+        let mixed = MissingTerm { others: vec!["I(b^2)".to_owned()], ..own("I(a^2)", 97.8) };
+        assert_eq!(
+            named(&[mixed]),
+            "; I(a^2) or I(b^2) would take up 97.8 % of that, and these runs cannot tell which"
         );
     }
 

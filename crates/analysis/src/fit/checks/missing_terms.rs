@@ -1,6 +1,6 @@
 //! Which terms would take up what an equation leaves unexplained.
 
-use trainwright_stats::{FisherF, LackOfFit, Orthogonal};
+use trainwright_stats::{FisherF, Fit, LackOfFit, Orthogonal, bonferroni};
 
 use crate::fit::analysis::MissingTerm;
 use crate::model::model_matrix::{Coding, Contrasts, Equation, ModelMatrix, Scheme};
@@ -32,44 +32,101 @@ struct Candidate {
 /// The terms that take up most of a lack of fit, largest first: each is added to those before until
 /// repeats give no more evidence that something is missing.
 pub(crate) fn missing_terms(problem: &Problem, lack: &LackOfFit) -> Vec<MissingTerm> {
-    let mut equation =
-        Extended { variables: problem.variables.clone(), terms: problem.terms.clone() };
+    let mut equation = Extended::of(problem);
     let noise = lack.pure_error_ss / lack.pure_error_df as f64;
     let (mut squares, mut df) = (lack.ss, lack.df);
     let mut found = Vec::new();
     while found.len() < MOST_NAMED && df > 0 && problem.y.len() <= MOST_ROWS {
         let significant = FisherF::new(df as f64, lack.pure_error_df as f64)
             .is_ok_and(|f| f.upper_tail(squares / df as f64 / noise) < problem.alpha);
-        let Some((candidate, gain)) = equation.best(problem).filter(|_| significant) else { break };
-        let p = FisherF::new(gain.1 as f64, lack.pure_error_df as f64)
-            .map_or(1.0, |f| f.upper_tail(gain.0 / gain.1 as f64 / noise));
-        if p >= problem.alpha {
+        let Some(best) = equation.best(problem).filter(|_| significant) else { break };
+        if best.p(noise, lack.pure_error_df) >= problem.alpha {
             break;
         }
-        let percent = (100.0 * gain.0 / lack.ss).min(100.0);
-        found.push(MissingTerm { term: candidate.name.clone(), percent });
-        (squares, df) = ((squares - gain.0).max(0.0), df.saturating_sub(gain.1));
-        equation.add(candidate);
+        found.push(best.told_of(lack.ss));
+        (squares, df) = ((squares - best.sum_sq).max(0.0), df.saturating_sub(best.df));
+        equation.add(best.candidate);
     }
     found
 }
 
+/// The same without repeats, where neighbours tell that something is left: each term is held to what
+/// the equation leaves with it, and to the number of terms that were tried.
+pub(crate) fn terms_in_residuals(problem: &Problem, fit: &Fit) -> Vec<MissingTerm> {
+    let mut equation = Extended::of(problem);
+    let (mut squares, mut df) = (fit.ss_residual, fit.df_residual);
+    let mut found = Vec::new();
+    while found.len() < MOST_NAMED && problem.y.len() <= MOST_ROWS {
+        let tried = equation.candidates(problem).len();
+        let Some(best) = equation.best(problem).filter(|own| own.df < df) else { break };
+        (squares, df) = ((squares - best.sum_sq).max(0.0), df - best.df);
+        if squares > 0.0 && bonferroni(best.p(squares / df as f64, df), tried) >= problem.alpha {
+            break;
+        }
+        found.push(best.told_of(fit.ss_residual));
+        equation.add(best.candidate);
+    }
+    found
+}
+
+/// What the best candidate would take up.
+struct Gain {
+    candidate: Candidate,
+    sum_sq: f64,
+    df: usize,
+    /// Names of candidates that are the same beside the equation's terms.
+    others: Vec<String>,
+}
+
+impl Gain {
+    fn mean_sq(&self) -> f64 {
+        self.sum_sq / self.df as f64
+    }
+
+    /// Its p-value against noise of a mean square with degrees of freedom.
+    fn p(&self, noise: f64, df: usize) -> f64 {
+        FisherF::new(self.df as f64, df as f64)
+            .map_or(1.0, |f| f.upper_tail(self.mean_sq() / noise))
+    }
+
+    fn told_of(&self, whole: f64) -> MissingTerm {
+        MissingTerm {
+            term: self.candidate.name.clone(),
+            percent: (100.0 * self.sum_sq / whole).min(100.0),
+            others: self.others.clone(),
+        }
+    }
+}
+
+/// Difference of sums of squares, as a share, within which candidates are the same columns.
+const SAME: f64 = 1e-9;
+
 impl Extended {
+    fn of(problem: &Problem) -> Self {
+        Self { variables: problem.variables.clone(), terms: problem.terms.clone() }
+    }
+
     fn add(&mut self, candidate: Candidate) {
         self.variables.extend(candidate.new);
         self.terms.push(candidate.term);
     }
 
-    /// The candidate with the largest mean square, and its sum of squares and degrees of freedom.
-    fn best(&self, problem: &Problem) -> Option<(Candidate, (f64, usize))> {
-        let gains = self.candidates().into_iter().filter_map(|own| {
-            let gain = self.gain(&own, problem).filter(|gain| gain.1 > 0)?;
-            Some((own, gain))
-        });
-        gains.max_by(|a, b| {
-            let mean_square = |gain: (f64, usize)| gain.0 / gain.1 as f64;
-            mean_square(a.1).total_cmp(&mean_square(b.1))
-        })
+    /// The candidate with the largest mean square, the first of those that are the same.
+    fn best(&self, problem: &Problem) -> Option<Gain> {
+        let mut gains: Vec<Gain> = self
+            .candidates(problem)
+            .into_iter()
+            .filter_map(|candidate| {
+                let (sum_sq, df) = self.gain(&candidate, problem).filter(|gain| gain.1 > 0)?;
+                Some(Gain { candidate, sum_sq, df, others: vec![] })
+            })
+            .collect();
+        let most = gains.iter().map(Gain::mean_sq).max_by(f64::total_cmp)?;
+        gains.retain(|own| own.mean_sq() >= most * (1.0 - SAME));
+        let mut best = gains.remove(0);
+        let same = gains.into_iter().filter(|own| own.df == best.df);
+        best.others = same.map(|own| own.candidate.name).collect();
+        Some(best)
     }
 
     /// Sum of squares and degrees of freedom that a candidate adds.
@@ -88,11 +145,29 @@ impl Extended {
         Some(own.fold((0.0, 0), |(sum, df), (_, effect)| (sum + effect * effect, df + 1)))
     }
 
-    /// The next power of every number, and every product of two variables; products of a bent one
-    /// where only its straight part is in the equation.
-    fn candidates(&self) -> Vec<Candidate> {
-        let mut found: Vec<Candidate> =
-            (0..self.variables.len()).filter_map(|index| self.next_power(index)).collect();
+    /// Every variable that stands in no term by itself, the next power of every number, and every
+    /// product of two variables; products of a bent one where only its straight part is in the
+    /// equation.
+    fn candidates(&self, problem: &Problem) -> Vec<Candidate> {
+        let mut found = self.all_candidates(problem);
+        let known: Vec<String> = self.terms.iter().map(|term| self.name_of(term)).collect();
+        found.retain(|own| !known.contains(&own.name));
+        found
+    }
+
+    fn name_of(&self, term: &[usize]) -> String {
+        let names: Vec<&str> = term.iter().map(|&v| self.variables[v].name.as_str()).collect();
+        names.join(":")
+    }
+
+    fn all_candidates(&self, problem: &Problem) -> Vec<Candidate> {
+        let places = 0..self.variables.len();
+        let mut found: Vec<Candidate> = places
+            .clone()
+            .filter(|&v| v >= problem.variables.len() || !problem.is_group_alone(v))
+            .filter_map(|index| self.by_itself(index))
+            .chain(places.filter_map(|index| self.next_power(index)))
+            .collect();
         let factors: Vec<usize> = (0..self.variables.len())
             .filter(|&v| !self.variables[v].is_block() && !self.variables[v].is_power())
             .collect();
@@ -107,11 +182,32 @@ impl Extended {
         found
     }
 
+    /// A variable without a term of its own: one of the equation's, or the column behind one.
+    fn by_itself(&self, index: usize) -> Option<Candidate> {
+        let own = &self.variables[index];
+        let lacks = |name: &str| {
+            let is_it = |term: &Vec<usize>| self.name_of(term) == name;
+            !self.terms.iter().any(is_it)
+        };
+        if own.name == own.source() && !own.is_block() {
+            let plain = Candidate { name: own.name.clone(), new: None, term: vec![index] };
+            return lacks(&own.name).then_some(plain);
+        }
+        let known = self.variables.iter().any(|other| other.name == own.source());
+        let new = own.column_behind().filter(|_| !known)?;
+        Some(Candidate { name: new.name.clone(), new: Some(new), term: vec![self.variables.len()] })
+    }
+
     fn next_power(&self, index: usize) -> Option<Candidate> {
-        let own =
-            self.variables.get(index).filter(|own| own.is_numeric() && own.name == own.source())?;
+        let is_plain = |own: &&Variable| own.is_numeric() && own.name == own.source();
+        // A power before its variable would be read as the variable.
+        let own = self.variables.get(index).filter(is_plain)?;
+        if !self.terms.contains(&vec![index]) {
+            return None;
+        }
         let within = own.polynomials.as_ref().map_or(1, |own| own.columns.len());
-        let powers = self.variables.iter().filter(|v| v.is_power() && v.source() == own.name);
+        let is_power = |v: &&Variable| v.is_power() || v.is_power_of_column();
+        let powers = self.variables.iter().filter(is_power).filter(|v| v.source() == own.name);
         let degree = within + powers.count() + 1;
         if own.observed_levels() <= degree || degree > 4 {
             return None;
@@ -178,21 +274,60 @@ mod tests {
     }
 
     #[test]
+    fn squares_that_are_one_column_are_all_named() {
+        let mut rows = Vec::new();
+        for run in 0..12_u32 {
+            let sign = |bit: u32| if run >> bit & 1 == 1 { 1.0 } else { -1.0 };
+            let (a, b) = if run < 8 { (sign(0), sign(1)) } else { (0.0, 0.0) };
+            rows.push([a, b, 10.0 + a - 1.5 * b * b + 0.1 * f64::from(run % 3)]);
+        }
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 3]>::as_slice).collect();
+        let missing = fitted(&table("a,b,y", &rows), "y ~ a * b").1.of_residuals.missing_terms;
+        assert_eq!(missing.len(), 1, "{missing:?}");
+        assert_eq!(missing[0].told_as(), "I(a^2) or I(b^2)");
+    }
+
+    #[test]
+    fn a_variable_whose_square_alone_is_in_the_equation_is_what_is_missing() {
+        for formula in ["y ~ x^2 + z", "y ~ I(x^2) + z"] {
+            let found = found(|x, z| 5.0 * (x + 1.0).powi(2) - 40.0 * x + z, formula);
+            let names: Vec<&str> = found.iter().map(|own| own.term.as_str()).collect();
+            assert_eq!(names, ["x"], "{formula}");
+        }
+    }
+
+    #[test]
+    fn without_repeats_the_term_is_found_in_what_is_left() {
+        let rows: Vec<[f64; 3]> = (0..24_u32)
+            .map(|at| {
+                let (x, z) = (f64::from(at) / 23.0, f64::from(at * 7 % 24) / 23.0);
+                [x, z, 0.9 - 0.6 * (x - 0.5).powi(2) + 0.002 * f64::from(at * 11 % 5)]
+            })
+            .collect();
+        let rows: Vec<&[f64]> = rows.iter().map(<[f64; 3]>::as_slice).collect();
+        let (problem, fit) = fitted(&table("x,z,y", &rows), "y ~ x + z");
+        let found = terms_in_residuals(&problem, &fit.fit);
+        assert_eq!(found[0].term, "I(x^2)", "{found:?}");
+        assert!(found.len() == 1 && found[0].percent > 95.0, "{found:?}");
+    }
+
+    #[test]
     fn a_power_is_a_candidate_only_where_the_levels_can_tell_it() {
         let of = |levels: u32, formula: &str| {
             let rows: Vec<[f64; 2]> =
                 (0..20).map(|at| [f64::from(at % levels), f64::from(at)]).collect();
             let rows: Vec<&[f64]> = rows.iter().map(<[f64; 2]>::as_slice).collect();
             let own = problem(&table("x,y", &rows), formula);
-            let equation = Extended { variables: own.variables, terms: own.terms };
-            equation.candidates().into_iter().map(|own| own.name).collect::<Vec<_>>()
+            let equation = Extended::of(&own);
+            equation.candidates(&own).into_iter().map(|own| own.name).collect::<Vec<_>>()
         };
+        assert_eq!(of(20, "y ~ I(x^2)"), ["x"], "what a square is made of");
+        assert_eq!(of(20, "y ~ x^2"), ["x"]);
+        assert_eq!(of(20, "y ~ x + I(x^2)"), ["I(x^3)"]);
         assert!(of(2, "y ~ x").is_empty(), "two levels have no square");
         assert_eq!(of(3, "y ~ x"), ["I(x^2)"]);
-        let mut extended = {
-            let own = problem(&table("x,y", &[&[0.0, 1.0], &[1.0, 2.0], &[2.0, 1.0]]), "y ~ x");
-            Extended { variables: own.variables, terms: own.terms }
-        };
+        let own = problem(&table("x,y", &[&[0.0, 1.0], &[1.0, 2.0], &[2.0, 1.0]]), "y ~ x");
+        let mut extended = Extended::of(&own);
         let square = extended.next_power(0).unwrap();
         extended.add(square);
         assert!(extended.next_power(0).is_none(), "three levels have no cube");

@@ -52,7 +52,8 @@ impl Variable {
                 let values = derived_columns::values(table, &computed, rows.iter().copied())?;
                 let mut variable = Self::numeric(name, values);
                 if let [column] = computed.names().into_iter().collect::<Vec<_>>().as_slice() {
-                    variable.origin = Origin::Computed { column: (*column).to_owned() };
+                    let values = Self::from_table(table, column, rows)?.raw;
+                    variable.origin = Origin::Computed { column: (*column).to_owned(), values };
                 }
                 Ok(variable)
             }
@@ -69,13 +70,13 @@ impl Variable {
                 let names = (1..=degree).map(|power| format!("{name}{power}")).collect();
                 let polynomials = Polynomials { names, columns, in_products: InProducts::Whole };
                 let (name, polynomials) = (name.to_owned(), Some(polynomials));
-                let origin = Origin::Computed { column };
+                let origin = Origin::Computed { column, values: variable.raw.clone() };
                 Ok(Self { name, polynomials, origin, ..variable })
             }
             Derived::Category { column } => {
                 let plain = Self::from_table(table, &column, rows)?;
                 let (name, coded) = (name.to_owned(), plain.coded_as_category());
-                let origin = Origin::Computed { column };
+                let origin = Origin::Computed { column, values: None };
                 Ok(Self { name, raw: None, coded, origin, ..plain })
             }
         }

@@ -21,11 +21,17 @@ pub(super) fn sentence(
     };
     let ends = own.ci_low.zip(own.ci_high).map(|(low, high)| (100.0 * low, 100.0 * high));
     let places = ends.map_or(1, |(low, high)| places(low, high));
-    let share = format!("{level}: {ratio:.*} % of {base}", places.max(1));
+    let plain = ends.map_or(ratio, |(_, high)| high.max(ratio));
+    let shown = |value: f64, places: usize| match PLAIN.contains(&plain) {
+        true => format!("{value:.places$}"),
+        false => brief(value),
+    };
+    let share = format!("{level}: {} % of {base}", shown(ratio, places.max(1)));
     let confidence = brief(100.0 * (1.0 - alpha));
     let interval = match ends {
         Some((low, high)) => {
-            format!(", {confidence} % interval {low:.places$} to {high:.places$} %")
+            let [low, high] = [low, high].map(|end| shown(end, places));
+            format!(", {confidence} % interval {low} to {high} %")
         }
         None => String::new(),
     };
@@ -115,6 +121,9 @@ const COUNTED: [(&str, &str); 24] = [
     ("tree", "trees"),
 ];
 
+/// Percentages that are written out; others get an exponent.
+const PLAIN: std::ops::Range<f64> = 1e-3..1e6;
+
 /// Decimals that an interval supports: two digits of its half width.
 fn places(low: f64, high: f64) -> usize {
     let half = 0.5 * (high - low);
@@ -144,6 +153,34 @@ mod tests {
 
     fn summary(level: i64, n: usize) -> LevelSummary {
         LevelSummary { level: Level::Integer(level), n, mean: 1.0, sd: None }
+    }
+
+    #[test]
+    fn a_ratio_of_a_hundred_digits_gets_an_exponent() {
+        let groups = Groups {
+            response: "y".to_owned(),
+            by: "g".to_owned(),
+            levels: vec![],
+            values: vec![],
+            baseline: 0,
+            paired: None,
+            objective: None,
+        };
+        let told = |ratio: f64| {
+            let own = LevelComparison {
+                ratio: Some(ratio),
+                ci_low: Some(0.5 * ratio),
+                ci_high: Some(2.0 * ratio),
+                ..compared(Verdict::NoEvidence, 0.5, 0.5, 3)
+            };
+            sentence(&groups, &summary(1, 3), &own, 0.05, 1)
+        };
+        assert_eq!(
+            told(1e100),
+            "g 2: 1e102 % of g 1, 95 % interval 5e101 to 2e102 %: no evidence of a difference"
+        );
+        assert!(told(1e-100).starts_with("g 2: 1e-98 % of g 1, 95 % interval 5e-99 to 2e-98 %"));
+        assert!(told(1.0).starts_with("g 2: 100.0 % of g 1, 95 % interval 50 to 200 %"));
     }
 
     fn compared(verdict: Verdict, p: f64, adjusted: f64, n: usize) -> LevelComparison {

@@ -16,6 +16,9 @@ const LOW: f64 = 0.5;
 /// Terms of Ernest's law.
 const ERNEST_TERMS: usize = 4;
 
+/// Settings beyond its terms with which a law can be checked.
+const SPARE_SETTINGS: usize = 2;
+
 pub(super) fn findings(
     points: &[Point],
     rows: &[ScalingRow],
@@ -28,7 +31,7 @@ pub(super) fn findings(
     found.extend(low_efficiency(rows, options));
     found.extend(superlinear(rows, options));
     found.extend(does_not_fit(fits, options));
-    found.extend(few_points(points));
+    found.extend(few_points(points, fits));
     found.extend(not_separable(fits));
     found.extend(extrapolation(points, fits));
     found
@@ -141,9 +144,14 @@ fn does_not_fit(fits: &[LawFit], options: &ScalingOptions) -> Option<Finding> {
     Some(warning("law-does-not-fit", text))
 }
 
-fn few_points(points: &[Point]) -> Option<Finding> {
+/// Too few numbers of workers for Ernest's terms, where no law of fewer terms stands in for it.
+fn few_points(points: &[Point], fits: &[LawFit]) -> Option<Finding> {
     let settings = settings(points);
-    if settings > ERNEST_TERMS {
+    let checked = |fit: &LawFit| {
+        let describes = fit.not_fitted.is_none() && fit.doubt.is_none() && fit.law != Law::Ernest;
+        describes && settings >= fit.parameters.len() + SPARE_SETTINGS
+    };
+    if settings > ERNEST_TERMS || fits.iter().any(checked) {
         return None;
     }
     let text = format!(
@@ -174,6 +182,9 @@ fn extrapolation(points: &[Point], fits: &[LawFit]) -> Option<Finding> {
     let most = points.iter().fold(0.0f64, |m, p| m.max(p.workers));
     let predicted = |workers: f64| {
         let of = |fit: &LawFit| {
+            if fit.doubt.is_some() {
+                return None;
+            }
             let time = fit.predictions.iter().find(|p| p.workers == workers)?.time?;
             Some(format!("{} {}", fit.law.name(), brief(time)))
         };
@@ -186,9 +197,13 @@ fn extrapolation(points: &[Point], fits: &[LawFit]) -> Option<Finding> {
         .filter(|p| p.beyond > FAR)
         .map(|p| {
             let times = predicted(p.workers);
-            let says = if times.len() > 1 { "the laws say" } else { "the law says" };
             let beyond = brief(p.beyond);
-            format!("{} ({beyond} times as many; {says} {})", brief(p.workers), list(&times))
+            let says = match times.len() {
+                0 => "no law describes the times".to_owned(),
+                1 => format!("the law says {}", list(&times)),
+                _ => format!("the laws say {}", list(&times)),
+            };
+            format!("{} ({beyond} times as many; {says})", brief(p.workers))
         })
         .collect();
     if far.is_empty() {

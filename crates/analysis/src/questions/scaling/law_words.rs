@@ -101,6 +101,7 @@ mod tests {
             equation: "",
             separable: true,
             not_fitted: None,
+            doubt: None,
             parameters,
             r2: None,
             sigma: None,

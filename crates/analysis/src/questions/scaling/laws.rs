@@ -79,6 +79,9 @@ pub struct LawFit {
     pub separable: bool,
     /// Why it was not fitted.
     pub not_fitted: Option<String>,
+    /// Why it does not describe the times, where it does not: its predictions then mean nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
     /// Share of the variation that it explains.
@@ -167,6 +170,7 @@ fn not_fitted(law: Law, reason: String) -> LawFit {
         text: String::new(),
         separable: false,
         not_fitted: Some(reason),
+        doubt: None,
         parameters: vec![],
         r2: None,
         sigma: None,
@@ -211,6 +215,7 @@ fn fit(law: Law, points: &[Point], options: &ScalingOptions) -> Result<LawFit, A
         equation: law.equation(),
         separable: whole.is_some(),
         not_fitted: None,
+        doubt: None,
         parameters,
         r2: fitted.curve.r2,
         sigma: fitted.curve.variance.map(f64::sqrt),

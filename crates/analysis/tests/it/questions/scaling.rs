@@ -77,10 +77,14 @@ fn the_table_gives_speed_up_and_efficiency() {
     assert_eq!(ids(&found), ["extrapolation"]);
     let text = &found.findings[0].text;
     assert!(
-        text.contains("64 (4 times as many; the laws say Amdahl") && !text.contains("32 ("),
+        text.contains("64 (4 times as many; the laws say Gunther") && !text.contains("32 ("),
         "{text}"
     );
     let amdahl = law(&found, Law::Amdahl);
+    assert!(
+        amdahl.doubt.is_some() && !text.contains("Amdahl"),
+        "its lack of fit is evident: {text}"
+    );
     let [near, far] = [&amdahl.predictions[0], &amdahl.predictions[1]];
     assert!(near.low.unwrap() < near.time.unwrap() && far.time.unwrap() < near.time.unwrap());
 }
@@ -110,7 +114,8 @@ fn field_report_c_has_no_speed_up_and_no_repeats() {
     let found =
         scaling_of_table(&table("reports/c_cores.csv", &[]), &options("time_percent", "cores"))
             .unwrap();
-    assert_eq!(ids(&found), ["no-replication", "no-speed-up", "fewer-points-than-terms"]);
+    // Four numbers of cores are too few for Ernest's terms, but not for Amdahl's.
+    assert_eq!(ids(&found), ["no-replication", "no-speed-up"]);
     let share = &law(&found, Law::Amdahl).parameters[0];
     assert!(share.estimate == 1.0 && share.at_bound);
 }

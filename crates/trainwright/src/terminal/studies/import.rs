@@ -20,6 +20,12 @@ pub fn imported(imported: &Imported) -> String {
             shown.join(", ")
         ));
     }
+    for (metric, values) in &imported.out_of_range {
+        put(format!(
+            "{} outside the range of {metric}: correct the table, or the range in the study",
+            if *values == 1 { "1 value lies".to_owned() } else { format!("{values} values lie") }
+        ));
+    }
     for MissingRow { row, configuration } in &imported.missing_rows {
         put(format!("Row {row} of the design has no result: {configuration}"));
     }
@@ -48,12 +54,14 @@ mod tests {
         let text = imported(&Imported {
             kept: 3,
             without_response: (2..=8).collect(),
+            out_of_range: [("y".to_owned(), 2)].into(),
             outside_design: vec![configuration(), configuration()],
             missing_rows: vec![MissingRow { row: 4, configuration: configuration() }],
             short_rows: vec![ShortRow { row: 5, results: 1, planned: 3 }],
         });
         let expected = "Kept 3 results.\n\
             Left out 7 lines without a value for the response: 2, 3, 4, 5, 6, ...\n\
+            2 values lie outside the range of y: correct the table, or the range in the study\n\
             Row 4 of the design has no result: lr=high\n\
             Row 5 of the design has 1 of 3 results\n\
             2 results match no row of the design, such as lr=high\n";

@@ -20,6 +20,10 @@ pub(crate) const INTERVALS: &[Printed] = &[
     // The interval allows for having chosen among all: it is wide where one is surely the best.
     conservative("best configuration, nothing matters", 2_000, best_of_noise),
     conservative("best configuration, one is best", 2_000, best_of_effects),
+    // One more trial of a configuration that varies 200 times less than another; where the spreads
+    // are not seen to differ, the interval is that of all together, and far too wide.
+    conservative("best predicted, unequal spreads", 2_000, predicted_of_unequal),
+    conservative("best predicted, one is best", 2_000, predicted_of_effects),
     printed("power of Box and Cox", 2_000, power),
     printed("best point of a surface, its height", 2_000, height),
     printed("curvature of a surface", 2_000, curvature),
@@ -123,6 +127,40 @@ fn best_of_effects(noise: &mut Noise) -> Option<bool> {
     let sign =
         |own: &Configuration, name: &str| 2.0 * own.get(name).unwrap().number().unwrap() - 1.0;
     best(&found, |own| MEAN + 3.0 * (sign(own, "a") + sign(own, "b")))
+}
+
+/// Whether the prediction interval holds one more trial of the best predicted.
+fn predicted(found: &Analysis, trial: impl FnOnce(&Configuration) -> f64) -> Option<bool> {
+    let own = found.best.as_ref()?.predicted.as_ref()?;
+    between(own.low, trial(&own.configuration), own.high)
+}
+
+/// Mean and deviation of three compressors of very different spread.
+fn compressor(own: &Configuration) -> (f64, f64) {
+    match own.get("a").unwrap().to_string().as_str() {
+        "p" => (10.0, 0.1),
+        "q" => (20.0, 1.0),
+        _ => (60.0, 20.0),
+    }
+}
+
+fn predicted_of_unequal(noise: &mut Noise) -> Option<bool> {
+    let text = "[factors.a]\nlevels = [\"p\", \"q\", \"r\"]\n[design]\ntype = \"full\"\n\
+        replications = 5";
+    let planned = Planned::of(text, noise.seed());
+    let mut draw = |own: &Configuration| {
+        let (mean, deviation) = compressor(own);
+        mean + deviation * noise.normal()
+    };
+    let found = planned.analyze(&planned.run(|trial| draw(&trial.configuration)));
+    predicted(&found, draw)
+}
+
+fn predicted_of_effects(noise: &mut Noise) -> Option<bool> {
+    let found = run(TWO_LEVEL, noise, |at| 3.0 * (at[0] + at[1]));
+    let sign =
+        |own: &Configuration, name: &str| 2.0 * own.get(name).unwrap().number().unwrap() - 1.0;
+    predicted(&found, |own| MEAN + 3.0 * (sign(own, "a") + sign(own, "b")) + noise.normal())
 }
 
 /// The logarithm is the right scale, so the power is 0.

@@ -17,6 +17,12 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("missing-cells", |noise| with(noise, |seen| seen.retain(|own| own.row != Some(1)))),
     fault("unbalanced", |noise| with(noise, |seen| drop(seen.pop()))),
     fault("no-replication", |noise| with(noise, |seen| seen.retain(|own| own.replicate == 1))),
+    fault("values-outside-range", |noise| {
+        let mut planned = Planned::of(PLAIN, noise.seed());
+        planned.study.metrics[0].range = Some((0.0, 1.0));
+        let seen = planned.run(|_| MEAN + noise.normal());
+        planned.analyze(&seen).findings
+    }),
     fault("command-changed", |noise| {
         let options = StudyOptions {
             commands: vec![vec![1, 2, 3], vec![4, 5, 6]],

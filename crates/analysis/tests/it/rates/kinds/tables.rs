@@ -24,6 +24,12 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("groups of a table", "y ~ g"),
     kind("crossed groups of a table", "y ~ g*h"),
     Kind {
+        // Rows as even as a plan's come by chance too.
+        at_times: &["missing-cells", "unbalanced"],
+        findings: drawn,
+        ..kind("settings drawn at random", "y ~ batch + epochs + lr")
+    },
+    Kind {
         name: "training runs",
         findings: training,
         text: "accuracy ~ batch + epochs + lr",
@@ -70,6 +76,20 @@ fn findings(kind: &Kind, truth: Truth, noise: &mut Noise) -> Vec<Finding> {
         let y = 50.0 + of_x + of_groups + noise.normal();
         let names = (["p", "q", "r"][g], ["u", "v"][h]);
         writeln!(csv, "{y},{},{},{},{},{}", x[0], x[1], x[2], names.0, names.1).unwrap();
+    }
+    analysis(&csv, kind.text).findings
+}
+
+/// Training runs whose settings somebody drew: 48 rows over 18 combinations.
+fn drawn(kind: &Kind, truth: Truth, noise: &mut Noise) -> Vec<Finding> {
+    let mut csv = "y,batch,epochs,lr\n".to_owned();
+    for _ in 0..48 {
+        let mut of = |levels: usize| (noise.unit() * levels as f64) as usize;
+        let (batch, epochs, lr) = (of(3), of(3), of(2));
+        let sum = batch as f64 - epochs as f64 + lr as f64;
+        let y = 50.0 + truth.slope() * sum + noise.normal();
+        let settings = ([32, 64, 128][batch], [5, 10, 20][epochs], [0.001, 0.01][lr]);
+        writeln!(csv, "{y},{},{},{}", settings.0, settings.1, settings.2).unwrap();
     }
     analysis(&csv, kind.text).findings
 }
