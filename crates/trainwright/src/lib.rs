@@ -123,7 +123,7 @@ pub use watching::actions::{ActionReply, add_replications, find_study_file, star
 pub use watching::comparing::{CompareChoice, compare_configurations, configurations_of};
 pub use watching::listing::{SortDirection, TrialList, TrialQuery};
 pub use watching::live_trial::{OutputTail, live_curves, output_tail};
-pub use watching::speed_results::{find_speedtests, read_speedtest};
+pub use watching::speed_results::{SPEEDTEST_NOUN, find_speedtests, read_speedtest};
 pub use watching::stores::{FoundStudy, find_stores, studies_in};
 pub use watching::thought::Thought;
 pub use watching::view::{StudyView, TimeLeft};
