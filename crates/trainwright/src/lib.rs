@@ -75,8 +75,8 @@ pub use questions::test_statistics::{
 };
 pub use running::bench::{
     BenchCommand, BenchEnd, BenchEvent, BenchFailures, BenchMetric, BenchParameter, BenchReply,
-    BenchRequest, BenchResult, BenchRuns, BenchShell, RankTest, bench, bench_csv, bench_markdown,
-    hyperfine_json,
+    BenchRequest, BenchResult, BenchRuns, BenchShell, BenchText, RankTest, bench, bench_csv,
+    bench_markdown, hyperfine_json,
 };
 pub use running::load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, LoadRequest, load};
 pub use running::run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
