@@ -6,6 +6,8 @@
   const nothing = { charts: {}, resources: [] };
   let data = nothing;
   const drawn = new Map();
+  // How wide each chart was when it was drawn.
+  const widths = new WeakMap();
   // Pixels from one line of a legend to the next.
   const LEGEND_LINE = 21;
   root.classList.remove("no-script");
@@ -46,16 +48,26 @@
     return [name, `${tips.x} ${shortNumber(x)}`, `${tips.y} ${shortNumber(y)}`];
   }
 
-  function axis(own, vertical) {
+  // Names of all places below an axis, in lines as wide as each has room; upright where that is little.
+  function fittedLabels(places, room) {
+    const width = (room - 20) / places - 6;
+    const all = { interval: 0, hideOverlap: false };
+    return width > 40 ? { ...all, width, overflow: "break" } : { ...all, rotate: 90 };
+  }
+
+  function axis(own, vertical, room) {
     const text = { color: css("quiet"), fontSize: 12 };
+    // A name that is wider than the chart takes several lines.
+    const name = vertical ? text : { ...text, width: Math.max(room - 40, 100), overflow: "break" };
+    const fitted = own.fitted ? fittedLabels(own.data.length, room) : {};
     return {
       nameLocation: "middle",
       nameGap: vertical ? 14 : 26,
-      nameTextStyle: text,
+      nameTextStyle: name,
       ...own,
       axisLine: { show: !vertical, lineStyle: { color: css("muted") } },
       axisTick: { show: false },
-      axisLabel: { ...text, hideOverlap: true, ...own.axisLabel },
+      axisLabel: { ...text, hideOverlap: true, ...own.axisLabel, ...fitted },
       splitNumber: 4,
       splitLine: { show: own.type !== "category", lineStyle: { color: css("line") } },
     };
@@ -85,7 +97,7 @@
     // Lines show their dash in the legend, so they keep their own icon.
     const lines = option.series.every((series) => series.type === "line");
     const legend = option.legend && {
-      icon: lines ? undefined : "roundRect", padding: 0, itemWidth: lines ? 22 : 14, itemHeight: 8, itemGap: 14, left: "center",
+      icon: lines ? undefined : "roundRect", padding: [3, 0], itemWidth: lines ? 22 : 14, itemHeight: 8, itemGap: 14, left: "center",
       data: [...names], textStyle: quiet, inactiveColor: css("line"), pageTextStyle: quiet,
       pageIconColor: css("accent"), pageIconInactiveColor: css("line"), ...option.legend,
     };
@@ -101,8 +113,8 @@
       title: option.title && { left: 0, top: 3, padding: 0, textStyle: { ...text, fontSize: 13, fontWeight: 600 }, ...option.title },
       legend: shown,
       grid: { left: 6, right: 14, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "all", ...option.grid, ...lower },
-      xAxis: axis(option.xAxis, false),
-      yAxis: Array.isArray(option.yAxis) ? option.yAxis.map((own) => axis(own, true)) : axis(option.yAxis, true),
+      xAxis: axis(option.xAxis, false, room),
+      yAxis: Array.isArray(option.yAxis) ? option.yAxis.map((own) => axis(own, true, room)) : axis(option.yAxis, true, room),
       tooltip: {
         trigger: "item", confine: true, backgroundColor: css("paper"), borderColor: css("line"),
         textStyle: { color: css("ink") },
@@ -161,6 +173,7 @@
     if (element.dataset.height) element.style.height = `${Number(element.dataset.height) + pushed}px`;
     const chart = drawn.get(element) ?? echarts.init(element, null, { renderer: "svg" });
     drawn.set(element, chart);
+    widths.set(element, element.clientWidth);
     chart.setOption(option, true);
     // Printing does not wait for the next frame.
     chart.getZr().flush();
@@ -248,7 +261,11 @@
   }
 
   const resized = new ResizeObserver((entries) =>
-    entries.forEach(({ target }) => drawn.get(target)?.resize()));
+    entries.forEach(({ target }) => {
+      drawn.get(target)?.resize();
+      // Names take other lines in another width.
+      if (drawn.has(target) && widths.get(target) !== target.clientWidth) draw(target);
+    }));
 
   let boxes = 0;
   function show() {

@@ -11,6 +11,8 @@
     sent.set(part.id || `part-${place}`, part.outerHTML));
   remember(main);
   let address = location.href;
+  // On a narrow screen the links scroll sideways.
+  document.querySelector('nav [aria-current="page"]')?.scrollIntoView({ block: "nearest", inline: "center" });
 
   function say(words) {
     if (status.textContent !== words) status.textContent = words;
