@@ -8,6 +8,7 @@
   const drawn = new Map();
   // How wide each chart was when it was drawn.
   const widths = new WeakMap();
+  const pen = document.createElement("canvas").getContext("2d");
   // Pixels from one line of a legend to the next.
   const LEGEND_LINE = 21;
   root.classList.remove("no-script");
@@ -48,6 +49,20 @@
     return [name, `${tips.x} ${shortNumber(x)}`, `${tips.y} ${shortNumber(y)}`];
   }
 
+  function widthOf(text) {
+    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    return pen.measureText(text).width;
+  }
+
+  // A text broken between words into lines of so many pixels; charts do not break names of axes.
+  function inLines(text, room) {
+    if (room <= 0) return text;
+    return text.split(" ").reduce((lines, word) => {
+      const longer = `${lines.at(-1)} ${word}`;
+      return widthOf(longer) > room ? [...lines, word] : [...lines.slice(0, -1), longer];
+    }, [""]).map((line) => line.trim()).filter(Boolean).join("\n");
+  }
+
   // Names of all places below an axis, in lines as wide as each has room; upright where that is little.
   function fittedLabels(places, room) {
     const width = (room - 20) / places - 6;
@@ -57,14 +72,13 @@
 
   function axis(own, vertical, room) {
     const text = { color: css("quiet"), fontSize: 12 };
-    // A name that is wider than the chart takes several lines.
-    const name = vertical ? text : { ...text, width: Math.max(room - 40, 100), overflow: "break" };
     const fitted = own.fitted ? fittedLabels(own.data.length, room) : {};
     return {
       nameLocation: "middle",
       nameGap: vertical ? 14 : 26,
-      nameTextStyle: name,
+      nameTextStyle: text,
       ...own,
+      name: own.name && !vertical ? inLines(own.name, room - 40) : own.name,
       axisLine: { show: !vertical, lineStyle: { color: css("muted") } },
       axisTick: { show: false },
       axisLabel: { ...text, hideOverlap: true, ...own.axisLabel, ...fitted },
@@ -76,12 +90,10 @@
   // Lines that a legend takes, as the browser would set them.
   function legendLines({ data, itemWidth, itemGap, type }, room) {
     if (type === "scroll" || room === 0) return 1;
-    const pen = document.createElement("canvas").getContext("2d");
-    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
     let lines = 1;
     let used = 0;
     for (const name of data) {
-      const own = itemWidth + 5 + pen.measureText(name).width;
+      const own = itemWidth + 5 + widthOf(name);
       if (used > 0 && used + own > room) [lines, used] = [lines + 1, 0];
       used += own + itemGap;
     }

@@ -12,7 +12,11 @@
   remember(main);
   let address = location.href;
   // On a narrow screen the links scroll sideways.
-  document.querySelector('nav [aria-current="page"]')?.scrollIntoView({ block: "nearest", inline: "center" });
+  const present = document.querySelector('nav [aria-current="page"]');
+  if (present) {
+    const links = present.parentElement;
+    links.scrollLeft = present.offsetLeft - links.offsetLeft - (links.clientWidth - present.offsetWidth) / 2;
+  }
 
   function say(words) {
     if (status.textContent !== words) status.textContent = words;

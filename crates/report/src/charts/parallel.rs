@@ -11,7 +11,7 @@ use crate::input::ReportTrial;
 /// Groups of lines by response, each in a colour of its own.
 const GROUPS: usize = 4;
 /// Columns of a name below the axis.
-const NAME: usize = 14;
+const NAME: usize = 12;
 /// Columns of a level below that.
 const LEVEL: usize = 10;
 
