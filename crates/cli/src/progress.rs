@@ -295,8 +295,9 @@ mod tests {
     fn a_line_of_wide_letters_is_no_wider_than_the_terminal() {
         let terminal = Narrow::default();
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-        let line = ProgressBar::with_draw_target(None, target).with_style(line_style());
-        line.set_message("自适应矩估计".repeat(4));
+        let line = ProgressBar::with_draw_target(None, target)
+            .with_style(line_style())
+            .with_message("自适应矩估计".repeat(4));
         line.tick();
         let shown = terminal.0.lock().unwrap().clone();
         let wide = shown.matches(['自', '适', '应', '矩', '估', '计']).count();

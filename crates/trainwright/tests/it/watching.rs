@@ -192,7 +192,7 @@ fn a_study_is_run_again_by_the_name_of_its_own_file() {
     };
     fs::remove_file(lab.path("study.toml")).unwrap();
     assert_eq!(path(), lab.path("STUDY.toml"), "a place for the name, no name of a file");
-    lab.file("live.toml", &study.source.text.replace("replications = 2", "replications = 3"));
+    lab.file("live.toml", study.source.text.replace("replications = 2", "replications = 3"));
     assert_eq!(path(), lab.path("live.toml"));
     lab.file("zz.toml", &study.source.text);
     assert_eq!(path(), lab.path("zz.toml"), "the text that was run");
