@@ -28,8 +28,6 @@ LOG = {"range": {"from": 0.001, "to": 1000.0}, "scale": "log"}
         TrainwrightSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_trials=2, cv=2, random_state=0),
         TrainwrightSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, n_trials=2, cv=2, random_state=0),
     ],
-    # As in scikit-learn's own list for GridSearchCV and its kind.
-    expected_failed_checks=lambda _: {"check_supervised_y_2d": "DataConversionWarning not caught"},
 )
 def test_it_is_an_estimator_by_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)

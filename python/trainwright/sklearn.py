@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import Interval
 
 from .search import Search
@@ -84,6 +84,12 @@ class TrainwrightSearchCV(BaseSearchCV):
         self.random_state = random_state
 
     stop_reason_: str | None
+
+    def __sklearn_tags__(self) -> Any:
+        """Takes as many targets as the estimator does."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = get_tags(self.estimator).target_tags.multi_output
+        return tags
 
     def _run_search(self, evaluate_candidates: Callable[[list[dict[str, Any]]], dict[str, Any]]) -> None:
         """Asks for candidates, has them evaluated, and tells what came of them."""

@@ -147,11 +147,7 @@ impl Progress {
         }
         if let Some(screen) = &self.screen {
             screen.bar.set_position(self.ended as u64);
-            let last = match record.outcome.state() {
-                TrialState::Finished => format!("; trial {}: {}", trial.number, values(record)),
-                _ => String::new(),
-            };
-            screen.bar.set_message(visible(&format!("{}{last}", self.time_left())));
+            screen.bar.set_message(visible(&latest(trial.number, record, &self.time_left())));
         }
     }
 
@@ -195,6 +191,14 @@ impl Progress {
     }
 }
 
+/// What the bar says: the latest values first, since the line may be too short for the rest.
+fn latest(number: u32, record: &TrialRecord, time_left: &str) -> String {
+    match record.outcome.state() {
+        TrialState::Finished => format!("{} (trial {number}); {time_left}", values(record)),
+        _ => time_left.to_owned(),
+    }
+}
+
 /// What a trial measured: `loss=0.25 time=1.5`.
 fn values(record: &TrialRecord) -> String {
     let shown = record.measurements.iter();
@@ -234,7 +238,7 @@ impl Copying {
 }
 
 fn bar_style() -> ProgressStyle {
-    ProgressStyle::with_template("{bar:30} {pos}/{len} trials  {elapsed} so far  {wide_msg}")
+    ProgressStyle::with_template("{bar:10} {pos}/{len}  {wide_msg}  {elapsed}")
         .expect("the template is right")
 }
 
@@ -244,7 +248,86 @@ fn line_style() -> ProgressStyle {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use indicatif::{ProgressDrawTarget, TermLike};
+    use trainwright_study::Measurement;
+
     use super::*;
+
+    /// A terminal of twenty columns that keeps what is written.
+    #[derive(Debug, Clone, Default)]
+    struct Narrow(Arc<Mutex<String>>);
+
+    impl TermLike for Narrow {
+        fn width(&self) -> u16 {
+            20
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.write_str(text)
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.0.lock().unwrap().push_str(text);
+            Ok(())
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_of_wide_letters_is_no_wider_than_the_terminal() {
+        let terminal = Narrow::default();
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let line = ProgressBar::with_draw_target(None, target)
+            .with_style(line_style())
+            .with_message("自适应矩估计".repeat(4));
+        line.tick();
+        let shown = terminal.0.lock().unwrap().clone();
+        let wide = shown.matches(['自', '适', '应', '矩', '估', '计']).count();
+        // Two columns each; what is left are a spinner and blanks.
+        assert!((4..=8).contains(&wide), "{shown:?}");
+    }
+
+    #[test]
+    fn what_was_measured_stands_first_on_the_bar() {
+        let measured = |metric: &str, value: f64| Measurement {
+            metric: metric.to_owned(),
+            value,
+            in_range: true,
+        };
+        let mut record = TrialRecord {
+            outcome: Outcome::Finished,
+            measurements: vec![measured("loss", 0.25), measured("time", 1.5)],
+            usage: None,
+            series: Vec::new(),
+            command: Vec::new(),
+            environment: BTreeMap::new(),
+            started_ms: 0,
+            output_end: String::new(),
+            cluster: Vec::new(),
+        };
+        let told = latest(7, &record, "about 4 s left");
+        assert_eq!(told, "loss=0.2500 time=1.500 (trial 7); about 4 s left");
+        record.outcome = Outcome::Stopped;
+        assert_eq!(latest(7, &record, "nearly done"), "nearly done");
+    }
 
     #[test]
     fn times_are_short() {

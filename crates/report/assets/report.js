@@ -6,6 +6,9 @@
   const nothing = { charts: {}, resources: [] };
   let data = nothing;
   const drawn = new Map();
+  // How wide each chart was when it was drawn.
+  const widths = new WeakMap();
+  const pen = document.createElement("canvas").getContext("2d");
   // Pixels from one line of a legend to the next.
   const LEGEND_LINE = 21;
   root.classList.remove("no-script");
@@ -46,16 +49,39 @@
     return [name, `${tips.x} ${shortNumber(x)}`, `${tips.y} ${shortNumber(y)}`];
   }
 
-  function axis(own, vertical) {
+  function widthOf(text) {
+    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    return pen.measureText(text).width;
+  }
+
+  // A text broken between words into lines of so many pixels; charts do not break names of axes.
+  function inLines(text, room) {
+    if (room <= 0) return text;
+    return text.split(" ").reduce((lines, word) => {
+      const longer = `${lines.at(-1)} ${word}`;
+      return widthOf(longer) > room ? [...lines, word] : [...lines.slice(0, -1), longer];
+    }, [""]).map((line) => line.trim()).filter(Boolean).join("\n");
+  }
+
+  // Names of all places below an axis, in lines as wide as each has room; upright where that is little.
+  function fittedLabels(places, room) {
+    const width = (room - 20) / places - 6;
+    const all = { interval: 0, hideOverlap: false };
+    return width > 40 ? { ...all, width, overflow: "break" } : { ...all, rotate: 90 };
+  }
+
+  function axis(own, vertical, room) {
     const text = { color: css("quiet"), fontSize: 12 };
+    const fitted = own.fitted ? fittedLabels(own.data.length, room) : {};
     return {
       nameLocation: "middle",
       nameGap: vertical ? 14 : 26,
       nameTextStyle: text,
       ...own,
+      name: own.name && !vertical ? inLines(own.name, room - 40) : own.name,
       axisLine: { show: !vertical, lineStyle: { color: css("muted") } },
       axisTick: { show: false },
-      axisLabel: { ...text, hideOverlap: true, ...own.axisLabel },
+      axisLabel: { ...text, hideOverlap: true, ...own.axisLabel, ...fitted },
       splitNumber: 4,
       splitLine: { show: own.type !== "category", lineStyle: { color: css("line") } },
     };
@@ -64,12 +90,10 @@
   // Lines that a legend takes, as the browser would set them.
   function legendLines({ data, itemWidth, itemGap, type }, room) {
     if (type === "scroll" || room === 0) return 1;
-    const pen = document.createElement("canvas").getContext("2d");
-    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
     let lines = 1;
     let used = 0;
     for (const name of data) {
-      const own = itemWidth + 5 + pen.measureText(name).width;
+      const own = itemWidth + 5 + widthOf(name);
       if (used > 0 && used + own > room) [lines, used] = [lines + 1, 0];
       used += own + itemGap;
     }
@@ -85,7 +109,7 @@
     // Lines show their dash in the legend, so they keep their own icon.
     const lines = option.series.every((series) => series.type === "line");
     const legend = option.legend && {
-      icon: lines ? undefined : "roundRect", padding: 0, itemWidth: lines ? 22 : 14, itemHeight: 8, itemGap: 14, left: "center",
+      icon: lines ? undefined : "roundRect", padding: [3, 0], itemWidth: lines ? 22 : 14, itemHeight: 8, itemGap: 14, left: "center",
       data: [...names], textStyle: quiet, inactiveColor: css("line"), pageTextStyle: quiet,
       pageIconColor: css("accent"), pageIconInactiveColor: css("line"), ...option.legend,
     };
@@ -101,8 +125,8 @@
       title: option.title && { left: 0, top: 3, padding: 0, textStyle: { ...text, fontSize: 13, fontWeight: 600 }, ...option.title },
       legend: shown,
       grid: { left: 6, right: 14, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "all", ...option.grid, ...lower },
-      xAxis: axis(option.xAxis, false),
-      yAxis: Array.isArray(option.yAxis) ? option.yAxis.map((own) => axis(own, true)) : axis(option.yAxis, true),
+      xAxis: axis(option.xAxis, false, room),
+      yAxis: Array.isArray(option.yAxis) ? option.yAxis.map((own) => axis(own, true, room)) : axis(option.yAxis, true, room),
       tooltip: {
         trigger: "item", confine: true, backgroundColor: css("paper"), borderColor: css("line"),
         textStyle: { color: css("ink") },
@@ -161,6 +185,7 @@
     if (element.dataset.height) element.style.height = `${Number(element.dataset.height) + pushed}px`;
     const chart = drawn.get(element) ?? echarts.init(element, null, { renderer: "svg" });
     drawn.set(element, chart);
+    widths.set(element, element.clientWidth);
     chart.setOption(option, true);
     // Printing does not wait for the next frame.
     chart.getZr().flush();
@@ -248,7 +273,11 @@
   }
 
   const resized = new ResizeObserver((entries) =>
-    entries.forEach(({ target }) => drawn.get(target)?.resize()));
+    entries.forEach(({ target }) => {
+      drawn.get(target)?.resize();
+      // Names take other lines in another width.
+      if (drawn.has(target) && widths.get(target) !== target.clientWidth) draw(target);
+    }));
 
   let boxes = 0;
   function show() {

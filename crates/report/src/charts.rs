@@ -169,7 +169,7 @@ fn title(text: &str) -> Value {
 }
 
 /// A metric's name with its unit, for an axis.
-pub(crate) fn with_unit(name: &str, unit: Option<&str>) -> String {
+pub fn with_unit(name: &str, unit: Option<&str>) -> String {
     match unit {
         Some(unit) => format!("{name} ({unit})"),
         None => name.to_owned(),

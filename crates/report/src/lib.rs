@@ -23,6 +23,7 @@ mod tests;
 mod thin;
 mod unmixing;
 
+pub use charts::with_unit;
 pub use escape::{Escaped, escape, with_code};
 pub use figure::figure;
 pub use html::{

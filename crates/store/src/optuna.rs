@@ -142,6 +142,7 @@ fn level(value: f64, distribution: &str) -> Level {
         Some(serde_json::Value::Number(number)) => {
             number.as_f64().map_or(Level::Number(value), Level::of)
         }
+        Some(serde_json::Value::Null) => Level::Text("None".to_owned()),
         _ => Level::of(value),
     }
 }
@@ -154,6 +155,14 @@ mod tests {
     /// number 5 was pruned and number 6 failed, and a study `empty`.
     fn sample() -> std::path::PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/optuna-5.0.0.db")
+    }
+
+    #[test]
+    fn the_choice_none_is_a_text_and_no_place_among_choices() {
+        let choices =
+            r#"{"name": "CategoricalDistribution", "attributes": {"choices": ["a", null]}}"#;
+        assert_eq!(level(1.0, choices), Level::Text("None".to_owned()));
+        assert_eq!(level(0.0, choices), Level::Text("a".to_owned()));
     }
 
     #[test]

@@ -7,9 +7,14 @@ use serde::Serialize;
 /// # Panics
 /// Never for the replies of this crate, which are structures whose keys are texts.
 pub fn to_json(verb: &str, reply: &impl Serialize) -> String {
-    let whole = WithSchema { schema: format!("trainwright/{verb}/1"), reply };
+    let whole = WithSchema { schema: schema(verb), reply };
     let text = serde_json::to_string_pretty(&whole).expect("a reply has fields with names");
     text + "\n"
+}
+
+/// The schema of a verb's reply.
+pub(crate) fn schema(verb: &str) -> String {
+    format!("trainwright/{verb}/1")
 }
 
 /// The same in one line, among lines of JSON.
@@ -17,7 +22,7 @@ pub fn to_json(verb: &str, reply: &impl Serialize) -> String {
 /// # Panics
 /// As [`to_json`].
 pub fn to_json_line(verb: &str, reply: &impl Serialize) -> String {
-    let whole = WithSchema { schema: format!("trainwright/{verb}/1"), reply };
+    let whole = WithSchema { schema: schema(verb), reply };
     serde_json::to_string(&whole).expect("a reply has fields with names") + "\n"
 }
 

@@ -76,8 +76,8 @@ pub use questions::test_statistics::{
 };
 pub use running::bench::{
     BenchCommand, BenchEnd, BenchEvent, BenchFailures, BenchMetric, BenchParameter, BenchReply,
-    BenchRequest, BenchResult, BenchRuns, BenchShell, RankTest, bench, bench_csv, bench_markdown,
-    hyperfine_json,
+    BenchRequest, BenchResult, BenchRuns, BenchShell, BenchText, RankTest, bench, bench_csv,
+    bench_markdown, hyperfine_json,
 };
 pub use running::load::{LoadArrivals, LoadEnd, LoadEvent, LoadJob, LoadReply, LoadRequest, load};
 pub use running::run::{RetryFailed, RunEnd, RunEvent, RunRequest, Wish, run};
@@ -124,7 +124,7 @@ pub use watching::actions::{ActionReply, add_replications, find_study_file, star
 pub use watching::comparing::{CompareChoice, compare_configurations, configurations_of};
 pub use watching::listing::{SortDirection, TrialList, TrialQuery};
 pub use watching::live_trial::{OutputTail, live_curves, output_tail};
-pub use watching::speed_results::{find_speedtests, read_speedtest};
+pub use watching::speed_results::{SPEEDTEST_NOUN, find_speedtests, read_speedtest};
 pub use watching::stores::{FoundStudy, find_stores, studies_in};
 pub use watching::thought::Thought;
 pub use watching::view::{StudyView, TimeLeft};

@@ -45,9 +45,9 @@ pub use speedtest::speedtest;
 pub use studies::{check, excluded, imported, metric_rules, status, studies_compared, trial_files};
 pub use training::{train_event, trained};
 
-/// What an analysis says by itself: tables first, then words.
-pub fn analysis(analysis: &Analysis, colour: Colour) -> String {
-    words::analysis_text(analysis, colour)
+/// What an analysis says by itself, with the unit of the response: words first, then tables.
+pub fn analysis(analysis: &Analysis, unit: Option<&str>, colour: Colour) -> String {
+    words::analysis_text(analysis, unit, colour)
 }
 
 /// Levels compared with their baselines.

@@ -11,6 +11,12 @@
     sent.set(part.id || `part-${place}`, part.outerHTML));
   remember(main);
   let address = location.href;
+  // On a narrow screen the links scroll sideways.
+  const present = document.querySelector('nav [aria-current="page"]');
+  if (present) {
+    const links = present.parentElement;
+    links.scrollLeft = present.offsetLeft - links.offsetLeft - (links.clientWidth - present.offsetWidth) / 2;
+  }
 
   function say(words) {
     if (status.textContent !== words) status.textContent = words;

@@ -127,6 +127,26 @@ async function checkCharts(name, page) {
   check(`${name}: every chart is drawn`, empty.length === 0, empty.join(" "));
 }
 
+/** Words of charts lie inside their chart, and the link to the page itself is in sight. */
+async function checkInSight(name, page) {
+  const cut = await page.evaluate(() => [...document.querySelectorAll("[data-chart] svg")].flatMap((svg) => {
+    const whole = svg.getBoundingClientRect();
+    // Pages of a legend that are not shown lie beside it.
+    const texts = [...svg.querySelectorAll("text")].filter((own) => !own.closest("[clip-path]"));
+    return texts.filter((own) => {
+      const box = own.getBoundingClientRect();
+      return box.width > 0 && (box.left < whole.left - 1 || box.right > whole.right + 1
+        || box.top < whole.top - 1 || box.bottom > whole.bottom + 1);
+    }).map((own) => own.textContent);
+  }));
+  check(`${name}: no words are cut off`, cut.length === 0, cut.slice(0, 3).join("; "));
+  const seen = await page.evaluate(() => {
+    const box = document.querySelector('nav [aria-current="page"]')?.getBoundingClientRect();
+    return !box || (box.left >= 0 && box.right <= document.documentElement.clientWidth);
+  });
+  check(`${name}: the present page is in sight among the links`, seen);
+}
+
 async function checkUsable(name, page) {
   await page.evaluate(axe);
   const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
@@ -147,6 +167,7 @@ async function everyPage(address) {
       await open(name, address + path, options, async (page) => {
         await checkFits(name, page);
         await checkCharts(name, page);
+        await checkInSight(name, page);
         if (width === 1280 || theme === "light") await checkUsable(name, page);
         if (outDir) {
           const file = `${path.replaceAll(/[^a-z0-9]+/g, "-")}-${width}-${theme}.png`;

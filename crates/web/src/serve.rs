@@ -45,13 +45,13 @@ pub enum ServeError {
         "{listen} can be reached from other machines, so visitors must show a token: write one with `head -c 32 /dev/urandom | base64 > token` and add --token-file token, or listen on 127.0.0.1"
     )]
     NeedsToken { listen: SocketAddr },
-    #[error("cannot read the token in {}: {source}", path.display())]
+    #[error("cannot read the token in {}", path.display())]
     TokenFile { path: PathBuf, source: io::Error },
     #[error("the token in {} has {found} characters where it needs at least 16", path.display())]
     ShortToken { path: PathBuf, found: usize },
     #[error("the token in {} can be read by others; `chmod 600 {}` makes it yours alone", path.display(), path.display())]
     OpenToken { path: PathBuf },
-    #[error("cannot listen on {listen}: {source}")]
+    #[error("cannot listen on {listen}")]
     Listen { listen: SocketAddr, source: io::Error },
     #[error("cannot start threads: {0}")]
     Threads(io::Error),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use trainwright::{
     BenchCommand, BenchEnd, BenchEvent, BenchFailures, BenchMetric, BenchParameter, BenchReply,
-    BenchRequest, BenchRuns, BenchShell, Error, terminal,
+    BenchRequest, BenchRuns, BenchShell, BenchText, Error, terminal,
 };
 
 use crate::arguments::BenchArguments;
@@ -78,21 +78,21 @@ fn request(arguments: &BenchArguments) -> anyhow::Result<BenchRequest> {
 
 /// Commands that are texts, or lists of words between `--`.
 fn commands(arguments: &BenchArguments) -> Result<Vec<BenchCommand>, Error> {
-    let texts = arguments.commands.iter().map(|text| vec![text.clone()]);
+    let lines = arguments.commands.iter().cloned().map(BenchText::Line);
     let lists = arguments.words.split(|word| word == "--").map(<[String]>::to_vec);
-    let words: Vec<Vec<String>> = match arguments.words.is_empty() {
-        true => texts.collect(),
-        false => lists.filter(|words| !words.is_empty()).collect(),
+    let texts: Vec<BenchText> = match arguments.words.is_empty() {
+        true => lines.collect(),
+        false => lists.filter(|words| !words.is_empty()).map(BenchText::Words).collect(),
     };
-    if arguments.command_name.len() > words.len() {
+    if arguments.command_name.len() > texts.len() {
         return Err(Error::Request(format!(
             "there are {} names and {} commands",
             arguments.command_name.len(),
-            words.len()
+            texts.len()
         )));
     }
     let names = arguments.command_name.iter().cloned().map(Some).chain(std::iter::repeat(None));
-    Ok(words.into_iter().zip(names).map(|(words, name)| BenchCommand { words, name }).collect())
+    Ok(texts.into_iter().zip(names).map(|(text, name)| BenchCommand { text, name }).collect())
 }
 
 fn parameters(arguments: &BenchArguments) -> Result<Vec<BenchParameter>, Error> {

@@ -121,7 +121,10 @@ fn parameters_fill_in_every_combination_and_reach_the_exported_files() {
     let results = exported["results"].as_array().unwrap();
     let commands: Vec<&str> = results.iter().map(|own| own["command"].as_str().unwrap()).collect();
     assert_eq!(commands, ["echo x 1", "echo x 2", "echo y 1", "echo y 2"]);
-    assert_eq!(results[3]["parameters"], serde_json::json!({ "a": "y", "n": "2" }));
+    assert_eq!(
+        results[3]["parameters"],
+        serde_json::json!({ "a": { "value": "y" }, "n": { "value": "2" } })
+    );
     assert!(lab.read("b.csv").starts_with(
         "command,mean,stddev,median,user,system,min,max,parameter_a,parameter_n\necho x 1,"
     ));

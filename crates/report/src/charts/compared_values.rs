@@ -2,14 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::labels::{BESIDE_A_BAR, labels};
+use super::labels::{BESIDE_A_BAR, settings_labels};
 use super::{Chart, value_axis};
 use crate::figure::{figure, for_chart};
 use crate::html::ComparedConfiguration;
 
 /// Every value as a point, and the mean of each configuration as a bar across.
 pub(crate) fn compared_values(response: &str, shown: &[ComparedConfiguration]) -> Chart {
-    let names: Vec<String> = shown.iter().map(|own| own.name.clone()).collect();
+    let names: Vec<&str> = shown.iter().map(|own| own.name.as_str()).collect();
+    let settings: Vec<_> = shown.iter().map(|own| own.settings.clone()).collect();
     let point = |place: usize, value: f64, of: &str| {
         let tip = format!("{of}{}\n{response} {}", names[place], figure(value));
         json!({ "value": [for_chart(value), place], "tip": tip })
@@ -34,7 +35,7 @@ pub(crate) fn compared_values(response: &str, shown: &[ComparedConfiguration]) -
             "grid": { "top": 28 },
             "xAxis": value_axis(response),
             "yAxis": {
-                "type": "category", "data": labels(&names, BESIDE_A_BAR), "inverse": true,
+                "type": "category", "data": settings_labels(&settings, BESIDE_A_BAR), "inverse": true,
                 "axisLabel": { "interval": 0 },
             },
             "series": [
@@ -64,6 +65,9 @@ mod tests {
     fn configurations_with_long_names_are_told_apart() {
         let own = |lr: &str| ComparedConfiguration {
             name: format!("learning_rate_of_the_second_stage={lr} batch=16"),
+            settings: [("learning_rate_of_the_second_stage", lr), ("batch", "16")]
+                .map(|(name, level)| (name.to_owned(), level.to_owned()))
+                .to_vec(),
             values: vec![1.0, 3.0],
         };
         let chart = compared_values("loss", &[own("0.1"), own("0.01")]);

@@ -23,7 +23,7 @@ pub(crate) fn histogram(analysis: &Analysis) -> Option<Chart> {
             json!({ "value": bar.count, "tip": tip })
         })
         .collect();
-    let middles: Vec<String> = bars.iter().map(|bar| figure(0.5 * (bar.from + bar.to))).collect();
+    let middles: Vec<String> = bars.iter().map(|bar| figure(bar.middle())).collect();
     let tallest = bars.iter().max_by_key(|bar| bar.count)?;
     Some(Chart {
         option: json!({
@@ -53,6 +53,14 @@ struct Bar {
     from: f64,
     to: f64,
     count: usize,
+}
+
+impl Bar {
+    /// The middle; zero where only rounding keeps it from that.
+    fn middle(&self) -> f64 {
+        let middle = 0.5 * (self.from + self.to);
+        if middle.abs() < 1e-9 * (self.to - self.from) { 0.0 } else { middle }
+    }
 }
 
 /// Bars over sorted values, of the width of Freedman and Diaconis ("On the histogram as a density
@@ -100,6 +108,13 @@ mod tests {
         let mut far = values;
         far.push(1e6);
         assert_eq!(bars(&far).unwrap().len(), MOST_BARS);
+    }
+
+    #[test]
+    fn a_bar_around_zero_has_zero_in_its_middle() {
+        let around = Bar { from: -0.02, to: 0.02 - 7e-18, count: 1 };
+        assert_eq!(figure(around.middle()), "0");
+        assert_eq!(Bar { from: 1.0, to: 2.0, count: 1 }.middle(), 1.5);
     }
 
     #[test]

@@ -1,35 +1,39 @@
 //! Parallel coordinates: a factor a place on the axis, a trial a line.
 
 use serde_json::{Value, json};
-use trainwright_study::{Direction, Level, Study};
+use trainwright_study::{Direction, Factor, Level, Scale, Study};
 
+use super::labels::{labels, shortened};
 use super::{Chart, with_unit};
 use crate::figure::{figure, for_chart};
 use crate::input::ReportTrial;
 
 /// Groups of lines by response, each in a colour of its own.
 const GROUPS: usize = 4;
+/// Columns of a name below the axis.
+const NAME: usize = 12;
+/// Columns of a level below that.
+const LEVEL: usize = 10;
 
 /// A place on the axis: where a level stands between 0 and 1, and the words at both ends.
 struct Place {
     levels: Vec<Level>,
     numbers: Option<(f64, f64)>,
+    scale: Scale,
 }
 
 /// One line a trial; the last place is the response.
 pub(crate) fn parallel(study: &Study, trials: &[(&ReportTrial, f64)]) -> Chart {
     let response = study.response();
     let name = with_unit(&response.name, response.unit.as_deref());
-    let places: Vec<Place> = study.factors.iter().map(|own| place(&own.name, trials)).collect();
+    let places: Vec<Place> = study.factors.iter().map(|own| place(own, trials)).collect();
     let low = trials.iter().map(|own| own.1).fold(f64::INFINITY, f64::min);
     let high = trials.iter().map(|own| own.1).fold(f64::NEG_INFINITY, f64::max);
-    let mut names: Vec<String> = study
-        .factors
-        .iter()
-        .zip(&places)
-        .map(|(factor, own)| format!("{}\n{}", shortened(&factor.name), own.words()))
-        .collect();
-    names.push(format!("{}\n{} to {}", shortened(&name), figure(low), figure(high)));
+    let factors: Vec<String> = study.factors.iter().map(|own| own.name.clone()).collect();
+    let factors = labels(&factors, NAME).into_iter().zip(&places);
+    let mut names: Vec<String> =
+        factors.map(|(factor, own)| format!("{factor}\n{}", own.words())).collect();
+    names.push(format!("{}\n{} to {}", shortened(&name, NAME), figure(low), figure(high)));
     let mut ordered: Vec<&(&ReportTrial, f64)> = trials.iter().collect();
     ordered.sort_by(|a, b| match study.direction() {
         Direction::Minimize => b.1.total_cmp(&a.1),
@@ -59,7 +63,7 @@ pub(crate) fn parallel(study: &Study, trials: &[(&ReportTrial, f64)]) -> Chart {
             "tips": { "x": "", "y": "" },
             "legend": { "top": 0, "selectedMode": true },
             "grid": { "top": 32 },
-            "xAxis": { "type": "category", "data": names, "axisLabel": { "interval": 0, "lineHeight": 16, "margin": 10 } },
+            "xAxis": { "type": "category", "data": names, "fitted": true, "axisLabel": { "lineHeight": 16, "margin": 10 } },
             "yAxis": { "type": "value", "min": 0, "max": 1, "axisLabel": { "show": false } },
             "series": series,
         }),
@@ -89,10 +93,10 @@ fn line(trial: &ReportTrial, value: f64, group: usize, points: &[Value]) -> Valu
     })
 }
 
-fn place(factor: &str, trials: &[(&ReportTrial, f64)]) -> Place {
+fn place(factor: &Factor, trials: &[(&ReportTrial, f64)]) -> Place {
     let mut levels: Vec<Level> = Vec::new();
     for (trial, _) in trials {
-        if let Some(level) = trial.configuration.get(factor)
+        if let Some(level) = trial.configuration.get(&factor.name)
             && !levels.iter().any(|own| own.same_as(level))
         {
             levels.push(level.clone());
@@ -106,18 +110,19 @@ fn place(factor: &str, trials: &[(&ReportTrial, f64)]) -> Place {
     if numbers.is_none() {
         levels.sort_by_key(ToString::to_string);
     }
-    Place { levels, numbers }
+    Place { levels, numbers, scale: factor.scale }
 }
 
 impl Place {
-    /// Numbers stand by their rank where they span decades, so that small ones do not collapse.
+    /// Numbers stand by the factor's scale; there are no ratios of what is not positive.
     fn at(&self, level: Option<&Level>) -> Option<f64> {
         let level = level?;
         match (self.numbers, level.number()) {
-            (Some((low, high)), Some(value)) if low > 0.0 && high / low > 20.0 => {
-                Some(share(value.ln(), low.ln(), high.ln()))
+            (Some((low, high)), Some(value)) => {
+                let scale = if low > 0.0 { self.scale } else { Scale::Linear };
+                let [value, low, high] = [value, low, high].map(|own| scale.position(own));
+                Some(share(value, low, high))
             }
-            (Some((low, high)), Some(value)) => Some(share(value, low, high)),
             _ => {
                 let index = self.levels.iter().position(|own| own.same_as(level))?;
                 Some(share(index as f64, 0.0, (self.levels.len() - 1) as f64))
@@ -130,15 +135,15 @@ impl Place {
             (Some((low, high)), levels) => {
                 let word = |wanted: f64| {
                     let own = levels.iter().find(|own| own.number() == Some(wanted));
-                    shortened(&own.map_or_else(|| figure(wanted), ToString::to_string))
+                    brief(&own.map_or_else(|| figure(wanted), ToString::to_string))
                 };
                 if high > low { format!("{} to {}", word(low), word(high)) } else { word(low) }
             }
             (None, [first, .., last]) => {
-                let [first, last] = [first, last].map(|own| shortened(&own.to_string()));
-                format!("{first} to {last}")
+                let ends = labels(&[first.to_string(), last.to_string()], LEVEL);
+                ends.join(" to ")
             }
-            (None, [one]) => shortened(&one.to_string()),
+            (None, [one]) => brief(&one.to_string()),
             (None, []) => String::new(),
         }
     }
@@ -149,13 +154,9 @@ fn share(value: f64, low: f64, high: f64) -> f64 {
     if high > low { for_chart((value - low) / (high - low)) } else { 0.5 }
 }
 
-/// A name that leaves room for its neighbours.
-fn shortened(name: &str) -> String {
-    const MOST: usize = 14;
-    if name.chars().count() <= MOST {
-        return name.to_owned();
-    }
-    name.chars().take(MOST - 1).chain(['\u{2026}']).collect()
+/// A level in a few columns.
+fn brief(level: &str) -> String {
+    labels(&[level.to_owned()], LEVEL).swap_remove(0)
 }
 
 #[cfg(test)]
@@ -185,7 +186,20 @@ mod tests {
     fn a_value_without_a_span_stands_in_the_middle_and_long_names_are_cut() {
         assert_eq!(share(3.0, 3.0, 3.0), 0.5);
         assert_eq!(share(3.0, 2.0, 4.0), 0.5);
-        assert_eq!(shortened("short"), "short");
-        assert_eq!(shortened("a_very_long_name_of_a_factor"), "a_very_long_n\u{2026}");
+        assert_eq!(brief("short"), "short");
+        assert_eq!(brief("0.00316227766017"), "0.00316228");
+    }
+
+    #[test]
+    fn numbers_stand_by_the_scale_of_their_factor() {
+        let at = |scale: Scale, low: f64| {
+            let levels = [low, 10.0, 100.0].map(Level::Number).to_vec();
+            let own = Place { levels, numbers: Some((low, 100.0)), scale };
+            own.at(Some(&Level::Number(10.0)))
+        };
+        assert_eq!(at(Scale::Log, 1.0), Some(0.5));
+        assert_eq!(at(Scale::Log2, 1.0), Some(0.5));
+        assert_eq!(at(Scale::Linear, 1.0), Some(for_chart(9.0 / 99.0)));
+        assert_eq!(at(Scale::Log, -100.0), Some(0.55), "no ratio of negative numbers");
     }
 }

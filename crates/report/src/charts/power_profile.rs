@@ -25,13 +25,13 @@ pub(crate) fn power_profile(response: &str, found: &BoxCoxSummary) -> Option<Cha
     let mut marks: Vec<Value> =
         [found.low, found.high].into_iter().flatten().map(|end| mark(end, "", "$muted")).collect();
     let named = [(-1.0, "1/y"), (0.0, "log"), (0.5, "root"), (1.0, "as is"), (2.0, "square")];
-    marks
-        .extend(named.into_iter().filter(|own| inside(own.0)).map(|own| mark(own.0, own.1, "$s1")));
+    let shown = named.into_iter().enumerate().filter(|(_, own)| inside(own.0));
+    marks.extend(shown.map(|(at, own)| higher(mark(own.0, own.1, "$s1"), at % 2)));
     Some(Chart {
         option: json!({
             "title": title("Likelihood of each power (Box-Cox)"),
             "tips": { "x": "power", "y": "log-likelihood less its maximum" },
-            "grid": { "top": 46 },
+            "grid": { "top": 60 },
             "xAxis": value_axis(&format!("power of {response}")),
             "yAxis": value_axis("log-likelihood less its maximum"),
             "series": [{
@@ -47,6 +47,12 @@ pub(crate) fn power_profile(response: &str, found: &BoxCoxSummary) -> Option<Cha
         ),
         height: 300,
     })
+}
+
+/// Names of neighbours stand in two lines, so that they do not touch on a narrow screen.
+fn higher(mut mark: Value, line: usize) -> Value {
+    mark["label"]["distance"] = json!(4 + 14 * line);
+    mark
 }
 
 fn mark(power: f64, name: &str, colour: &str) -> Value {
@@ -90,6 +96,7 @@ mod tests {
         assert_eq!(at, [-0.25, 0.0, 0.5]);
         assert_eq!(marks[0]["label"]["show"], false);
         assert_eq!(marks[1]["label"]["formatter"], "log");
+        assert_ne!(marks[1]["label"]["distance"], marks[2]["label"]["distance"]);
         assert_eq!(
             chart.summary,
             "Likelihood of powers of time: highest at 0, and 1 lower at the far ends."

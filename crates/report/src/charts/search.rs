@@ -22,13 +22,16 @@ pub(crate) fn search_trace(own: &SearchPart) -> Option<Chart> {
     let mut line = named(&format!("best {}", own.objective), &best, 0);
     line["step"] = json!("end");
     let mut series = vec![line];
+    let mut axes = vec![value_axis(&own.objective)];
+    // Searches with several objectives promise no single gain.
     if !gains.is_empty() {
         let mut line = named("promised gain %", &gains, 1);
         line["yAxisIndex"] = json!(1);
         series.push(line);
+        axes.push(
+            json!({ "type": "value", "name": "promised gain %", "position": "right", "min": 0 }),
+        );
     }
-    let gain_axis =
-        json!({ "type": "value", "name": "promised gain %", "position": "right", "min": 0 });
     Some(Chart {
         option: json!({
             "title": title("The best after each trial"),
@@ -36,7 +39,7 @@ pub(crate) fn search_trace(own: &SearchPart) -> Option<Chart> {
             "legend": { "top": 20 },
             "grid": { "top": 48 },
             "xAxis": { "type": "value", "name": "trial", "minInterval": 1, "scale": true },
-            "yAxis": [value_axis(&own.objective), gain_axis],
+            "yAxis": axes,
             "series": series,
         }),
         summary: format!(

@@ -12,6 +12,8 @@ use crate::table::{Cell, Sorting, Table};
 pub struct ComparedConfiguration {
     /// What tells it from the others.
     pub name: String,
+    /// The same as settings and their values.
+    pub settings: Vec<(String, String)>,
     /// What its trials measured.
     pub values: Vec<f64>,
 }

@@ -42,10 +42,11 @@ pub fn verdict(input: &ReportInput<'_>, colour: Colour) -> String {
     text
 }
 
-/// What an analysis says by itself, for a terminal: the verdict first, then the tables.
-pub fn analysis_text(analysis: &Analysis, colour: Colour) -> String {
+/// What an analysis says by itself, for a terminal: the verdict first, with the response's unit
+/// where that is known, then the tables.
+pub fn analysis_text(analysis: &Analysis, unit: Option<&str>, colour: Colour) -> String {
     let mut text = String::new();
-    put_best(&mut text, None, analysis, colour);
+    put_best(&mut text, unit, analysis, colour);
     put_comparisons(&mut text, analysis, colour);
     put_findings(&mut text, told_once(analysis).collect(), colour);
     put_checks(&mut text, analysis, colour);
@@ -269,7 +270,7 @@ mod tests {
             check("normality", Some(false)),
             check("lack-of-fit", None),
         ];
-        let text = analysis_text(&found, Colour::Never);
+        let text = analysis_text(&found, None, Colour::Never);
         assert_eq!(
             under(&text, "Can the figures be trusted?"),
             ["  yes  equal variance: v", "  no   normality: v", "  ?    lack of fit: v"]

@@ -196,5 +196,5 @@ fn a_trial_outside_the_design_is_shown_without_a_row() {
     let page = page(&simulated);
     assert!(section(&page, "trials").contains("unheard of"));
     let curves = chart(&page, "curve-1").to_string();
-    assert!(curves.contains("no row"), "its curve has a name too");
+    assert!(curves.contains("lr=unheard of"), "its curve has a name too");
 }

@@ -111,8 +111,9 @@ fn colours_change_nothing_but_colours() {
 fn an_analysis_lists_coefficients_and_every_type_of_table() {
     let simulated = Simulated::new(3, 10);
     let analysis = simulated.analysis.as_ref().unwrap();
-    let text = analysis_text(analysis, Colour::Never);
+    let text = analysis_text(analysis, Some("min"), Colour::Never);
     assert!(text.starts_with("Best configuration measured\n"), "the verdict stands first: {text}");
+    assert!(text.lines().nth(2).unwrap().contains(" min, mean of "), "{text}");
     assert!(text.contains(&format!("\nEquation\n  {}\n  n = 48, ", analysis.formula)), "{text}");
     for heading in ["Coefficients", "Analysis of variance, type 1", "type 2", "type 3"] {
         assert!(text.contains(heading), "{heading}");
@@ -129,7 +130,7 @@ fn an_analysis_lists_coefficients_and_every_type_of_table() {
 #[test]
 fn aliased_terms_are_marked() {
     let simulated = Simulated::designed("type = \"fractional\"\nruns = 8", 2, 10);
-    let text = analysis_text(simulated.analysis.as_ref().unwrap(), Colour::Never);
+    let text = analysis_text(simulated.analysis.as_ref().unwrap(), None, Colour::Never);
     let aliased = text.lines().filter(|line| line.ends_with("aliased with other terms")).count();
     assert!(aliased > 0, "{text}");
 }

@@ -19,7 +19,7 @@ use trainwright_analysis::Comparison;
 use trainwright_study::{Direction, Seed};
 
 use crate::{Error, Wish};
-pub use commands::{BenchCommand, BenchMetric, BenchParameter, BenchShell};
+pub use commands::{BenchCommand, BenchMetric, BenchParameter, BenchShell, BenchText};
 pub use hyperfine::{bench_csv, bench_markdown, hyperfine_json};
 pub use measured::{BenchResult, RankTest};
 use rounds::Rounds;

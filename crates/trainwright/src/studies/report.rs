@@ -6,7 +6,7 @@ use serde::Serialize;
 use trainwright_analysis::{Analysis, StudyOptions, Surface};
 use trainwright_report::{
     Colour, FrontPoint, ReportInput, ReportTrial, SearchPart, SurfacePage, TableReport,
-    surface_html, table_html,
+    surface_html, table_html, with_unit,
 };
 use trainwright_store::StoredTrial;
 use trainwright_study::{Series, Study, TrialState};
@@ -94,16 +94,23 @@ pub(crate) fn search_part(study: &Study, results: &Results) -> Result<Option<Sea
     }
     let reply = SearchReply::of(study, results, None)?;
     let front = front_points(study, results, &reply);
+    let objectives: Vec<String> = reply.objectives.iter().map(|own| in_unit(study, own)).collect();
     Ok(Some(SearchPart {
-        objective: reply.objectives.first().cloned().unwrap_or_default(),
+        objective: objectives.first().cloned().unwrap_or_default(),
         sentences: crate::terminal::search_sentences(&reply),
         trace: reply.trace,
         importances: reply.importances,
         slices: reply.slices,
         contour: reply.contour,
-        objectives: reply.objectives,
+        objectives,
         front,
     }))
+}
+
+/// A metric with its unit, where it has one.
+fn in_unit(study: &Study, name: &str) -> String {
+    let metric = study.metrics.iter().find(|own| own.name == name);
+    with_unit(name, metric.and_then(|own| own.unit.as_deref()))
 }
 
 /// Every configuration with all objectives: those on the front, and the trials of the others.

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use serde::Serialize;
 use trainwright_study::{SourceFile, Study};
 
+use super::stores::{StudyFiles, or_here};
 use crate::running::lock::Lock;
 use crate::{Error, Place, write_file};
 
@@ -26,25 +27,13 @@ pub struct ActionReply {
 /// # Errors
 /// No file there is this study.
 pub fn find_study_file(store: &Path, name: &str) -> Result<PathBuf, Error> {
-    let folder = match store.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .map_err(|source| Error::Input { path: folder.to_owned(), source })?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-        .collect();
-    files.sort();
-    files.into_iter().find(|path| Study::load(path).is_ok_and(|own| own.name == name)).ok_or_else(
-        || {
-            Error::Request(format!(
-                "the file of the study `{name}` is not in {}; run it from where it is",
-                folder.display()
-            ))
-        },
-    )
+    StudyFiles::beside(store).named(name).ok_or_else(|| {
+        let folder = or_here(store.parent().unwrap_or(Path::new("")));
+        Error::Request(format!(
+            "the file of the study `{name}` is not in {}; run it from where it is",
+            folder.display()
+        ))
+    })
 }
 
 /// Starts a runner of a study as a process of its own, which outlives this one.

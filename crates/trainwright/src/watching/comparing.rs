@@ -52,7 +52,7 @@ pub fn compare_configurations(view: &StudyView, chosen: &[u32]) -> Result<String
     if chosen.len() < 2 {
         return Err(Error::Request("choose at least two configurations to compare".to_owned()));
     }
-    let names = names(&chosen);
+    let names: Vec<String> = differing(&chosen).iter().map(ToString::to_string).collect();
     let mut writer = csv::Writer::from_writer(Vec::new());
     let failed = |error: csv::Error| Error::Request(format!("cannot compare: {error}"));
     writer.write_record(["configuration", "value"]).map_err(failed)?;
@@ -80,17 +80,24 @@ pub fn compare_configurations(view: &StudyView, chosen: &[u32]) -> Result<String
     let shown: Vec<ComparedConfiguration> = names
         .into_iter()
         .zip(&chosen)
-        .map(|(name, own)| ComparedConfiguration { name, values: own.values.clone() })
+        .zip(differing(&chosen))
+        .map(|((name, own), settings)| ComparedConfiguration {
+            name,
+            settings: settings
+                .iter()
+                .map(|(name, own)| (name.to_owned(), own.to_string()))
+                .collect(),
+            values: own.values.clone(),
+        })
         .collect();
     Ok(comparison_html(&comparison, response.unit.as_deref(), &shown))
 }
 
-/// Names that tell the chosen ones apart: what differs between them, else the trial.
-fn names(chosen: &[&CompareChoice]) -> Vec<String> {
+/// The settings that tell the chosen ones apart.
+fn differing(chosen: &[&CompareChoice]) -> Vec<Configuration> {
     let differs = |factor: &str| {
         let level = |own: &CompareChoice| own.configuration.get(factor).map(ToString::to_string);
         chosen.iter().any(|own| level(own) != level(chosen[0]))
     };
-    let short = |own: &&CompareChoice| own.configuration.filtered(|name| differs(name)).to_string();
-    chosen.iter().map(short).collect()
+    chosen.iter().map(|own| own.configuration.filtered(|name| differs(name))).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use trainwright_report::{ReportTrial, ShownColumns, SortKey, TrialTable, escape};
+use trainwright_report::{ReportTrial, ShownColumns, SortKey, TrialTable, escape, with_unit};
 use trainwright_study::{EvaluateError, Expression, Study, Value};
 
 use crate::watching::thought::Thought;
@@ -54,6 +54,8 @@ pub struct TrialList {
     pub total: usize,
     /// Places of the chosen trials in the view, in the order asked for.
     pub chosen: Vec<usize>,
+    /// The column they are sorted by.
+    sorted: Option<usize>,
     shown: ShownColumns,
 }
 
@@ -68,8 +70,9 @@ impl TrialList {
         let table = TrialTable::new(&input, query.columns);
         let columns: Vec<String> = table.names().map(str::to_owned).collect();
         let mut chosen = matching(view, &query.filter)?;
+        let mut sorted = None;
         if !query.sort.is_empty() {
-            let column = columns.iter().position(|name| *name == query.sort).ok_or_else(|| {
+            let column = column_of(&columns, &view.study, &query.sort).ok_or_else(|| {
                 let known = columns.join(", ");
                 Error::Request(format!("there is no column `{}`; there are {known}", query.sort))
             })?;
@@ -78,9 +81,10 @@ impl TrialList {
             let descending = query.order == SortDirection::Descending;
             keyed.sort_by(|a, b| a.0.order(&b.0, descending).then(a.1.cmp(&b.1)));
             chosen = keyed.into_iter().map(|(_, own)| own).collect();
+            sorted = Some(column);
         }
         let same = table.same.clone();
-        Ok(Self { columns, same, total: view.trials.len(), chosen, shown: query.columns })
+        Ok(Self { columns, same, total: view.trials.len(), chosen, sorted, shown: query.columns })
     }
 
     /// Rows of the table as markup, from a place in the list; numbers lead to `address`.
@@ -111,8 +115,8 @@ impl TrialList {
         address: &dyn Fn(&str, SortDirection) -> String,
     ) -> String {
         let mut out = String::from("<tr aria-rowindex=\"1\">");
-        for name in &self.columns {
-            let sorted = *name == query.sort;
+        for (place, name) in self.columns.iter().enumerate() {
+            let sorted = self.sorted == Some(place);
             let (state, next) = match (sorted, query.order) {
                 (true, SortDirection::Ascending) => {
                     (" aria-sort=\"ascending\"", SortDirection::Descending)
@@ -131,6 +135,20 @@ impl TrialList {
         }
         out + "</tr>"
     }
+}
+
+/// The column of a name: its heading, or what filters and JSON call the same.
+fn column_of(columns: &[String], study: &Study, name: &str) -> Option<usize> {
+    let metric = study.metrics.iter().find(|own| own.name == name);
+    let heading = match (metric, name) {
+        (Some(metric), _) => with_unit(name, metric.unit.as_deref()),
+        (None, "wall_s") => "wall (s)".to_owned(),
+        (None, "cpu_s") => "CPU (s)".to_owned(),
+        (None, "memory_bytes") => "peak memory".to_owned(),
+        (None, _) => name.to_owned(),
+    };
+    let place = |wanted: &str| columns.iter().position(|own| own == wanted);
+    place(name).or_else(|| place(&heading))
 }
 
 /// Places of the trials for which an expression is true.

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use trainwright_analysis::examine_speeds;
 
+use super::stores::or_here;
+use crate::json::schema;
 use crate::{Error, SpeedConditions, SpeedRow, Speedtest};
 
 /// Files of a folder that are looked at.
@@ -15,8 +17,8 @@ const MOST_FILES: usize = 200;
 /// Bytes of a file that is read.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The schema of such a file.
-const SCHEMA: &str = "trainwright/data speedtest/1";
+/// The noun of the verb's JSON, which names its schema.
+pub const SPEEDTEST_NOUN: &str = "data-speedtest";
 
 /// What is read back; the rest follows from it.
 #[derive(Deserialize)]
@@ -30,7 +32,7 @@ struct KeptTest {
 pub fn find_speedtests(folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = folders
         .iter()
-        .filter_map(|folder| fs::read_dir(folder).ok())
+        .filter_map(|folder| fs::read_dir(or_here(folder)).ok())
         .flat_map(|entries| entries.flatten().take(MOST_FILES))
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|own| own == "json") && is_speedtest(path))
@@ -42,9 +44,9 @@ pub fn find_speedtests(folders: &[PathBuf]) -> Vec<PathBuf> {
 
 /// Whether a file begins as such a test does.
 fn is_speedtest(path: &Path) -> bool {
-    let mut start = String::new();
-    let read = File::open(path).and_then(|file| file.take(100).read_to_string(&mut start));
-    read.is_ok() && start.contains(SCHEMA)
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(100).read_to_end(&mut start));
+    read.is_ok() && String::from_utf8_lossy(&start).contains(&schema(SPEEDTEST_NOUN))
 }
 
 /// Reads a speed test back and says again what it means.
@@ -57,8 +59,9 @@ pub fn read_speedtest(path: &Path) -> Result<Speedtest, Error> {
     File::open(path).map_err(failed)?.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
     let wrong = |words: String| Error::Request(format!("{}: {words}", path.display()));
     let kept: KeptTest = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    if kept.schema != SCHEMA {
-        return Err(wrong(format!("its schema is `{}`, not `{SCHEMA}`", kept.schema)));
+    let expected = schema(SPEEDTEST_NOUN);
+    if kept.schema != expected {
+        return Err(wrong(format!("its schema is `{}`, not `{expected}`", kept.schema)));
     }
     Ok(examine_speeds(kept.conditions, kept.rows)?)
 }

@@ -84,11 +84,13 @@ fn is_store(path: &Path) -> bool {
 pub fn studies_in(store: &Path) -> Result<Vec<FoundStudy>, Error> {
     let Some(snapshot) = Store::look(store)? else { return Ok(Vec::new()) };
     let studies = snapshot.studies()?;
+    let folder = store.parent().unwrap_or(Path::new(""));
+    let files = StudyFiles::beside(store);
     Ok(studies
         .into_iter()
         .map(|own| {
-            let folder = store.parent().unwrap_or(Path::new(""));
-            let file = SourceFile { path: folder.join("study.toml"), text: own.source };
+            let path = files.of(&own.name, &own.source).unwrap_or_else(|| folder.join(UNKNOWN));
+            let file = SourceFile { path, text: own.source };
             FoundStudy {
                 store: store.to_owned(),
                 study: Study::from_source(file).map_err(|faulty| faulty.to_string()),
@@ -98,11 +100,56 @@ pub fn studies_in(store: &Path) -> Result<Vec<FoundStudy>, Error> {
         .collect())
 }
 
+/// What stands for a study file that is not beside its store, as in the usage of verbs.
+const UNKNOWN: &str = "STUDY.toml";
+
+/// The TOML files beside a store, by path.
+pub(super) struct StudyFiles(Vec<(PathBuf, String)>);
+
+impl StudyFiles {
+    pub(super) fn beside(store: &Path) -> Self {
+        let folder = store.parent().unwrap_or(Path::new(""));
+        let entries = fs::read_dir(or_here(folder)).into_iter().flatten().flatten();
+        let named = entries.map(|entry| folder.join(entry.file_name()));
+        let mut paths: Vec<PathBuf> =
+            named.filter(|path| path.extension().is_some_and(|own| own == "toml")).collect();
+        paths.sort();
+        let text = |path: PathBuf| fs::read_to_string(&path).ok().map(|text| (path, text));
+        Self(paths.into_iter().filter_map(text).collect())
+    }
+
+    /// The file of a study: the one that was run, else the first of its name.
+    fn of(&self, name: &str, source: &str) -> Option<PathBuf> {
+        let same = self.0.iter().find(|(_, text)| text == source).map(|(path, _)| path.clone());
+        same.or_else(|| self.named(name))
+    }
+
+    /// The first file that is a study of this name.
+    pub(super) fn named(&self, name: &str) -> Option<PathBuf> {
+        let is_study = |path: &Path| Study::load(path).is_ok_and(|own| own.name == name);
+        self.0.iter().map(|(path, _)| path).find(|path| is_study(path)).cloned()
+    }
+}
+
+/// The folder, or the current one where a path has none.
+pub(super) fn or_here(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+}
+
 #[cfg(test)]
 mod tests {
     use trainwright_store::Durability;
 
     use super::*;
+
+    #[test]
+    fn a_store_named_without_a_folder_lies_in_the_current_one() {
+        // Tests run in the folder of their crate.
+        let files = StudyFiles::beside(Path::new("trainwright.db"));
+        let paths: Vec<&Path> = files.0.iter().map(|(path, _)| path.as_path()).collect();
+        assert_eq!(paths, [Path::new("Cargo.toml")]);
+        assert_eq!(or_here(Path::new("a")), Path::new("a"));
+    }
 
     #[test]
     fn stores_are_found_below_a_folder_and_other_files_are_not() {

@@ -2,14 +2,18 @@
 
 use trainwright::{
     BenchCommand, BenchEnd, BenchEvent, BenchFailures, BenchMetric, BenchParameter, BenchReply,
-    BenchRequest, BenchRuns, BenchShell, Error, Wish, bench,
+    BenchRequest, BenchRuns, BenchShell, BenchText, Error, Wish, bench,
 };
 use trainwright_study::Direction;
 
 use crate::lab::check_refusal;
 
 fn command(words: &[&str]) -> BenchCommand {
-    BenchCommand { words: words.iter().map(|own| (*own).to_owned()).collect(), name: None }
+    let text = match words {
+        [line] => BenchText::Line((*line).to_owned()),
+        words => BenchText::Words(words.iter().map(|own| (*own).to_owned()).collect()),
+    };
+    BenchCommand { text, name: None }
 }
 
 /// A program that prints a number.
@@ -54,6 +58,27 @@ fn a_metric_is_read_of_every_run_and_commands_are_compared_by_it() {
     let comparison = reply.comparison.unwrap();
     assert_eq!(comparison.levels.len(), 1);
     assert!(reply.shell.is_none() && reply.shell_start_s.is_none(), "no shell ran");
+}
+
+#[test]
+fn no_shell_runs_words_however_few_they_are() {
+    let alone = BenchCommand { text: BenchText::Words(vec!["true".to_owned()]), name: None };
+    let through_shell = BenchRequest {
+        shell: BenchShell::default(),
+        metric: None,
+        ..request(vec![alone, command(&["sleep", "0"])])
+    };
+    let reply = run(&through_shell).unwrap();
+    assert!(reply.shell.is_none() && reply.shell_start_s.is_none(), "{:?}", reply.shell);
+}
+
+#[test]
+fn a_difference_has_the_unit_of_what_is_compared() {
+    let metric = BenchMetric::parse("rate=rate (?<value>[0-9.-]+) per s").unwrap();
+    let metric = Some(BenchMetric { unit: Some("MB/s".to_owned()), ..metric });
+    let wanted = BenchRequest { metric, ..request(vec![printing("-5"), printing("10")]) };
+    let verdict = run(&wanted).unwrap().verdict;
+    assert!(verdict[0].contains(": +15 MB/s against command "), "{verdict:?}");
 }
 
 #[test]

@@ -178,15 +178,32 @@ fn stores_and_their_studies_are_found() {
     let found = studies_in(&store).unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].name.as_str(), found[0].study.is_ok()), ("sums", true));
+    assert_eq!(found[0].study.as_ref().unwrap().source.path, lab.path("study.toml"));
     assert!(studies_in(&lab.path("none.db")).unwrap().is_empty());
+}
+
+#[test]
+fn a_study_is_run_again_by_the_name_of_its_own_file() {
+    let lab = Lab::new();
+    let (study, results) = lab.sums();
+    let path = || {
+        let found = studies_in(&results.place.store).unwrap();
+        found[0].study.as_ref().unwrap().source.path.clone()
+    };
+    fs::remove_file(lab.path("study.toml")).unwrap();
+    assert_eq!(path(), lab.path("STUDY.toml"), "a place for the name, no name of a file");
+    lab.file("live.toml", study.source.text.replace("replications = 2", "replications = 3"));
+    assert_eq!(path(), lab.path("live.toml"));
+    lab.file("zz.toml", &study.source.text);
+    assert_eq!(path(), lab.path("zz.toml"), "the text that was run");
 }
 
 #[test]
 fn speed_tests_are_found_by_what_they_hold() {
     let lab = Lab::new();
-    lab.file("a.json", "{\"schema\": \"trainwright/data speedtest/1\", \"rows\": 3}");
+    lab.file("a.json", "{\"schema\": \"trainwright/data-speedtest/1\", \"rows\": 3}");
     lab.file("b.json", "{\"schema\": \"trainwright/status/1\"}");
-    lab.file("c.txt", "{\"schema\": \"trainwright/data speedtest/1\"}");
+    lab.file("c.txt", "{\"schema\": \"trainwright/data-speedtest/1\"}");
     let folder = lab.path("");
     let found = find_speedtests(&[folder.clone(), folder, lab.path("none")]);
     assert_eq!(found.len(), 1, "each once: {found:?}");

@@ -85,7 +85,7 @@ pub(crate) fn facts(view: &StudyView) -> String {
     }
     pairs.push(("time used", time(view.used_s)));
     if let Some(spent) = view.spent() {
-        pairs.push(("spent", figure(spent)));
+        pairs.push(("spent", money(spent)));
     }
     let mut out = String::from("<dl class=\"facts\">");
     for (name, value) in pairs {
@@ -151,4 +151,22 @@ fn running(view: &StudyView, base: &str) -> String {
         );
     }
     out + "</ul>"
+}
+
+/// Money in the currency of the study's price, which nobody named.
+fn money(amount: f64) -> String {
+    match amount {
+        own if own > 0.0 && own < 0.01 => "below 0.01".to_owned(),
+        own => format!("{own:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_has_two_decimals_and_what_is_less_is_told_so() {
+        assert_eq!([0.0, 7e-5, 0.01, 12.345].map(money), ["0.00", "below 0.01", "0.01", "12.35"]);
+    }
 }

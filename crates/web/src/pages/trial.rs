@@ -88,6 +88,15 @@ fn head(page: &StudyPage, trial: &ReportTrial) -> String {
     )
 }
 
+/// A value with the unit of its metric, where it has one.
+fn in_unit(page: &StudyPage, metric: &str, value: f64) -> String {
+    let known = page.view.study.metrics.iter().find(|own| own.name == metric);
+    match known.and_then(|own| own.unit.as_deref()) {
+        Some(unit) => format!("{} {unit}", figure(value)),
+        None => figure(value),
+    }
+}
+
 fn described(page: &StudyPage, trial: &ReportTrial) -> String {
     let state = trial.state;
     let mut pairs =
@@ -101,7 +110,7 @@ fn described(page: &StudyPage, trial: &ReportTrial) -> String {
     add("attempts", trial.attempts.to_string());
     for own in &trial.measurements {
         let range = if own.in_range { "" } else { " (out of range)" };
-        add(&own.metric, format!("{}{range}", figure(own.value)));
+        add(&own.metric, format!("{}{range}", in_unit(page, &own.metric, own.value)));
     }
     if let Some(usage) = &trial.usage {
         add("took", time(usage.wall_s));
@@ -112,7 +121,7 @@ fn described(page: &StudyPage, trial: &ReportTrial) -> String {
     }
     if let Some(own) = page.view.progress.iter().find(|own| own.number == trial.number) {
         for (name, value) in own.latest.iter().filter(|_| state == TrialState::Running) {
-            add(&format!("latest {name}"), figure(*value));
+            add(&format!("latest {name}"), in_unit(page, name, *value));
         }
     }
     if let [machine] = page.view.machines.as_slice() {

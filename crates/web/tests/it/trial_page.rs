@@ -110,7 +110,8 @@ fn speed_tests_beside_a_store_have_a_page() {
     let none = served.get("/data").body;
     assert!(none.contains("There is no speed test beside the stores"), "{none}");
     assert!(!served.get("/").body.contains("href=\"/data\""));
-    let start = "{\"schema\":\"trainwright/data speedtest/1\",\"rows\":";
+    let noun = trainwright::SPEEDTEST_NOUN;
+    let start = format!("{{\"schema\":\"trainwright/{noun}/1\",\"rows\":");
     std::fs::write(served.folder.path().join("speed.json"), start).unwrap();
     std::fs::write(served.folder.path().join("other.json"), "{}").unwrap();
     let page = served.get("/data").body;
@@ -119,4 +120,22 @@ fn speed_tests_beside_a_store_have_a_page() {
     assert!(served.get("/").body.contains("href=\"/data\""));
     assert_eq!(served.get("/data?test=x").status, 400);
     assert!(served.get("/data?test=7").body.contains("There is no speed test"));
+}
+
+#[test]
+fn trials_are_sorted_by_the_names_that_filters_use() {
+    let served = Served::plain();
+    for sort in ["loss", "loss%20(%3Cb%3Eunit)", "kind", "state"] {
+        let answer = served.get(&format!("/api/v1/studies/demo/trials?sort={sort}"));
+        assert_eq!(answer.status, 200, "{sort}: {}", answer.body);
+    }
+    assert_eq!(served.get("/api/v1/studies/demo/trials?sort=none").status, 400);
+}
+
+#[test]
+fn what_a_trial_measured_has_its_unit() {
+    let served = Served::plain();
+    let ended = served.get("/s/demo/trials/1").body;
+    let value = ended.split("<dt>loss</dt><dd>").nth(1).unwrap().split("</dd>").next().unwrap();
+    assert!(value.ends_with(" &lt;b&gt;unit"), "{value}");
 }

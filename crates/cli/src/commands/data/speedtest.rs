@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use trainwright::records::{Limits, PixelLimit, ReadSource};
 use trainwright::{
-    CacheState, Error, OnCluster, SparkRequest, SpeedtestProgress, SpeedtestRequest, terminal,
+    CacheState, Error, OnCluster, SPEEDTEST_NOUN, SparkRequest, SpeedtestProgress,
+    SpeedtestRequest, terminal,
 };
 
 use crate::arguments::SpeedtestArguments;
@@ -69,10 +70,10 @@ pub(crate) fn speedtest(arguments: &SpeedtestArguments) -> anyhow::Result<u8> {
         write_file(path, trainwright::speedtest_page(&test, &title, cluster.as_ref(), &now()))?;
     }
     match cluster {
-        None => show("data-speedtest", arguments.json, &test, terminal::speedtest)?,
+        None => show(SPEEDTEST_NOUN, arguments.json, &test, terminal::speedtest)?,
         Some(cluster) => {
             let reply = OnCluster { reply: test, cluster };
-            show("data-speedtest", arguments.json, &reply, |own| {
+            show(SPEEDTEST_NOUN, arguments.json, &reply, |own| {
                 terminal::speedtest(&own.reply) + &terminal::on_cluster(&own.cluster)
             })?;
         }

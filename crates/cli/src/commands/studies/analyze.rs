@@ -13,7 +13,7 @@ use crate::output::{show, stdout_colour, tell};
 use crate::pages::{now, write_file};
 
 pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
-    let analysis = match (&arguments.study, &arguments.data, &arguments.formula) {
+    let (analysis, unit) = match (&arguments.study, &arguments.data, &arguments.formula) {
         (Some(path), _, _) => {
             let study = load(path)?;
             let results = Results::read(&study, arguments.store.as_deref())?;
@@ -25,16 +25,17 @@ pub(crate) fn analyze(arguments: &AnalyzeArguments) -> anyhow::Result<u8> {
             if let Some(spent) = trainwright::budget_spent(&study, &results) {
                 tell(&spent);
             }
-            trainwright::analyze(&study, &results, &options)?
+            let analysis = trainwright::analyze(&study, &results, &options)?;
+            (analysis, study.response().unit.clone())
         }
-        (None, Some(data), Some(formula)) => of_table(arguments, data, formula)?,
+        (None, Some(data), Some(formula)) => (of_table(arguments, data, formula)?, None),
         _ => unreachable!("the argument parser asks for a study or for data and formula"),
     };
     if let (Some(path), Some(data)) = (&arguments.report, &arguments.data) {
         write_file(path, trainwright::table_report(data, &analysis, &now()))?;
     }
     show("analyze", arguments.json, &analysis, |analysis| {
-        terminal::analysis(analysis, stdout_colour())
+        terminal::analysis(analysis, unit.as_deref(), stdout_colour())
     })?;
     Ok(0)
 }

@@ -57,6 +57,12 @@ fn one_command_gives_rows_fits_ratio_and_verdict() {
     assert!(test["ratio"]["estimate"].as_f64().unwrap() > 1.0);
     assert!(test["verdict"][0].as_str().unwrap().starts_with("Records are read "));
 
+    let wanted = ["data", "speedtest", "photos", "--size", "16", "--batch-size", "2,4", "--json"];
+    lab.write("speed.json", lab.expect(0, &wanted).stdout);
+    let kept = trainwright::find_speedtests(&[lab.folder().to_owned()]);
+    assert_eq!(kept, [lab.path("speed.json")], "live pages find what the verb printed");
+    assert!(!trainwright::read_speedtest(&kept[0]).unwrap().rows.is_empty());
+
     let table = fs::read_to_string(lab.path("rows.csv")).unwrap();
     assert!(
         table.starts_with("run,source,batch_size,batch_number,threads,repetition,images,bytes,")

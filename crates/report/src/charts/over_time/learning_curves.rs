@@ -1,5 +1,7 @@
 //! A metric followed over every trial.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use trainwright_analysis::wording::count;
 use trainwright_study::Series;
@@ -9,22 +11,22 @@ use crate::charts::{Chart, dash, packed, series_colour, value_axis, with_unit};
 use crate::input::ReportTrial;
 use crate::thin::thin;
 
-/// One line a trial, coloured by design row; trials of a row share their legend entry, which names
-/// the settings that differ between rows.
+/// One line a trial, coloured by configuration; its repeats share their legend entry, which names
+/// the settings that differ between configurations. Trials of a search have no rows.
 pub(crate) fn learning_curve(
     name: &str,
     curves: &[(&ReportTrial, &Series)],
     most_points: usize,
 ) -> Chart {
     let (axis, unit) = curves.first().map_or(("step", ""), |(_, own)| (&own.axis, &own.unit));
-    let mut rows: Vec<Option<u32>> = curves.iter().map(|(trial, _)| trial.row).collect();
-    rows.sort_unstable();
-    rows.dedup();
-    let names = row_names(curves, &rows);
+    let groups = groups(curves);
+    let names = group_names(&groups);
     let series: Vec<Value> = curves
         .iter()
         .map(|(trial, own)| {
-            let index = rows.binary_search(&trial.row).expect("every trial's row is listed");
+            let own_key = key(trial);
+            let index = groups.iter().position(|group| key(group) == own_key);
+            let index = index.expect("every trial's group is listed");
             line(trial, own, index, &names[index], most_points)
         })
         .collect();
@@ -45,7 +47,7 @@ pub(crate) fn learning_curve(
         summary: format!(
             "{name} over {axis_name} for {} of {}.",
             count(curves.len(), "trial"),
-            count(rows.len(), "row")
+            count(groups.len(), "configuration")
         ),
         height: 360,
     }
@@ -54,12 +56,24 @@ pub(crate) fn learning_curve(
 /// Columns of a legend entry, which must fit on a narrow screen.
 const LEGEND: usize = 36;
 
-/// What tells rows apart: the settings of each that are not the same in all.
-fn row_names(curves: &[(&ReportTrial, &Series)], rows: &[Option<u32>]) -> Vec<String> {
-    let first = |row: &Option<u32>| curves.iter().map(|own| own.0).find(|own| own.row == *row);
-    let settings: Vec<Vec<(String, String)>> = rows
+/// What trials of one group share.
+fn key(trial: &ReportTrial) -> (Option<u32>, String) {
+    (trial.row, trial.configuration.identity())
+}
+
+/// The first trial of each group: by row, else in the order of the curves.
+fn groups<'a>(curves: &[(&'a ReportTrial, &Series)]) -> Vec<&'a ReportTrial> {
+    let mut seen = BTreeSet::new();
+    let mut first: Vec<&ReportTrial> =
+        curves.iter().map(|(trial, _)| *trial).filter(|trial| seen.insert(key(trial))).collect();
+    first.sort_by_key(|trial| trial.row);
+    first
+}
+
+/// What tells groups apart: the settings of each that are not the same in all.
+fn group_names(groups: &[&ReportTrial]) -> Vec<String> {
+    let settings: Vec<Vec<(String, String)>> = groups
         .iter()
-        .filter_map(first)
         .map(|own| own.configuration.iter().map(|(n, l)| (n.to_owned(), l.to_string())).collect())
         .collect();
     let shared = |pair: &(String, String)| settings.iter().all(|own| own.contains(pair));
@@ -69,11 +83,11 @@ fn row_names(curves: &[(&ReportTrial, &Series)], rows: &[Option<u32>]) -> Vec<St
             own.iter().filter(|pair| settings.len() == 1 || !shared(pair)).cloned().collect()
         })
         .collect();
-    let names = settings_labels(&differing, LEGEND).into_iter().zip(rows);
-    let names = names.map(|(name, row)| match row {
+    let names = settings_labels(&differing, LEGEND).into_iter().zip(groups);
+    let names = names.map(|(name, own)| match own.row {
+        _ if !name.is_empty() => name,
         None => "no row".to_owned(),
-        Some(row) if name.is_empty() => format!("row {row}"),
-        Some(_) => name,
+        Some(row) => format!("row {row}"),
     });
     names.collect()
 }
@@ -90,7 +104,7 @@ fn line(trial: &ReportTrial, own: &Series, index: usize, name: &str, most_points
 
 #[cfg(test)]
 mod tests {
-    use trainwright_study::TrialState;
+    use trainwright_study::{Configuration, Level, TrialState};
 
     use super::*;
     use crate::tests::trial;
@@ -115,7 +129,7 @@ mod tests {
         let by_step = chart("step", "");
         assert_eq!(by_step.option["xAxis"]["name"], "step");
         assert_eq!(by_step.option["yAxis"]["name"], "loss");
-        assert_eq!(by_step.summary, "loss over step for 1 trial of 1 row.");
+        assert_eq!(by_step.summary, "loss over step for 1 trial of 1 configuration.");
         assert_eq!(learning_curve("loss", &[], 50).option["series"], json!([]));
     }
 
@@ -133,7 +147,24 @@ mod tests {
             (0..4).map(|at| chart.option["series"][at]["color"].clone()).collect();
         assert_eq!(colours, ["$s1", "$s0", "$s1", "$s2"]);
         assert_eq!(chart.option["series"][3]["label_of_line"], "trial 4: a=2 b=10");
-        assert_eq!(chart.summary, "loss over step for 4 trials of 3 rows.");
+        assert_eq!(chart.summary, "loss over step for 4 trials of 3 configurations.");
+    }
+
+    #[test]
+    fn configurations_of_a_search_are_told_apart_though_they_have_no_rows() {
+        let curve = series("step", "", &[3.0, 2.0]);
+        let mut trials = [1, 2, 3].map(|number| trial(number, 2, TrialState::Finished, None));
+        for (own, level) in trials.iter_mut().zip([0.1, 0.2, 0.1]) {
+            own.row = None;
+            let levels = vec![("lr".to_owned(), Level::Number(level))];
+            own.configuration = Configuration::new(levels);
+        }
+        let curves: Vec<_> = trials.iter().map(|own| (own, &curve)).collect();
+        let chart = learning_curve("loss", &curves, 50);
+        let of = |key: &str| [0, 1, 2].map(|at| chart.option["series"][at][key].clone());
+        assert_eq!(of("name"), ["lr=0.1", "lr=0.2", "lr=0.1"]);
+        assert_eq!(of("color"), ["$s0", "$s1", "$s0"]);
+        assert_eq!(chart.summary, "loss over step for 3 trials of 2 configurations.");
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(in crate::html) fn section(input: &ReportInput<'_>, charts: &mut Charts) -> 
         let chart = learning_curve(name, &shown, most_points);
         out += &format!(
             "<figure><figcaption><b>{}.</b> One line a trial; lines of one colour and dash are \
-             repeats of one row.</figcaption>{}</figure>\n",
+             repeats of one configuration.</figcaption>{}</figure>\n",
             escape(name),
             charts.place(&format!("curve-{}", index + 1), chart)
         );

@@ -15,10 +15,19 @@ const LABEL: usize = 48;
 /// A command to time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchCommand {
-    /// One text for a shell, or the words of a program and its arguments.
-    pub words: Vec<String>,
+    /// What runs.
+    pub text: BenchText,
     /// What to call it.
     pub name: Option<String>,
+}
+
+/// A command as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BenchText {
+    /// A text for a shell, or to be split into words where there is none.
+    Line(String),
+    /// A program and its arguments, which no shell sees however few they are.
+    Words(Vec<String>),
 }
 
 /// Values for `{name}` in commands.
@@ -173,15 +182,20 @@ fn ready_command(
     prepare: Option<&String>,
     values: &[(String, String)],
 ) -> Result<ReadyCommand, Error> {
-    let filled: Vec<String> = command.words.iter().map(|word| fill(word, values)).collect();
-    let (words, through_shell) = match filled.as_slice() {
-        [text] => (words_of(&request.shell, text)?, request.shell != BenchShell::None),
-        words => (words.to_vec(), false),
+    let (text, words, through_shell) = match &command.text {
+        BenchText::Line(text) => {
+            let text = fill(text, values);
+            let words = words_of(&request.shell, &text)?;
+            (text, words, request.shell != BenchShell::None)
+        }
+        BenchText::Words(words) => {
+            let words: Vec<String> = words.iter().map(|word| fill(word, values)).collect();
+            (words.join(" "), words, false)
+        }
     };
     if words.first().is_none_or(String::is_empty) {
         return Err(Error::Request("a command is empty".to_owned()));
     }
-    let text = filled.join(" ");
     let name = command.name.as_ref().map(|name| fill(name, values));
     let prepare = prepare.map(|own| words_of(&request.shell, &fill(own, values))).transpose()?;
     Ok(ReadyCommand {

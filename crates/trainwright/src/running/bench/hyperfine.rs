@@ -1,23 +1,38 @@
 //! Results in the forms that hyperfine writes, for its scripts and for tables in documents.
+//!
+//! The JSON has the keys of both versions of its schema: means and times of a command (1) beside
+//! measurements of each run and their summaries (2). They agree on all but two keys, which are those
+//! of version 2 here: `parameters` are tables with a `value`, and `command` is the command even
+//! where it has a `name`.
 
 use serde_json::{Map, Value, json};
 use trainwright_report::figure;
+use trainwright_stats::sample;
 
 use super::{BenchReply, BenchResult};
 
+/// What version 2 calls the time from start to end.
+const WALL: &str = "time_wall_clock";
+
 /// The JSON that hyperfine's plotting scripts read; times in seconds.
 pub fn hyperfine_json(reply: &BenchReply) -> String {
-    let results: Vec<Value> = reply.results.iter().map(one).collect();
-    let text = serde_json::to_string_pretty(&json!({ "results": results }));
+    let metric = Some(reply.metric.as_str()).filter(|own| *own != "time");
+    let results: Vec<Value> = reply.results.iter().map(|own| one(own, metric)).collect();
+    let text = serde_json::to_string_pretty(&json!({
+        "schema_version": 2, "primary_metric": metric.unwrap_or(WALL), "results": results,
+    }));
     text.expect("numbers and texts are JSON") + "\n"
 }
 
-fn one(own: &BenchResult) -> Value {
+fn one(own: &BenchResult, metric: Option<&str>) -> Value {
     let mut fields = Map::new();
     let mut put = |name: &str, value: Value| {
         fields.insert(name.to_owned(), value);
     };
-    put("command", json!(if own.name.contains('…') { &own.command } else { &own.name }));
+    put("command", json!(own.command));
+    if own.name != own.command && !own.name.contains('…') {
+        put("name", json!(own.name));
+    }
     put("mean", json!(own.mean));
     put("stddev", json!(own.sd));
     put("median", json!(own.median));
@@ -32,11 +47,70 @@ fn one(own: &BenchResult) -> Value {
     }
     put("exit_codes", json!(own.exit_codes));
     if !own.parameters.is_empty() {
-        let named: Map<String, Value> =
-            own.parameters.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-        put("parameters", Value::Object(named));
+        let value = |(name, value): &(String, String)| (name.clone(), json!({ "value": value }));
+        put("parameters", own.parameters.iter().map(value).collect());
     }
+    let columns = columns(own, metric);
+    let summaries = columns.iter().map(|column| (column.name.to_owned(), column.summary()));
+    put("summary", summaries.collect());
+    let runs = (0..own.times_s.len()).map(|run| {
+        let cells = columns.iter().map(|column| (column.name.to_owned(), column.cell(run)));
+        let exit_code = ("exit_code".to_owned(), json!(own.exit_codes.get(run)));
+        cells.chain([exit_code]).collect::<Value>()
+    });
+    put("measurements", runs.collect());
     Value::Object(fields)
+}
+
+/// One figure of every run.
+struct Column<'a> {
+    name: &'a str,
+    unit: Option<&'static str>,
+    values: Vec<f64>,
+}
+
+/// What is known of all runs of a command: scripts expect it in each.
+fn columns<'a>(own: &BenchResult, metric: Option<&'a str>) -> Vec<Column<'a>> {
+    let second = Some("second");
+    let both = own.user_times_s.iter().zip(&own.system_times_s);
+    let mut columns = vec![
+        Column { name: WALL, unit: second, values: own.times_s.clone() },
+        Column { name: "time_cpu", unit: second, values: both.map(|(a, b)| a + b).collect() },
+        Column { name: "time_user", unit: second, values: own.user_times_s.clone() },
+        Column { name: "time_system", unit: second, values: own.system_times_s.clone() },
+    ];
+    let memory: Option<Vec<f64>> =
+        own.memory_bytes.iter().map(|own| own.map(|bytes| bytes as f64)).collect();
+    let memory =
+        memory.map(|values| Column { name: "memory_peak_resident", unit: Some("byte"), values });
+    let metric = metric.map(|name| Column { name, unit: None, values: own.values.clone() });
+    columns.extend(memory.into_iter().chain(metric));
+    columns.retain(|column| !column.values.is_empty() && column.values.len() == own.times_s.len());
+    columns
+}
+
+impl Column<'_> {
+    fn cell(&self, run: usize) -> Value {
+        self.with_unit(json!({ "value": self.values[run] }))
+    }
+
+    fn summary(&self) -> Value {
+        let values = &self.values;
+        let sd = sample::variance(values).ok().map(f64::sqrt);
+        self.with_unit(json!({
+            "count": values.len(), "mean": sample::mean(values).ok(), "stddev": sd,
+            "median": sample::median(values).ok(),
+            "min": values.iter().copied().min_by(f64::total_cmp),
+            "max": values.iter().copied().max_by(f64::total_cmp),
+        }))
+    }
+
+    fn with_unit(&self, mut value: Value) -> Value {
+        if let Some(unit) = self.unit {
+            value["unit"] = json!(unit);
+        }
+        value
+    }
 }
 
 /// One row a command, with the columns that hyperfine's CSV has.
@@ -125,6 +199,8 @@ mod tests {
             peak_memory_bytes: None,
             values: values.to_vec(),
             times_s: values.to_vec(),
+            user_times_s: vec![0.25; values.len()],
+            system_times_s: vec![0.5; values.len()],
             memory_bytes: vec![None; values.len()],
             exit_codes: vec![Some(0); values.len()],
         }
@@ -155,13 +231,58 @@ mod tests {
         let json = hyperfine_json(&reply("time", vec![own, result("b", &[2.0], None)]));
         let json: Value = serde_json::from_str(&json).unwrap();
         let first = &json["results"][0];
-        assert_eq!((&first["command"], &first["mean"]), (&json!("a"), &json!(2.0)));
+        assert_eq!((&first["command"], &first["name"]), (&json!("a | cat"), &json!("a")));
+        assert_eq!(first["mean"], 2.0);
         assert_eq!((&first["times"], &first["exit_codes"]), (&json!([1.0, 3.0]), &json!([0, 0])));
-        assert_eq!(first["parameters"], json!({"size": "10"}));
+        assert_eq!(first["parameters"], json!({"size": {"value": "10"}}));
         assert_eq!(first["memory_usage_byte"], json!([7, 0]));
         let second = &json["results"][1];
         assert!(second["stddev"].is_null() && second.get("parameters").is_none());
         assert!(second.get("memory_usage_byte").is_none(), "memory that nobody saw is not told");
+    }
+
+    #[test]
+    fn scripts_of_the_second_version_find_every_run_and_their_summaries() {
+        let mut own = result("a", &[1.0, 3.0], None);
+        own.memory_bytes = vec![Some(7), Some(9)];
+        let json = hyperfine_json(&reply("time", vec![own, result("b", &[2.0], None)]));
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!((&json["schema_version"], &json["primary_metric"]), (&json!(2), &json!(WALL)));
+        let first = &json["results"][0];
+        assert_eq!(
+            first["measurements"][1],
+            json!({
+                "time_wall_clock": { "value": 3.0, "unit": "second" },
+                "time_cpu": { "value": 0.75, "unit": "second" },
+                "time_user": { "value": 0.25, "unit": "second" },
+                "time_system": { "value": 0.5, "unit": "second" },
+                "memory_peak_resident": { "value": 9.0, "unit": "byte" },
+                "exit_code": 0,
+            })
+        );
+        assert_eq!(
+            first["summary"][WALL],
+            json!({
+                "unit": "second", "count": 2, "mean": 2.0, "stddev": 2f64.sqrt(), "median": 2.0,
+                "min": 1.0, "max": 3.0,
+            })
+        );
+        let second = &json["results"][1];
+        assert!(second["summary"][WALL]["stddev"].is_null());
+        assert!(second["summary"].get("memory_peak_resident").is_none());
+    }
+
+    #[test]
+    fn a_metric_stands_beside_the_times_of_its_runs_under_its_own_name() {
+        let mut own = result("a", &[10.0, 30.0], None);
+        own.times_s = vec![0.5, 0.5];
+        let json = hyperfine_json(&reply("rate", vec![own, result("b", &[], None)]));
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["primary_metric"], "rate");
+        let first = &json["results"][0];
+        assert_eq!(first["summary"]["rate"]["mean"], 20.0);
+        assert_eq!(first["summary"][WALL]["mean"], 0.5);
+        assert_eq!(json["results"][1]["measurements"], json!([]));
     }
 
     #[test]

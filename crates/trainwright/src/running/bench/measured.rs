@@ -1,8 +1,8 @@
 //! What runs add up to, and how commands compare.
 
 use serde::Serialize;
-use trainwright_analysis::wording::p_value;
-use trainwright_analysis::{CompareOptions, Table, Verdict, compare_table};
+use trainwright_analysis::wording::{brief, p_value};
+use trainwright_analysis::{CompareOptions, LevelComparison, Table, Verdict, compare_table};
 use trainwright_stats::{StudentT, holm, mann_whitney, sample};
 use trainwright_study::Direction;
 
@@ -50,6 +50,10 @@ pub struct BenchResult {
     pub values: Vec<f64>,
     /// Seconds of every run, less the shell's start.
     pub times_s: Vec<f64>,
+    /// CPU seconds of every run in user mode, less those of the shell's start.
+    pub user_times_s: Vec<f64>,
+    /// CPU seconds of every run in kernel mode, less those of the shell's start.
+    pub system_times_s: Vec<f64>,
     /// Memory of every run, where it was seen.
     pub memory_bytes: Vec<Option<u64>>,
     /// Exit code of every run; none where a signal ended it.
@@ -108,6 +112,8 @@ impl BenchResult {
             peak_memory_bytes: runs.iter().filter_map(|run| run.peak_memory_bytes).max(),
             values,
             times_s: times,
+            user_times_s: runs.iter().map(|run| off(run.user_s, |own| own.user_s)).collect(),
+            system_times_s: runs.iter().map(|run| off(run.system_s, |own| own.system_s)).collect(),
             memory_bytes: runs.iter().map(|run| run.peak_memory_bytes).collect(),
             exit_codes: runs.iter().map(|run| run.exit_code).collect(),
         }
@@ -153,11 +159,20 @@ pub(super) fn compare(reply: &mut BenchReply, baseline: usize, alpha: f64) -> Re
     };
     let comparison = compare_table(&table, &options)?;
     reply.verdict = first_sentence(reply, baseline).into_iter().collect();
-    reply.verdict.extend(comparison.levels.iter().map(|own| own.text.clone()));
+    let unit = reply.unit.as_deref();
+    reply.verdict.extend(comparison.levels.iter().map(|own| in_unit(own, unit)));
     reply.ranks = ranks(&reply.results, baseline);
     reply.comparison = Some(comparison);
     disagreements(reply, alpha);
     Ok(())
+}
+
+/// The sentence on a command, with a unit behind the difference where no ratio is told.
+fn in_unit(own: &LevelComparison, unit: Option<&str>) -> String {
+    let (None, Some(unit)) = (own.ratio, unit) else { return own.text.clone() };
+    let sign = if own.difference > 0.0 { "+" } else { "" };
+    let number = format!(": {sign}{}", brief(own.difference));
+    own.text.replacen(&format!("{number} against "), &format!("{number} {unit} against "), 1)
 }
 
 /// Which command stands first by its mean, where there are more than two.

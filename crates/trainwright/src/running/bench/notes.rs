@@ -118,6 +118,8 @@ mod tests {
             peak_memory_bytes: None,
             values: values.to_vec(),
             times_s: Vec::new(),
+            user_times_s: Vec::new(),
+            system_times_s: Vec::new(),
             memory_bytes: Vec::new(),
             exit_codes: Vec::new(),
         }

@@ -156,6 +156,11 @@ fn of_mlflow(runs: Vec<MlflowRun>) -> ForeignRuns {
             all - finished.len()
         ));
     }
+    notes.push(
+        "of each metric the last value is the result; its other steps, tags and artifacts stay in \
+         MLflow"
+            .to_owned(),
+    );
     let results = finished.into_iter().map(|run| {
         let values = run.metrics.into_iter().filter(|(_, value)| value.is_finite());
         let metrics: BTreeMap<_, _> =

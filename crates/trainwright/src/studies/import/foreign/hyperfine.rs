@@ -1,4 +1,5 @@
-//! Timings of hyperfine, as it exports them with `--export-json`.
+//! Timings of hyperfine, as it exports them with `--export-json`: times of a command side by side
+//! before version 2, a table for each run since.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +25,38 @@ struct Timed {
     times: Option<Vec<f64>>,
     #[serde(default)]
     exit_codes: Vec<Option<i32>>,
+    /// Since version 2, in place of `times` and `exit_codes`.
+    #[serde(default)]
+    measurements: Vec<Measured>,
     #[serde(default)]
     parameters: BTreeMap<String, Value>,
+    #[serde(default)]
+    environment: BTreeMap<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct Measured {
+    time_wall_clock: Quantity,
+    exit_code: Option<i32>,
+}
+
+#[derive(Deserialize)]
+struct Quantity {
+    value: f64,
+}
+
+impl Timed {
+    /// Seconds of every run and whether it ended well; nothing where only means are known.
+    fn runs(&self) -> Option<Vec<(f64, bool)>> {
+        if !self.measurements.is_empty() {
+            let run = |own: &Measured| (own.time_wall_clock.value, own.exit_code == Some(0));
+            return Some(self.measurements.iter().map(run).collect());
+        }
+        // Old files have no exit codes at all.
+        let is_well = |run: usize| self.exit_codes.get(run).is_none_or(|own| *own == Some(0));
+        let times = self.times.as_ref()?.iter().enumerate();
+        Some(times.map(|(run, seconds)| (*seconds, is_well(run))).collect())
+    }
 }
 
 /// Every single time is a result; those of commands that failed are left out.
@@ -53,12 +84,12 @@ pub(super) fn runs(text: &str) -> Result<ForeignRuns, String> {
         if names.is_empty() {
             set.insert(COMMAND.to_owned(), timed.command.clone());
         }
-        let Some(times) = &timed.times else {
+        let Some(runs) = timed.runs() else {
             without += 1;
             continue;
         };
-        for (index, seconds) in times.iter().enumerate() {
-            if timed.exit_codes.get(index).is_some_and(|code| *code != Some(0)) {
+        for (seconds, is_well) in runs {
+            if !is_well {
                 failed += 1;
                 continue;
             }
@@ -81,7 +112,14 @@ pub(super) fn runs(text: &str) -> Result<ForeignRuns, String> {
         found.notes.push(format!("{without} commands have no single times and are left out"));
     }
     found.notes.push("warm-up runs, `--setup` and `--prepare` are not in the file: see `warmup` and `prepare` of [run]".into());
-    found.notes.push("user and system time are known as means only; `export --usage` has them for trials that run here".into());
+    let means_only = export.results.iter().all(|own| own.measurements.is_empty());
+    found.notes.push(format!(
+        "user and system time{}; `export --usage` has them for trials that run here",
+        if means_only { " are known as means only" } else { " and memory of each run" }
+    ));
+    if export.results.iter().any(|own| !own.environment.is_empty()) {
+        found.notes.push("variables that were set for single commands: see `env` of [run]".into());
+    }
     Ok(found)
 }
 
@@ -128,6 +166,8 @@ fn command(results: &[Timed], names: &[&str]) -> Option<Vec<String>> {
     results.iter().all(gives).then(|| shell(script))
 }
 
+/// A parameter's value, which stands in a table since version 2.
 fn cell(value: &Value) -> String {
+    let value = value.get("value").unwrap_or(value);
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

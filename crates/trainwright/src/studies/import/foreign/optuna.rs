@@ -61,6 +61,9 @@ pub(super) fn runs(path: &Path, which: Option<&str>) -> Result<ForeignRuns, Stor
         ));
     }
     found.notes.push("the sampler and the pruner are not in the file".to_owned());
+    found.notes.push(
+        "intermediate values, attributes and times of trials stay in Optuna's file".to_owned(),
+    );
     let trials = (2 * own.trials.len()).max(20);
     found.search = Some(ForeignSearch { method: "tpe", trials, early_stop: None });
     Ok(found)
@@ -70,8 +73,17 @@ pub(super) fn runs(path: &Path, which: Option<&str>) -> Result<ForeignRuns, Stor
 fn values(distribution: &Value, notes: &mut Vec<String>, name: &str) -> Option<ForeignValues> {
     let attributes = &distribution["attributes"];
     if let Some(choices) = attributes["choices"].as_array() {
-        let levels: Option<Vec<Level>> = choices.iter().map(choice).collect();
-        return levels.filter(|levels| levels.len() > 1).map(ForeignValues::Levels);
+        let levels: Vec<Level> = choices.iter().map(choice).collect::<Option<_>>()?;
+        if choices.iter().any(Value::is_null) {
+            notes.push(format!("the choice None of `{name}` is the text `None` here"));
+        }
+        let numbers = levels.iter().filter(|own| own.number().is_some()).count();
+        // A factor has numbers or texts for levels, not both.
+        let levels: Vec<Level> = match numbers == 0 || numbers == levels.len() {
+            true => levels,
+            false => levels.iter().map(|own| Level::Text(own.to_string())).collect(),
+        };
+        return (levels.len() > 1).then_some(ForeignValues::Levels(levels));
     }
     let whole = distribution["name"].as_str().is_some_and(|own| own.starts_with("Int"));
     let log = attributes["log"] == true
@@ -93,6 +105,30 @@ fn choice(value: &Value) -> Option<Level> {
         Value::String(text) => Some(Level::Text(text.clone())),
         Value::Bool(truth) => Some(Level::Truth(*truth)),
         Value::Number(number) => number.as_f64().map(Level::of),
+        Value::Null => Some(Level::Text("None".to_owned())),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn none_among_choices_is_a_text_and_keeps_the_factor() {
+        let levels = |choices: Value| {
+            let mut notes = Vec::new();
+            let own = values(&json!({ "attributes": { "choices": choices } }), &mut notes, "x");
+            let Some(ForeignValues::Levels(levels)) = own else { panic!("{own:?}") };
+            (levels, notes)
+        };
+        let text = |own: &str| Level::Text(own.to_owned());
+        let (found, notes) = levels(json!(["relu", null]));
+        assert_eq!(found, [text("relu"), text("None")]);
+        assert_eq!(notes, ["the choice None of `x` is the text `None` here"]);
+        assert_eq!(levels(json!([1, 2, null])).0, [text("1"), text("2"), text("None")]);
+        assert_eq!(levels(json!([1, 2])).0, [Level::Integer(1), Level::Integer(2)]);
     }
 }

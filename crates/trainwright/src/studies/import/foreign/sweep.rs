@@ -79,6 +79,13 @@ fn values(name: &str, parameter: &Value, notes: &mut Vec<String>) -> Result<Set,
     if let Some(only) = parameter.get("value") {
         return Ok(level(only).map_or(Set::Unknown, |level| Set::Fixed(level.to_string())));
     }
+    if parameter["parameters"].is_object() {
+        notes.push(format!(
+            "`{name}` is a group of parameters: move those in it one level up, under names of \
+             their own"
+        ));
+        return Ok(Set::Unknown);
+    }
     let distribution = parameter["distribution"].as_str().unwrap_or("uniform");
     let (Some(min), Some(max)) = (parameter["min"].as_f64(), parameter["max"].as_f64()) else {
         notes.push(format!("`{name}`: its distribution `{distribution}` has no ends"));

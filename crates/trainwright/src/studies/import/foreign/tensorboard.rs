@@ -40,7 +40,14 @@ pub(super) fn runs(folder: &Path) -> Result<ForeignRuns, String> {
     }
     match results.is_empty() {
         true => Err("its event files have no scalars".to_owned()),
-        false => Ok(of_pairs(results, notes)),
+        false => {
+            notes.push(
+                "of each scalar the last value is the result; other steps, texts and pictures stay \
+                 in the event files"
+                    .to_owned(),
+            );
+            Ok(of_pairs(results, notes))
+        }
     }
 }
 

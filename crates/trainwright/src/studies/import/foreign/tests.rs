@@ -84,6 +84,7 @@ fn both_stores_of_mlflow_give_the_same_runs() {
     );
     let (text, study) = study(&sample("mlruns"));
     assert!(text.contains("# - 1 of 5 runs"), "{text}");
+    assert!(text.contains("# - of each metric the last value is the result"), "{text}");
     assert_eq!(study.analysis.response, "val_acc");
     assert_eq!(study.direction(), Direction::Maximize, "the smallest accuracy is not the best");
     assert!(text.contains("# - which end of `val/acc` is good is not in it"), "{text}");
@@ -99,7 +100,12 @@ fn parameters_of_optuna_become_ranges_and_levels() {
         &["drop out 0..0.5", "layers 1..4", "lr 0.0001..0.1 log", "optimizer sgd|adam"],
     );
     assert_eq!((metrics(&found), found.metrics[0].maximize), (vec!["value"], Some(true)));
-    for word in ["`momentum` exists in some", "steps of 0.1", "1 trials were pruned"] {
+    for word in [
+        "intermediate values, attributes",
+        "`momentum` exists in some",
+        "steps of 0.1",
+        "1 trials were pruned",
+    ] {
         assert!(found.notes.iter().any(|note| note.contains(word)), "{word}: {:?}", found.notes);
     }
     let (text, study) = study(&sample("optuna.db"));
@@ -115,6 +121,40 @@ fn the_last_values_of_event_files_are_results() {
     assert_eq!((first["lr"].as_str(), first["batch"].as_str()), ("0.1", "16"));
     let loss: f64 = first["loss"].parse().unwrap();
     assert!((loss - 1.6 / 3.0).abs() < 1e-6, "{loss}");
+}
+
+#[test]
+fn both_schemas_of_hyperfine_give_the_same_runs() {
+    let first = r#"{"results": [
+        {"command": "run 1", "mean": 0.3, "times": [0.25, 0.35], "exit_codes": [0, 0], "parameters": {"n": "1"}},
+        {"command": "run 2", "mean": 0.5, "times": [0.5, 0.6], "exit_codes": [0, null], "parameters": {"n": "2"}}]}"#;
+    let run = |seconds: f64, code: &str| {
+        format!(
+            r#"{{"time_wall_clock": {{"value": {seconds}, "unit": "second"}}, "time_user": {{"value": 0.1,
+            "unit": "second"}}, "memory_peak_resident": {{"value": 4096.0, "unit": "byte"}}, "exit_code": {code}}}"#
+        )
+    };
+    let of = |n: u32, name: &str, runs: [String; 2]| {
+        format!(
+            r#"{{"command": "run {n}",{name} "measurements": [{}], "parameters": {{"n": {{"value": "{n}"}}}},
+            "summary": {{"time_wall_clock": {{"unit": "second", "count": 2, "mean": 0.3}}}}}}"#,
+            runs.join(",")
+        )
+    };
+    let second = format!(
+        r#"{{"schema_version": 2, "metadata": {{"hyperfine_version": "2.0.0"}},
+        "primary_metric": "time_wall_clock", "results": [{}, {}]}}"#,
+        of(1, "", [run(0.25, "0"), run(0.35, "0")]),
+        of(2, " \"name\": \"two\",", [run(0.5, "0"), run(0.6, "null")]),
+    );
+    let [first, second] = [first, second.as_str()].map(|text| hyperfine::runs(text).unwrap());
+    assert_eq!(first.results, second.results);
+    assert_eq!((first.results.len(), first.results[2]["time"].as_str()), (3, "0.5"));
+    assert_eq!(first.command, second.command);
+    assert_eq!(first.command.unwrap()[2], "run {n}");
+    check_factors(&second, &["n 1|2"]);
+    let lost = "user and system time and memory of each run; `export --usage`";
+    assert!(second.notes.iter().any(|own| own.starts_with(lost)), "{:?}", second.notes);
 }
 
 #[test]
