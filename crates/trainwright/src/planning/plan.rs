@@ -5,19 +5,18 @@ use std::time::{Duration, Instant};
 use trainwright_plan::{
     Change, Constraints, DEGREES, Evaluator, Found, Mode, Overlap, PLAN_SCHEMA, Pipeline, Plan,
     PlanFile, Planned, PlannedPipeline, Problem, Ranked, SearchOptions, Sharding, Strategy,
-    StrategyRow, Tables, Training, WhatIf, chrome_trace, pipeline_trace, planned_operators, search,
+    StrategyRow, Tables, Training, WhatIf, chrome_trace, pipeline, pipeline_trace, planned_operators, search,
     starts, strategies, what_if,
 };
 
 use crate::Error;
 use crate::planning::graphs::{Graph, graph};
 use crate::planning::here::machine_of;
-use crate::planning::measured::{Times, measured_times};
+use crate::planning::measured::{Measured, Times};
 use crate::planning::reply::{
     BusyResource, ChosenPlan, MeasuredStrategy, PlanMachine, PlanReply, PlanSearch, PlannedChange,
 };
 use crate::planning::tried::tried;
-use crate::planning::updates::update_rates;
 use crate::trainings::network::NetworkRequest;
 
 /// A network to be planned.
@@ -66,6 +65,9 @@ pub struct PlanAnswer {
     pub(crate) spans: Vec<DeviceSpans>,
 }
 
+/// Rounds of measuring a network's parts on this machine before a plan is made.
+const ROUNDS: usize = 3;
+
 /// Proposals of the chains together, over the number of operators and devices.
 const WORK: f64 = 2e7;
 
@@ -94,17 +96,16 @@ pub fn plan(
     if let Some(bytes) = request.memory_bytes {
         machine.device.memory_bytes = bytes;
     }
-    let times = match &network {
-        Some(network) if request.machine == "here" => {
-            let (slots, devices) = (request.training.optimizer_slots, machine.devices());
-            if let Some(rates) = update_rates(graph.parameters(), slots, devices) {
-                machine.device.memory_bytes_per_s = rates.copies_bytes_per_s;
-                machine.device.updates = Some(rates);
-            }
-            measured_times(network, &graph, devices, tell)
-        }
-        _ => Times::new(),
-    };
+    let mut here = (network.as_ref().filter(|_| request.machine == "here")).map(|network| {
+        let of = (machine.devices(), request.training.optimizer_slots);
+        Measured::new(network, &graph, of)
+    });
+    if let Some(here) = &mut here {
+        tell("measuring the layers of the network on this machine");
+        (0..ROUNDS).for_each(|_| here.round());
+        here.put_into(&mut machine);
+    }
+    let times = here.as_ref().map_or_else(Times::new, Measured::times);
     let begun = Instant::now();
     let measured = |at: usize, degrees: &[u16; DEGREES]| times.get(&(at, *degrees)).copied();
     let own = |training: Training| {
@@ -135,12 +136,14 @@ pub fn plan(
     let search = found.as_ref().map(|own| search_reply(own, request.seed, first_answer, spent));
     let mut own = Answering { problem, sharded, tables, request, found, times: &times };
     own.rank();
-    let measured = match &request.measure_on {
-        Some(data) => {
+    let measured = match (&request.measure_on, &mut here) {
+        (Some(data), Some(here)) => {
             let on = (data.as_str(), request.training.optimizer_slots);
-            tried(&own.runnable(), on, stop, tell)
+            let plans = own.runnable();
+            let found = tried(&plans, on, stop, (tell, &mut || here.round()));
+            own.predicted_again(found, here)?
         }
-        None => Vec::new(),
+        _ => Vec::new(),
     };
     own.answer(search, measured)
 }
@@ -239,6 +242,36 @@ impl Answering<'_> {
             }
         };
         rows.map(|own| (own.row.strategy, file(own))).collect()
+    }
+
+    /// What was measured beside what the same plans take by all rounds of measuring parts, of which
+    /// one came before each round of training: a machine is not as fast at all times.
+    fn predicted_again(
+        &self,
+        mut measured: Vec<MeasuredStrategy>,
+        here: &Measured<'_>,
+    ) -> Result<Vec<MeasuredStrategy>, Error> {
+        let times = here.times();
+        let of = |at: usize, degrees: &[u16; DEGREES]| times.get(&(at, *degrees)).copied();
+        let mut machine = self.problem.machine().clone();
+        here.put_into(&mut machine);
+        let (graph, training) = (self.problem.graph().clone(), *self.problem.training());
+        let constraints = self.request.constraints.clone();
+        let problem = Problem::with_times(graph, machine, training, constraints, &of)?;
+        for own in &mut measured {
+            let ranked = self.tables.rows.iter().find(|row| row.row.strategy == own.strategy);
+            let stages = self.tables.pipeline.as_ref();
+            let cost = match (ranked.and_then(|own| own.plan.as_ref()), stages) {
+                (Some(plan), _) => Evaluator::new(&problem, plan, Mode::Bounded).cost(),
+                (None, Some(own)) => {
+                    pipeline(&problem, &own.stages, own.micro_batches, own.order).cost
+                }
+                (None, None) => continue,
+            };
+            own.predicted_s = cost as f64 / 1e9;
+            own.error = own.measured_s.map(|measured| own.predicted_s / measured - 1.0);
+        }
+        Ok(measured)
     }
 
     fn answer(

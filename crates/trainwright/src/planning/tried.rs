@@ -22,15 +22,18 @@ const MOST_BEFORE_S: f64 = 30.0;
 const WARM_STRETCHES: usize = 1;
 const LEAST_STRETCHES: usize = 2;
 
-/// Runs the plans that can run here on a data set, in rounds.
+/// Runs the plans that can run here on a data set, in rounds; `between` is called before each.
 pub(crate) fn tried(
     plans: &[(Strategy, PlanFile)],
     on: (&str, u8),
     stop: &(dyn Fn() -> bool + Sync),
-    tell: &mut dyn FnMut(&str),
+    (tell, between): (&mut dyn FnMut(&str), &mut dyn FnMut()),
 ) -> Vec<MeasuredStrategy> {
     let mut steps: Vec<Result<Vec<f64>, String>> = vec![Ok(Vec::new()); plans.len()];
     for round in 1..=ROUNDS {
+        if !stop() {
+            between();
+        }
         for ((strategy, file), steps) in plans.iter().zip(&mut steps) {
             let Ok(known) = steps else { continue };
             if stop() {
