@@ -115,12 +115,18 @@ pub(crate) fn of_operator(
     let allowed: Vec<Vec<u16>> = operator
         .split_dims()
         .map(|dim| {
-            let whole = dim.role == Role::Whole || constraints.forbids(&operator.name, &dim.name);
-            let most = if whole { 1 } else { dim.size.min(most) };
-            (1..=most)
-                .filter(|degree| devices.is_multiple_of(*degree))
-                .map(|it| it as u16)
-                .collect()
+            let most = match dim.role {
+                _ if constraints.forbids(&operator.name, &dim.name) => 1,
+                Role::Whole => 1,
+                Role::Direction => most.min(2),
+                _ => dim.size.min(most),
+            };
+            // Where devices are named, any divisor of the dimension will do.
+            let divides = |degree: &u64| {
+                devices.is_multiple_of(*degree)
+                    || (pinned.is_some() && dim.size.is_multiple_of(*degree))
+            };
+            (1..=most).filter(divides).map(|it| it as u16).collect()
         })
         .collect();
     let mut found = Vec::new();
