@@ -1,15 +1,19 @@
 //! The verb `plan`.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use trainwright_networks::NetworkDescription;
 use trainwright_plan::{
     Change, Constraints, DEGREES, Evaluator, Found, Mode, Overlap, PLAN_SCHEMA, Pipeline, Plan,
     PlanFile, Planned, PlannedPipeline, Problem, Ranked, SearchOptions, Sharding, Strategy,
-    StrategyRow, Tables, Training, WhatIf, chrome_trace, pipeline, pipeline_trace, planned_operators, search,
-    starts, strategies, what_if,
+    StrategyRow, Tables, Training, WhatIf, Work, chrome_trace, pipeline, pipeline_trace,
+    planned_operators, search, starts, strategies, what_if,
 };
+use trainwright_train::split_memory;
 
 use crate::Error;
+use crate::planning::execution::split;
 use crate::planning::graphs::{Graph, graph};
 use crate::planning::here::machine_of;
 use crate::planning::measured::{Measured, Times};
@@ -135,6 +139,10 @@ pub fn plan(
     let spent = begun.elapsed();
     let search = found.as_ref().map(|own| search_reply(own, request.seed, first_answer, spent));
     let mut own = Answering { problem, sharded, tables, request, found, times: &times };
+    own.add_found();
+    if let Some(network) = &network {
+        own.tell_memory(network);
+    }
     own.rank();
     let measured = match (&request.measure_on, &mut here) {
         (Some(data), Some(here)) => {
@@ -209,14 +217,36 @@ struct Answering<'a> {
 }
 
 impl Answering<'_> {
-    /// Puts all rows in order, the fastest that fit first.
-    fn rank(&mut self) {
+    fn add_found(&mut self) {
         if let Some(found) = &self.found {
             let detail = format!("each operator by itself, from {}", found.from);
             let examples = self.request.examples;
             let kind = (Strategy::Hybrid, detail.as_str());
             self.tables.rows.push(self.problem.ranked(kind, found.plan.clone(), examples));
         }
+    }
+
+    /// Puts what ranks of this program have of memory in the place of what was simulated, where a
+    /// plan can run here.
+    fn tell_memory(&mut self, network: &NetworkDescription) {
+        let of = (self.problem.graph().batch() as usize, self.problem.training().optimizer_slots);
+        let told = |own: &Ranked| {
+            let split = split(&self.file_of(own)).ok()?;
+            split_memory(network, &split, of).ok()
+        };
+        let told: Vec<Option<u64>> = self.tables.rows.iter().map(told).collect();
+        let capacity = self.problem.machine().device.memory_bytes;
+        for (row, bytes) in self.tables.rows.iter_mut().map(|own| &mut own.row).zip(told) {
+            let Some(bytes) = bytes.filter(|_| row.strategy != Strategy::Sharded) else { continue };
+            let rest = row.weights_bytes + row.gradients_bytes + row.optimizer_bytes;
+            row.activations_bytes = bytes.saturating_sub(rest);
+            row.memory_bytes_per_device = bytes;
+            row.fits = bytes <= capacity;
+        }
+    }
+
+    /// Puts all rows in order, the fastest that fit first.
+    fn rank(&mut self) {
         self.tables.rows.sort_by(|a, b| {
             let (a, b) = (&a.row, &b.row);
             (!a.fits).cmp(&!b.fits).then(a.step_time_s.total_cmp(&b.step_time_s))
@@ -226,22 +256,24 @@ impl Answering<'_> {
     /// The plans of the rows that are tried where that is asked for.
     fn runnable(&self) -> Vec<(Strategy, PlanFile)> {
         let rows = self.tables.rows.iter().filter(|own| own.row.strategy != Strategy::Sharded);
-        let file = |own: &Ranked| {
-            let stages = self.tables.pipeline.as_ref().filter(|_| own.plan.is_none());
-            PlanFile {
-                schema: PLAN_SCHEMA.to_owned(),
-                network: self.request.network.description.clone(),
-                batch: self.problem.graph().batch(),
-                machine: self.problem.machine().name.clone(),
-                devices: self.problem.devices(),
-                step_time_s: own.row.step_time_s,
-                memory_bytes_per_device: own.row.memory_bytes_per_device,
-                operators: (own.plan.as_ref())
-                    .map_or_else(Vec::new, |plan| planned_operators(&self.problem, plan)),
-                pipeline: stages.map(|own| planned_pipeline(&self.problem, own)),
-            }
-        };
-        rows.map(|own| (own.row.strategy, file(own))).collect()
+        rows.map(|own| (own.row.strategy, self.file_of(own))).collect()
+    }
+
+    fn file_of(&self, own: &Ranked) -> PlanFile {
+        let stages = self.tables.pipeline.as_ref().filter(|_| own.plan.is_none());
+        PlanFile {
+            schema: PLAN_SCHEMA.to_owned(),
+            network: self.request.network.description.clone(),
+            batch: self.problem.graph().batch(),
+            machine: self.problem.machine().name.clone(),
+            devices: self.problem.devices(),
+            step_time_s: own.row.step_time_s,
+            memory_bytes_per_device: own.row.memory_bytes_per_device,
+            training: Some(*self.problem.training()),
+            operators: (own.plan.as_ref())
+                .map_or_else(Vec::new, |plan| planned_operators(&self.problem, plan)),
+            pipeline: stages.map(|own| planned_pipeline(&self.problem, own)),
+        }
     }
 
     /// What was measured beside what the same plans take by all rounds of measuring parts, of which
@@ -303,7 +335,7 @@ impl Answering<'_> {
         let shown = shown(problem, chosen.plan.as_ref(), of_pipeline);
         let reply = self.reply(&chosen, problem, of_pipeline, (search, changes, &shown));
         let reply = PlanReply { measured, ..reply };
-        let file = self.file(&reply);
+        let file = self.file(&reply, *problem.training());
         Ok(PlanAnswer { reply, file, trace: shown.trace, spans: shown.spans })
     }
 
@@ -392,7 +424,7 @@ impl Answering<'_> {
         }
     }
 
-    fn file(&self, reply: &PlanReply) -> PlanFile {
+    fn file(&self, reply: &PlanReply, training: Training) -> PlanFile {
         PlanFile {
             schema: PLAN_SCHEMA.to_owned(),
             network: self.request.network.description.clone(),
@@ -401,6 +433,7 @@ impl Answering<'_> {
             devices: reply.machine.devices,
             step_time_s: reply.chosen.step_time_s,
             memory_bytes_per_device: reply.chosen.memory_bytes_per_device,
+            training: Some(training),
             operators: reply.chosen.operators.clone(),
             pipeline: reply.chosen.pipeline.clone(),
         }
@@ -438,7 +471,7 @@ struct Shown {
 fn shown(problem: &Problem, plan: Option<&Plan>, pipeline: Option<&Pipeline>) -> Shown {
     match (plan, pipeline) {
         (Some(plan), _) => shown_plan(problem, plan),
-        (None, Some(own)) => shown_pipeline(own),
+        (None, Some(own)) => shown_pipeline(problem, own),
         (None, None) => {
             Shown { critical_path: None, busy: Vec::new(), trace: String::new(), spans: Vec::new() }
         }
@@ -474,24 +507,39 @@ fn shown_plan(problem: &Problem, plan: &Plan) -> Shown {
     }
 }
 
-fn shown_pipeline(own: &Pipeline) -> Shown {
-    let busy = own
-        .busy
-        .iter()
-        .enumerate()
-        .map(|(stage, &share)| BusyResource { name: format!("stage {stage}"), share });
-    let stages = own.stages.count();
-    let mut spans: Vec<DeviceSpans> =
-        (0..stages).map(|stage| (format!("stage {stage}"), Vec::new())).collect();
-    for task in own.served.iter().filter(|task| task.resource < stages) {
-        let activity = match task.name.split(' ').next() {
-            Some("forward") => 0,
-            Some("backward") => 1,
-            _ => 5,
-        };
-        let span = (activity, task.start_ns as f64 / 1e9, task.end_ns as f64 / 1e9);
-        spans[task.resource].1.push(span);
+fn shown_pipeline(problem: &Problem, own: &Pipeline) -> Shown {
+    let mut work: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut spans: BTreeMap<usize, Vec<(usize, f64, f64)>> = BTreeMap::new();
+    for task in own.served.iter().filter(|task| task.end_ns > task.start_ns) {
+        *work.entry(task.resource).or_default() += task.end_ns - task.start_ns;
+        let span = (activity(&task.name), task.start_ns as f64 / 1e9, task.end_ns as f64 / 1e9);
+        spans.entry(task.resource).or_default().push(span);
     }
-    let critical_path = Some(own.critical_path());
-    Shown { critical_path, busy: busy.collect(), trace: pipeline_trace(own), spans }
+    let name = |at: usize| own.resource_name(problem, at);
+    let share = |(at, work): (usize, u64)| BusyResource {
+        name: name(at),
+        share: work as f64 / own.cost.max(1) as f64,
+    };
+    let mut busy: Vec<BusyResource> = work.into_iter().map(share).collect();
+    busy.sort_by(|a, b| b.share.total_cmp(&a.share));
+    Shown {
+        critical_path: Some(own.critical_path()),
+        busy,
+        trace: pipeline_trace(problem, own),
+        spans: spans.into_iter().map(|(at, spans)| (name(at), spans)).collect(),
+    }
+}
+
+/// The kind of work of a pipeline's task, as `trainwright_plan::Work` numbers them.
+fn activity(task: &str) -> usize {
+    let work = match task.split(' ').next() {
+        Some("forward") => Work::Forward,
+        Some("backward") => Work::Backward,
+        Some("to") => Work::MoveForward,
+        Some("back") => Work::MoveBackward,
+        Some("sum") => Work::Sum,
+        Some("hand-out") => Work::HandOut,
+        _ => Work::Update,
+    };
+    work as usize
 }
