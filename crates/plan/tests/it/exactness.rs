@@ -2,20 +2,25 @@
 //! task, and undoing a change brings everything back.
 
 use trainwright_plan::{
-    Evaluation, Evaluator, Mode, MoveShares, Moves, Overlap, Sharding, Split, Sums, Training,
+    Constraints, Evaluation, Evaluator, Mode, MoveShares, Moves, Overlap, Problem, Sharding, Split,
+    Sums, Training, named_graph,
 };
 use trainwright_random::Random;
 
-use crate::lab::{SIX, change, data_parallel, problem};
+use crate::lab::{SIX, change, data_parallel, machine, problem};
 
 /// Proposes changes one after another, of which some are taken, and compares after each.
 fn check(graph: &str, devices: u32, training: Training, proposals: u32) {
-    let problem = problem(graph, devices, training);
-    let moves = Moves::new(&problem, MoveShares::MIXED);
-    let mut random = Random::for_purpose(5, &[u64::from(devices), graph.len() as u64]);
-    let mut plan = data_parallel(&problem);
-    let mut own = Evaluator::new(&problem, &plan, Mode::Rewind);
-    let mut full = Evaluator::new(&problem, &plan, Mode::Rebuild);
+    check_problem(&problem(graph, devices, training), graph, proposals);
+}
+
+fn check_problem(problem: &Problem, graph: &str, proposals: u32) {
+    let devices = problem.devices();
+    let moves = Moves::new(problem, MoveShares::MIXED);
+    let mut random = Random::for_purpose(5, &[devices as u64, graph.len() as u64]);
+    let mut plan = data_parallel(problem);
+    let mut own = Evaluator::new(problem, &plan, Mode::Rewind);
+    let mut full = Evaluator::new(problem, &plan, Mode::Rebuild);
     for number in 0..proposals {
         let change = change(&moves, &plan, &mut random);
         let (before, before_memory) = (own.fingerprint(), own.memory());
@@ -57,6 +62,19 @@ fn an_incremental_evaluation_is_a_full_one() {
         for devices in [2, 4, 8, 16] {
             check(graph, devices, Training::default(), if devices > 8 { 8 } else { 15 });
         }
+    }
+}
+
+/// Parts by samples may be any divisor of them, such as 3, 6 and 12 of 192.
+#[test]
+fn so_it_is_where_parts_do_not_divide_the_devices() {
+    for name in ["alexnet", "rnnlm"] {
+        let graph = named_graph(name, Some(192)).unwrap();
+        let (training, constraints) = (Training::default(), Constraints::default());
+        let problem = Problem::new(graph, machine(16), training, constraints).unwrap();
+        let parts = |at: usize| problem.choices(at).iter().map(|own| own.degrees[0]);
+        assert!(parts(0).any(|degree| degree == 12), "{name}");
+        check_problem(&problem, name, 60);
     }
 }
 
