@@ -112,7 +112,8 @@ fn layers_that_compute_number_by_number_are_cut_as_those_before() {
 
 #[test]
 fn some_layers_are_split_by_examples_beside_those_that_are_cut() {
-    let few = json!({ "batch": 256, "clip_norm": 1.0 });
+    // Rates at which rounding does not grow.
+    let few = json!({ "batch": 256, "clip_norm": 1.0, "lr": 0.005 });
     let layers = vec![cut("0", "samples"), cut("1", "samples"), cut("6", "outputs")];
     for (network, layers) in [
         ("cnn:flowers", layers),
@@ -120,10 +121,10 @@ fn some_layers_are_split_by_examples_beside_those_that_are_cut() {
         (NET, vec![cut("0", "outputs"), cut("1", "samples"), cut("3", "inputs")]),
     ] {
         let one = trained(base(network, &few));
-        for (data, ranks) in [(1, 2), (2, 4)] {
+        for data in if network == NET { 1..=2 } else { 1..=1 } {
             let split = json!({ "data": data, "tensor": 2, "layers": layers });
-            let mut keys = split_over(ranks, split, network);
-            (keys["batch"], keys["clip_norm"]) = (json!(256), json!(1.0));
+            let mut keys = split_over(2 * data, split, network);
+            few.as_object().unwrap().iter().for_each(|(key, value)| keys[key] = value.clone());
             let error = relative(&one, &trained(keys));
             assert!(error < 1e-5, "{network}: {error}");
         }

@@ -328,7 +328,7 @@ mod tests {
             let copies = [("0", &[("sample", 2)][..])];
             let own = PlanFile { training: Some(training), ..file(&copies) };
             let job: JobSpec = serde_json::from_value(serde_json::json!({
-                "network": "mlp", "data": "fashion-mnist-sample",
+                "network": "mlp", "data": "fashion-mnist-sample", "seed": 1,
             }))
             .unwrap();
             job_of(job, &own, Keeping::Nothing).err().unwrap_or_default()
@@ -356,7 +356,7 @@ mod tests {
             ..file(&[("0", &both), ("1", &both), ("2", &both)])
         };
         let job: JobSpec = serde_json::from_value(serde_json::json!({
-            "network": "mlp", "data": "fashion-mnist-sample",
+            "network": "mlp", "data": "fashion-mnist-sample", "seed": 1,
         }))
         .unwrap();
         let job = job_of(job, &own, Keeping::Nothing).unwrap();
