@@ -78,6 +78,8 @@ pub enum Role {
     Attribute,
     /// Outputs that have weights of their own: a part needs its part of the weights.
     Parameter,
+    /// The same of two directions that know nothing of each other: two parts at most.
+    Direction,
     /// Never split.
     Whole,
 }

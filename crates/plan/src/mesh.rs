@@ -179,7 +179,9 @@ impl Layout {
             let sizes = mesh.dims.iter().map(|(_, size)| size);
             sizes.zip(coordinates).fold(0, |all, (size, own)| all * size + own) as u16
         });
-        Some(Split { choice, devices: devices.collect() })
+        let devices: Vec<u16> = devices.collect();
+        let pinned = problem.constraints.pinned(&operator.name);
+        pinned.is_none_or(|pinned| devices == pinned).then_some(Split { choice, devices })
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::PlanError;
 use crate::pipeline::PipelineOrder;
 use crate::plan::{Plan, Split};
-use crate::problem::{DEGREES, Problem};
+use crate::problem::{DEGREES, Problem, Training};
 
 /// The name of the format.
 pub const PLAN_SCHEMA: &str = "trainwright/plan-file/1";
@@ -30,6 +30,9 @@ pub struct PlanFile {
     pub step_time_s: f64,
     /// Bytes on the fullest device as predicted.
     pub memory_bytes_per_device: u64,
+    /// How it is trained: numbers of the optimiser, how gradients are added up, what copies share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training: Option<Training>,
     /// The operators in their order.
     pub operators: Vec<PlannedOperator>,
     /// Stages and micro-batches, where the plan is a pipeline.

@@ -6,6 +6,7 @@
 //! (`exhaustive.rs`).
 
 mod chain;
+mod descent;
 mod exhaustive;
 mod moves;
 mod placements;
@@ -63,12 +64,12 @@ pub struct Found {
     pub history: u64,
 }
 
-/// Searches from the starts that fit in memory; none where no start does.
+/// Searches from the starts that fit in memory, or else from plans that do which are found on the
+/// way down from them; none where there is none of these either.
 pub fn search(problem: &Problem, from: &[Start], options: &SearchOptions<'_>) -> Option<Found> {
-    let fitting: Vec<&Start> = from
-        .iter()
-        .filter(|start| Evaluator::new(problem, &start.plan, Mode::Bounded).fits())
-        .collect();
+    let fits = |start: &&Start| Evaluator::new(problem, &start.plan, Mode::Bounded).fits();
+    let fitting: Vec<Start> = from.iter().filter(fits).cloned().collect();
+    let fitting = if fitting.is_empty() { walked_down(problem, from, options) } else { fitting };
     let chains = fitting.len() as u64 * options.chains_per_start;
     if chains == 0 {
         return None;
@@ -91,10 +92,21 @@ pub fn search(problem: &Problem, from: &[Start], options: &SearchOptions<'_>) ->
     })
 }
 
+/// Plans that fit, on the way down from starts that do not.
+fn walked_down(problem: &Problem, from: &[Start], options: &SearchOptions<'_>) -> Vec<Start> {
+    let proposals = options.proposals / from.len().max(1) as u64;
+    let plans = from.iter().zip(0..).filter_map(|(start, number)| {
+        let seed = trainwright_random::mix(options.seed ^ trainwright_random::mix(!number));
+        let plan = descent::fitting(problem, &start.plan, (seed, proposals), options.stop)?;
+        Some(Start { name: start.name.clone(), plan })
+    });
+    plans.collect()
+}
+
 /// Runs all chains, as many at a time as there are threads, and gives their ends in order.
 fn run_chains(
     problem: &Problem,
-    fitting: &[&Start],
+    fitting: &[Start],
     options: &SearchOptions<'_>,
 ) -> Vec<(usize, ChainEnd)> {
     let chains = fitting.len() * options.chains_per_start as usize;

@@ -39,3 +39,4 @@ mod task;
 
 pub use evaluator::{Evaluation, Evaluator, Mode};
 pub use served::{Served, Work};
+pub(crate) use sums::sum_tasks;

@@ -38,7 +38,7 @@ pub use events::{
     RankTimes, Restarted, Span, Step, Stopped, TrainEvent, TrainOutcome,
 };
 pub use learners::memory_limit::MemoryLimit;
-pub use learners::split::{ExchangeTime, exchange_time};
+pub use learners::split::{ExchangeTime, exchange_time, split_memory};
 pub use predict::{ClassScore, PredictRequest, Predicted, Predictions, predict};
 pub use strategies::multi_worker::{
     Meeting, WorkRequest, Workers, processes, work, work_with_secret,

@@ -7,5 +7,6 @@ pub(crate) mod measured;
 pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod reply;
+mod shown;
 pub(crate) mod tried;
 pub(crate) mod updates;

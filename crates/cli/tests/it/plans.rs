@@ -80,15 +80,61 @@ fn two_devices() -> Lab {
     lab
 }
 
+/// Bytes of the fullest rank as planned, over those that it had.
+fn memory_ratio(lab: &Lab, (network, strategy): (&str, &str), plan: &[&str]) -> f64 {
+    let words = ["plan", network, "--machine", "two.toml", "--strategy", strategy];
+    lab.expect(0, &[&words[..], plan, &["-o", "plan.json", "--proposals", "50"]].concat());
+    let train = ["train", "--plan", "plan.json", "--epochs", "1", "--optimizer", "momentum"];
+    let end = lab.expect(0, &[&train[..], &["--json"]].concat());
+    let done: Value = serde_json::from_str(end.stdout.lines().last().unwrap()).unwrap();
+    let bytes = |key: &str| done["planned"][key].as_f64().unwrap();
+    bytes("predicted_memory_bytes") / bytes("measured_memory_bytes")
+}
+
 #[test]
 fn planned_memory_is_what_the_fullest_rank_has() {
     let lab = two_devices();
-    for strategy in ["one-device", "data-parallel", "tensor", "pipeline"] {
-        let plan = ("mlp:784-1024-1024-10", strategy);
-        let planned = trained(&lab, plan, &["--optimizer", "momentum"])["planned"].clone();
-        let bytes = |key: &str| planned[key].as_f64().unwrap();
-        let ratio = bytes("predicted_memory_bytes") / bytes("measured_memory_bytes");
-        assert!((0.9..1.1).contains(&ratio), "{strategy}: {planned}");
+    let all = &["one-device", "data-parallel", "tensor", "pipeline"][..];
+    for (network, strategies, plan) in [
+        ("mlp:784-1024-1024-10", all, &["--batch", "100"][..]),
+        ("mlp:784-64-10", all, &["--batch", "512"]),
+        ("bilstm:32", &all[2..], &["--batch", "256"]),
+        ("cnn:flowers", &all[2..], &["--batch", "256", "--input", "28x28x1", "--classes", "10"]),
+    ] {
+        for &strategy in strategies {
+            let ratio = memory_ratio(&lab, (network, strategy), plan);
+            assert!((0.9..1.1).contains(&ratio), "{network}, {strategy}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn a_training_with_another_optimizer_than_planned_says_so() {
+    let lab = two_devices();
+    let words = ["plan", SMALL, "--machine", "two.toml", "--strategy", "tensor", "-o", "plan.json"];
+    lab.expect(0, &words);
+    let train = ["train", "--plan", "plan.json", "--epochs", "1"];
+    let text = lab.expect(0, &train).stdout;
+    assert!(text.contains("with 1 numbers a parameter, but this one has 2"), "{text}");
+}
+
+#[test]
+fn what_ranks_here_do_not_do_is_refused_by_name() {
+    let lab = two_devices();
+    let words = ["plan", SMALL, "--machine", "two.toml", "--strategy", "sharded", "-o", "cut.json"];
+    lab.expect(0, &words);
+    let train = ["train", "--plan", "cut.json", "--epochs", "1"];
+    lab.expect(2, &train).says(&["weights, gradients and the optimiser's numbers", "cut.json"]);
+}
+
+#[test]
+fn a_memory_of_one_direction_is_never_cut() {
+    let lab = two_devices();
+    let words = ["plan", "lstm:32", "--machine", "two.toml", "--proposals", "300", "--json"];
+    for strategy in ["tensor", "mesh", "hybrid"] {
+        let answer = lab.json(&[&words[..], &["--strategy", strategy]].concat());
+        let degrees = &answer["chosen"]["operators"][0]["degrees"];
+        assert!(degrees["channel"].is_null(), "{strategy}: {degrees}");
     }
 }
 

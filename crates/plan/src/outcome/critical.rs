@@ -65,6 +65,7 @@ impl Pipeline {
                     "backward" => "backward",
                     "sum" => "sums of gradients",
                     "update" => "updates",
+                    "hand-out" => "handing out weights",
                     _ => "messages",
                 };
                 Step {

@@ -1,5 +1,7 @@
 //! Schedules in the trace format of Chrome and Perfetto: one track a device or link.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::pipeline::Pipeline;
@@ -33,10 +35,10 @@ pub fn chrome_trace(problem: &Problem, evaluator: &Evaluator<'_>) -> String {
 }
 
 /// The trace of a pipeline's step, as JSON.
-pub fn pipeline_trace(pipeline: &Pipeline) -> String {
-    let stages = pipeline.stages.count();
-    let mut events: Vec<Value> =
-        (0..stages).map(|stage| track(stage, &format!("stage {stage}"))).collect();
+pub fn pipeline_trace(problem: &Problem, pipeline: &Pipeline) -> String {
+    let used: BTreeSet<usize> = pipeline.served.iter().map(|task| task.resource).collect();
+    let name = |at: usize| pipeline.resource_name(problem, at);
+    let mut events: Vec<Value> = used.into_iter().map(|at| track(at, &name(at))).collect();
     for task in pipeline.served.iter().filter(|task| task.end_ns > task.start_ns) {
         let kind = task.name.split(' ').next().unwrap_or_default();
         events.push(span(&task.name, kind, task.resource, (task.start_ns, task.end_ns)));

@@ -7,7 +7,7 @@ use crate::graph::OperatorGraph;
 use crate::machine::Machine;
 use crate::pipeline::{Pipeline, best_pipeline, pipeline};
 use crate::plan::Plan;
-use crate::problem::{Constraints, PartTimes, Problem};
+use crate::problem::{PartTimes, Problem};
 use crate::search::{SearchOptions, data_parallel, expert, search, starts};
 use crate::simulator::{Evaluator, Mode};
 
@@ -48,6 +48,9 @@ pub struct WhatIf {
     pub speed_up: f64,
     /// Whether it fits in memory.
     pub fits: bool,
+    /// Operators whose pins name devices that are not there after it; they are not pinned then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unpinned: Vec<String>,
 }
 
 /// What a change is tried on.
@@ -97,10 +100,12 @@ pub fn what_if(
         let in_proportion = |at: usize, degrees: &[u16; crate::problem::DEGREES]| {
             measured(at, degrees).map(|own| (scaled(own.0), scaled(own.1)))
         };
-        let (training, constraints) = (problem.training, problem.constraints.clone());
+        let training = problem.training;
         let same_devices = machine.devices() == problem.devices();
-        let constraints = if same_devices { constraints } else { Constraints::default() };
-        let own = Problem::with_times(graph, machine, training, constraints, &in_proportion)?;
+        let (constraints, unpinned) = problem.constraints.on(machine.devices());
+        let own = Problem::with_times(graph, machine, training, constraints, &in_proportion);
+        // Half a batch may be too small for a pin.
+        let Ok(own) = own else { continue };
         let after = match (planned, same_devices) {
             (Planned::Operators(plan), true) => {
                 same_plan(problem, &own, plan).map(|plan| simulated(&own, &plan))
@@ -112,7 +117,7 @@ pub fn what_if(
         let step_time_s = cost as f64 / 1e9;
         let examples_per_s = batch / step_time_s;
         let speed_up = examples_per_s / rate;
-        found.push(WhatIf { change, step_time_s, examples_per_s, speed_up, fits });
+        found.push(WhatIf { change, step_time_s, examples_per_s, speed_up, fits, unpinned });
     }
     found.sort_by(|a, b| b.speed_up.total_cmp(&a.speed_up));
     Ok(found)

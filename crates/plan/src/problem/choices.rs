@@ -115,21 +115,33 @@ pub(crate) fn of_operator(
     let allowed: Vec<Vec<u16>> = operator
         .split_dims()
         .map(|dim| {
-            let whole = dim.role == Role::Whole || constraints.forbids(&operator.name, &dim.name);
-            let most = if whole { 1 } else { dim.size.min(most) };
-            (1..=most)
-                .filter(|degree| devices.is_multiple_of(*degree))
-                .map(|it| it as u16)
-                .collect()
+            let most = match dim.role {
+                _ if constraints.forbids(&operator.name, &dim.name) => 1,
+                Role::Whole => 1,
+                Role::Direction => most.min(2),
+                _ => dim.size.min(most),
+            };
+            // Parts by samples cut no weights, so that any divisor of them goes with those of other
+            // operators; where devices are named, any divisor of any dimension will do.
+            let any_divisor = pinned.is_some() || dim.role == Role::Sample;
+            let divides = |degree: &u64| {
+                devices.is_multiple_of(*degree) || (any_divisor && dim.size.is_multiple_of(*degree))
+            };
+            (1..=most).filter(divides).map(|it| it as u16).collect()
         })
         .collect();
+    let by_samples = operator.dims.first().is_some_and(|dim| dim.role == Role::Sample);
+    let is_even = |parts: u64, degrees: &[u16; DEGREES]| {
+        let samples = if by_samples { u64::from(degrees[0]) } else { 1 };
+        devices.is_multiple_of(parts) || devices.is_multiple_of(parts / samples)
+    };
     let mut found = Vec::new();
     let mut degrees = [1; DEGREES];
     walk(&allowed, 0, &mut degrees, &mut |degrees| {
         let parts: u64 = degrees.iter().map(|&it| u64::from(it)).product();
         let is_wanted = match pinned {
             Some(count) => parts == count as u64,
-            None => parts <= most && devices.is_multiple_of(parts),
+            None => parts <= most && is_even(parts, degrees),
         };
         if is_wanted {
             found.push(*degrees);

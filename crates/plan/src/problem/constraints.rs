@@ -30,6 +30,14 @@ impl Constraints {
         Some(&pin.devices)
     }
 
+    /// The same on so many devices, and the operators whose pins name others: these are left out.
+    pub(crate) fn on(&self, devices: usize) -> (Self, Vec<String>) {
+        let is_there = |pin: &Pin| pin.devices.iter().all(|&device| (device as usize) < devices);
+        let (pins, others): (Vec<Pin>, Vec<Pin>) = self.pins.iter().cloned().partition(is_there);
+        let unpinned = others.into_iter().map(|pin| pin.operator).collect();
+        (Self { pins, ..self.clone() }, unpinned)
+    }
+
     /// Whether a dimension of an operator stays whole.
     pub(crate) fn forbids(&self, operator: &str, dimension: &str) -> bool {
         self.forbid.iter().any(|own| match own.rsplit_once('.') {

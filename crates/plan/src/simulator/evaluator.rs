@@ -6,7 +6,7 @@ mod making;
 use change::Change;
 
 use crate::plan::{Plan, Split};
-use crate::problem::{Overlap, Problem};
+use crate::problem::{Overlap, Problem, Sharding};
 use crate::simulator::arena::Arena;
 use crate::simulator::bounds::{Bounds, EdgeScratch};
 use crate::simulator::schedule::{Course, Ran, Schedule, all_backward};
@@ -161,6 +161,8 @@ impl<'p> Evaluator<'p> {
         let [weights, gradients, optimizer] =
             [sum(|it| &it.weights), sum(|it| &it.gradients), sum(|it| &it.optimizer)];
         let rest = self.memory_of(device) - weights - gradients - optimizer;
+        let gathered = self.gathered_on(device);
+        let (weights, rest) = (weights + gathered, rest - gathered);
         [weights, gradients, optimizer, rest]
     }
 
@@ -168,7 +170,16 @@ impl<'p> Evaluator<'p> {
         let devices = self.shape.problem.devices();
         let mut rows = self.memory.kept.chunks_exact(devices).map(|row| row[device]);
         let always = rows.next().unwrap_or(0);
-        self.memory.held[device] + always + rows.max().unwrap_or(0)
+        let kept = always + rows.max().unwrap_or(0);
+        self.memory.held[device] + self.gathered_on(device) + kept
+    }
+
+    /// Bytes that the weights being used take besides what the device holds: of one group at a time.
+    fn gathered_on(&self, device: usize) -> u64 {
+        if self.shape.problem.training.sharding < Sharding::Weights {
+            return 0;
+        }
+        self.shape.groups.iter().map(|group| group.gathered[device]).max().unwrap_or(0)
     }
 
     /// Makes all tasks of the plan anew.

@@ -5,6 +5,7 @@
 
 use crate::problem::{Problem, Sharding, Sums, Updating, range_of_part};
 use crate::simulator::arena::{Arena, Block};
+use crate::simulator::served::Work;
 use crate::simulator::shape::Shape;
 use crate::simulator::task::{Kind, Task};
 
@@ -20,6 +21,9 @@ pub(super) struct GroupSums {
     pub(super) weights: Vec<u64>,
     pub(super) gradients: Vec<u64>,
     pub(super) optimizer: Vec<u64>,
+    /// Bytes that are there besides on each device while the weights are used, where they are cut
+    /// over their holders.
+    pub(super) gathered: Vec<u64>,
     /// Nanoseconds from a gradient to the end of the step, at least.
     pub(super) after: u64,
 }
@@ -125,7 +129,7 @@ pub(super) fn rebuild(
     new.cuts = cuts;
     new.shards.clear();
     new.holders.clear();
-    for bytes in [&mut new.weights, &mut new.gradients, &mut new.optimizer] {
+    for bytes in [&mut new.weights, &mut new.gradients, &mut new.optimizer, &mut new.gathered] {
         bytes.clear();
         bytes.resize(devices, 0);
     }
@@ -167,6 +171,7 @@ pub(super) fn rebuild(
             new.weights[device as usize] += weights;
             new.gradients[device as usize] += gradients;
             new.optimizer[device as usize] += optimizer;
+            new.gathered[device as usize] += bytes - weights;
         }
         let before = if same_cuts { old.shards.get(number) } else { None };
         match before {
@@ -233,6 +238,19 @@ fn make(
     for (task, made) in arena.tasks[base..].iter_mut().zip(joins.into_iter().chain(rest)) {
         *task = made;
     }
+}
+
+/// Sums, updates and handing out of so many bytes of weights, of which every device holds all, each
+/// with its device or link and time; other devices update other weights.
+pub(crate) fn sum_tasks(problem: &Problem, held: &[u16], bytes: u64) -> Vec<(Work, u32, u64)> {
+    let mut timed = Vec::new();
+    list(problem, held, (bytes, u64::MAX), &mut timed);
+    let work = |kind: Kind| match kind {
+        Kind::Sum => Work::Sum,
+        Kind::HandOut => Work::HandOut,
+        _ => Work::Update,
+    };
+    timed.into_iter().map(|(kind, resource, time)| (work(kind), resource, time)).collect()
 }
 
 /// Sums, updates and handing out of a shard, of so many bytes of its group's weights, each with its

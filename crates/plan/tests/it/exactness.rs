@@ -2,37 +2,51 @@
 //! task, and undoing a change brings everything back.
 
 use trainwright_plan::{
-    Evaluation, Evaluator, Mode, MoveShares, Moves, Overlap, Sharding, Sums, Training,
+    Constraints, Evaluation, Evaluator, Mode, MoveShares, Moves, Overlap, Problem, Sharding, Split,
+    Sums, Training, named_graph,
 };
 use trainwright_random::Random;
 
-use crate::lab::{SIX, change, data_parallel, problem};
+use crate::lab::{SIX, change, data_parallel, machine, problem};
 
 /// Proposes changes one after another, of which some are taken, and compares after each.
 fn check(graph: &str, devices: u32, training: Training, proposals: u32) {
-    let problem = problem(graph, devices, training);
-    let moves = Moves::new(&problem, MoveShares::MIXED);
-    let mut random = Random::for_purpose(5, &[u64::from(devices), graph.len() as u64]);
-    let mut plan = data_parallel(&problem);
-    let mut own = Evaluator::new(&problem, &plan, Mode::Rewind);
-    let mut full = Evaluator::new(&problem, &plan, Mode::Rebuild);
+    check_problem(&problem(graph, devices, training), graph, proposals);
+}
+
+fn check_problem(problem: &Problem, graph: &str, proposals: u32) {
+    let devices = problem.devices();
+    let moves = Moves::new(problem, MoveShares::MIXED);
+    let mut random = Random::for_purpose(5, &[devices as u64, graph.len() as u64]);
+    let mut plan = data_parallel(problem);
+    let mut own = Evaluator::new(problem, &plan, Mode::Rewind);
+    let mut full = Evaluator::new(problem, &plan, Mode::Rebuild);
     for number in 0..proposals {
         let change = change(&moves, &plan, &mut random);
         let (before, before_memory) = (own.fingerprint(), own.memory());
         let found = own.propose(&change, u64::MAX);
         let mut changed = plan.clone();
-        change.into_iter().for_each(|(at, split)| changed.splits[at] = split);
+        let places: Vec<usize> = change.iter().map(|(at, _)| *at).collect();
+        change.iter().for_each(|(at, split)| changed.splits[*at] = split.clone());
         full.set(&changed);
         if let Evaluation::Cost(cost) = found {
             assert_eq!(cost, full.cost(), "{graph} {devices} proposal {number}");
+            // All times are compared of every proposal; two of three are given up after that, by
+            // the way back.
+            own.accept();
+            assert_eq!(own.fingerprint(), full.fingerprint(), "{graph} {devices} {number}");
+            assert_eq!(own.memory(), full.memory(), "{graph} {devices} {number}");
+            assert_eq!(own.work(), full.work(), "{graph} {devices} {number}");
             if random.below(3) == 0 {
-                own.accept();
-                assert_eq!(own.fingerprint(), full.fingerprint(), "{graph} {devices} {number}");
-                assert_eq!(own.memory(), full.memory(), "{graph} {devices} {number}");
-                assert_eq!(own.work(), full.work(), "{graph} {devices} {number}");
                 plan = changed;
                 continue;
             }
+            let back: Vec<(usize, Split)> =
+                places.iter().map(|&at| (at, plan.splits[at].clone())).collect();
+            assert!(matches!(own.propose(&back, u64::MAX), Evaluation::Cost(_)), "{number}");
+            own.accept();
+            assert_eq!(own.fingerprint(), before, "{graph} {devices} {number}, the way back");
+            own.propose(&change, u64::MAX);
         } else {
             assert!(!full.fits(), "{graph} {devices} {number}: {found:?}");
         }
@@ -48,6 +62,19 @@ fn an_incremental_evaluation_is_a_full_one() {
         for devices in [2, 4, 8, 16] {
             check(graph, devices, Training::default(), if devices > 8 { 8 } else { 15 });
         }
+    }
+}
+
+/// Parts by samples may be any divisor of them, such as 3, 6 and 12 of 192.
+#[test]
+fn so_it_is_where_parts_do_not_divide_the_devices() {
+    for name in ["alexnet", "rnnlm"] {
+        let graph = named_graph(name, Some(192)).unwrap();
+        let (training, constraints) = (Training::default(), Constraints::default());
+        let problem = Problem::new(graph, machine(16), training, constraints).unwrap();
+        let parts = |at: usize| problem.choices(at).iter().map(|own| own.degrees[0]);
+        assert!(parts(0).any(|degree| degree == 12), "{name}");
+        check_problem(&problem, name, 60);
     }
 }
 

@@ -45,6 +45,7 @@ fn a_plan_is_read_as_it_was_written() {
         devices: 4,
         step_time_s: 0.5,
         memory_bytes_per_device: 7,
+        training: Some(Training::default()),
         operators: planned_operators(&problem, &plan),
         pipeline: None,
     };

@@ -7,5 +7,6 @@ mod exactness;
 mod files;
 mod lab;
 mod layouts;
+mod pipelines;
 mod reference;
 mod searches;

@@ -198,3 +198,43 @@ fn a_polish_ends_after_so_many_proposals() {
     assert!((10..500).contains(&short.polish_proposals), "{}", short.polish_proposals);
     assert!(whole.cost <= short.cost);
 }
+
+#[test]
+fn a_plan_that_fits_is_found_where_no_start_does() {
+    let graph = named_graph("alexnet", Some(256)).unwrap();
+    let mut machine = named_machine("4-p100").unwrap();
+    machine.device.memory_bytes = 360_000_000;
+    let problem =
+        Problem::new(graph, machine, Training::default(), Constraints::default()).unwrap();
+    let starts = starts(&problem, None, None);
+    let fits = |plan: &trainwright_plan::Plan| Evaluator::new(&problem, plan, Mode::Bounded).fits();
+    assert!(starts.iter().all(|start| !fits(&start.plan)));
+    let options = options(1, 20_000);
+    let found = search(&problem, &starts, &options).unwrap();
+    assert!(fits(&found.plan));
+    assert_eq!(search(&problem, &starts, &options).unwrap(), found, "the same by seed");
+}
+
+#[test]
+fn weights_in_use_are_whole_where_copies_share_them() {
+    let graph = named_graph("alexnet", None).unwrap();
+    let largest = 4 * graph.groups().iter().map(|group| group.elements).max().unwrap();
+    let weights = 4 * graph.parameters();
+    let sharded = Training { sharding: Sharding::Weights, ..Training::default() };
+    let problem = Problem::new(graph, machine(4), sharded, Constraints::default()).unwrap();
+    let own = Evaluator::new(&problem, &data_parallel(&problem), Mode::Bounded);
+    let found = own.memory_parts(0)[0];
+    let expected = weights / 4 + largest * 3 / 4;
+    assert!(found.abs_diff(expected) < 1000, "{found} {expected}");
+}
+
+#[test]
+fn a_pin_may_name_any_number_of_devices_that_divides_a_dimension() {
+    let pinned = Pin { operator: "conv1".into(), devices: vec![0, 1, 2] };
+    let constraints = Constraints { pins: vec![pinned], ..Constraints::default() };
+    let graph = named_graph("alexnet", Some(192)).unwrap();
+    let machine = named_machine("16-p100").unwrap();
+    let problem = Problem::new(graph, machine, Training::default(), constraints).unwrap();
+    let found = search(&problem, &starts(&problem, None, None), &options(1, 400)).unwrap();
+    assert_eq!(found.plan.splits[0].devices, [0, 1, 2]);
+}

@@ -37,6 +37,8 @@ pub enum Cut {
     Outputs,
     /// By inputs: each rank adds up some of them.
     Inputs,
+    /// Not at all: each rank has some of the examples.
+    Samples,
 }
 
 /// Stages of layers.

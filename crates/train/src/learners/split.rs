@@ -11,6 +11,7 @@
 mod circle;
 mod exchange_time;
 mod grid;
+mod memory;
 mod rank;
 mod segment;
 mod stages;
@@ -34,6 +35,7 @@ use crate::predict::trained::AboutNetwork;
 use crate::train::TrainOptions;
 use crate::train::stretch::{Plan, PlannedStep, Stretch, StretchResult};
 pub use exchange_time::{ExchangeTime, exchange_time};
+pub use memory::split_memory;
 pub(crate) use rank::SplitRank;
 
 /// Steps that are made at one go.

@@ -83,6 +83,54 @@ fn a_memory_s_two_directions_are_split() {
     assert!(error < 1e-5, "{error}");
 }
 
+/// A file of a network with layers of their own between those that are cut.
+fn with_rectifiers(folder: &std::path::Path) -> String {
+    let dense = |outputs: usize| format!("[[layer]]\nkind = \"dense\"\noutputs = {outputs}\n");
+    let relu = "[[layer]]\nkind = \"relu\"\n";
+    let toml =
+        ["name = \"plain\"\ninput = [784]\n", &dense(32), relu, &dense(16), relu, &dense(10)];
+    let path = folder.join("plain.toml");
+    std::fs::write(&path, toml.concat()).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn layers_that_compute_number_by_number_are_cut_as_those_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = with_rectifiers(folder.path());
+    let one = trained(base(&network, &json!({})));
+    let all =
+        vec![cut("0", "outputs"), cut("1", "outputs"), cut("2", "outputs"), cut("3", "inputs")];
+    let pairs =
+        vec![cut("0", "outputs"), cut("1", "outputs"), cut("2", "inputs"), cut("3", "outputs")];
+    for layers in [all, pairs] {
+        let split = json!({ "data": 1, "tensor": 2, "layers": layers });
+        let error = relative(&one, &trained(split_over(2, split, &network)));
+        assert!(error < 1e-5, "{error}");
+    }
+}
+
+#[test]
+fn some_layers_are_split_by_examples_beside_those_that_are_cut() {
+    // Rates at which rounding does not grow.
+    let few = json!({ "batch": 256, "clip_norm": 1.0, "lr": 0.005 });
+    let layers = vec![cut("0", "samples"), cut("1", "samples"), cut("6", "outputs")];
+    for (network, layers) in [
+        ("cnn:flowers", layers),
+        ("lstm:8", vec![cut("0", "samples"), cut("1", "outputs")]),
+        (NET, vec![cut("0", "outputs"), cut("1", "samples"), cut("3", "inputs")]),
+    ] {
+        let one = trained(base(network, &few));
+        for data in if network == NET { 1..=2 } else { 1..=1 } {
+            let split = json!({ "data": data, "tensor": 2, "layers": layers });
+            let mut keys = split_over(2 * data, split, network);
+            few.as_object().unwrap().iter().for_each(|(key, value)| keys[key] = value.clone());
+            let error = relative(&one, &trained(keys));
+            assert!(error < 1e-5, "{network}: {error}");
+        }
+    }
+}
+
 #[test]
 fn data_parallel_ranks_are_one_device_with_micro_batches_bit_for_bit() {
     let one = trained(base(NET, &json!({ "micro_batch": 32 })));

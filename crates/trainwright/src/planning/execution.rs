@@ -1,17 +1,19 @@
 //! Plans that run here: a plan file becomes a split job.
 
 use std::path::Path;
-use std::str::FromStr;
 
 use serde::Serialize;
 use trainwright_networks::{LayerDescription, NetworkDescription};
-use trainwright_plan::{PipelineOrder, PlanFile, PlannedOperator, PlannedPipeline};
+use trainwright_plan::{
+    PipelineOrder, PlanFile, PlannedOperator, PlannedPipeline, Sharding, Sums, Training,
+};
 use trainwright_study::{
-    Cut, CutLayer, JobPipeline, JobSpec, JobSplit, NetworkName, StageOrder, Strategy,
+    Cut, CutLayer, JobPipeline, JobSpec, JobSplit, NetworkName, Optimizer, StageOrder, Strategy,
 };
 use trainwright_train::TrainOutcome;
 
 use crate::Error;
+use crate::trainings::network::{NetworkRequest, description as description_of};
 use crate::trainings::train::Trained;
 
 /// The time of a step and the memory of a rank as planned and as measured.
@@ -23,6 +25,11 @@ pub struct PlannedStepTime {
     pub measured_s: f64,
     /// Bytes of the fullest device as planned.
     pub predicted_memory_bytes: u64,
+    /// Numbers that the optimiser keeps for each parameter as planned, where the plan tells, and in
+    /// this training.
+    pub predicted_optimizer_slots: Option<u8>,
+    /// See there.
+    pub optimizer_slots: u8,
     /// Bytes of the fullest rank as it had them: parameters, gradients, the optimiser's numbers and
     /// activations; absent where the ranks were replicas, which do not count it.
     pub measured_memory_bytes: Option<u64>,
@@ -35,6 +42,8 @@ pub struct PlannedStep {
     pub seconds: f64,
     /// Bytes of the fullest device.
     pub memory_bytes: u64,
+    /// Numbers that the optimiser keeps for each parameter, where the plan tells.
+    pub optimizer_slots: Option<u8>,
 }
 
 /// The job that a plan file makes of a job: network, batch and split are the plan's. Also gives
@@ -56,8 +65,11 @@ pub fn planned_job(
         .map_err(|source| Error::PlanFile { path: path.to_owned(), source: Box::new(source) })?;
     let refused = |reason: String| Error::Request(format!("{}: {reason}", path.display()));
     let job = job_of(job, &file, keeping).map_err(refused)?;
-    let step =
-        PlannedStep { seconds: file.step_time_s, memory_bytes: file.memory_bytes_per_device };
+    let step = PlannedStep {
+        seconds: file.step_time_s,
+        memory_bytes: file.memory_bytes_per_device,
+        optimizer_slots: file.training.map(|own| own.optimizer_slots),
+    };
     Ok((job, step))
 }
 
@@ -80,7 +92,7 @@ pub(crate) fn job_of(job: JobSpec, file: &PlanFile, keeping: Keeping) -> Result<
     let only_examples = split.tensor == 1 && split.pipeline.is_none();
     let needs_replicas = keeping == Keeping::Checkpoints
         || job.freeze.is_some()
-        || NetworkDescription::from_str(&file.network).is_ok_and(|own| needs_whole(&own));
+        || network_of(file).is_ok_and(|own| needs_whole(&own));
     let split = Some(split).filter(|_| !(only_examples && needs_replicas));
     let mut job = JobSpec { network, batch, split, ..job };
     match job.strategy {
@@ -99,6 +111,21 @@ pub(crate) fn job_of(job: JobSpec, file: &PlanFile, keeping: Keeping) -> Result<
     Ok(job)
 }
 
+/// The network of a plan: of a text, or of a TOML file.
+fn network_of(file: &PlanFile) -> Result<NetworkDescription, Error> {
+    let description = file.network.clone();
+    description_of(&NetworkRequest { description, input: None, classes: None })
+}
+
+/// Numbers that an optimiser keeps for each parameter.
+fn optimizer_slots(optimizer: Optimizer) -> u8 {
+    match optimizer {
+        Optimizer::Sgd => 0,
+        Optimizer::Momentum | Optimizer::Nesterov | Optimizer::AdaGrad => 1,
+        Optimizer::Adam | Optimizer::AdamW | Optimizer::Ftrl => 2,
+    }
+}
+
 /// Whether a network has layers whose numbers of an example depend on others or on the step.
 fn needs_whole(network: &NetworkDescription) -> bool {
     let is_such = |layer: &LayerDescription| {
@@ -115,6 +142,8 @@ impl Trained {
                 predicted_s: step.seconds,
                 measured_s: f64::from(job.batch) / done.examples_per_s,
                 predicted_memory_bytes: step.memory_bytes,
+                predicted_optimizer_slots: step.optimizer_slots,
+                optimizer_slots: optimizer_slots(job.optimizer),
                 measured_memory_bytes: (done.ranks.iter()).filter_map(|own| own.memory_bytes).max(),
             }),
             _ => None,
@@ -123,40 +152,91 @@ impl Trained {
     }
 }
 
-/// How the layers of a plan are split over ranks.
-fn split(file: &PlanFile) -> Result<JobSplit, String> {
-    if let Some(pipeline) = &file.pipeline {
-        return staged(file, pipeline);
-    }
-    let degree = |own: &PlannedOperator, wanted: fn(&str) -> bool| -> u16 {
-        own.degrees.iter().filter(|(name, _)| wanted(name)).map(|(_, degree)| *degree).product()
+/// Refuses what a plan asks of training that ranks do not do.
+fn check_training(training: &Training, copies: u32) -> Result<(), String> {
+    let cut = match training.sharding {
+        Sharding::None => None,
+        Sharding::Optimizer => Some("the optimiser's numbers"),
+        Sharding::Gradients => Some("gradients and the optimiser's numbers"),
+        Sharding::Weights => Some("weights, gradients and the optimiser's numbers"),
     };
-    let is_sum = |name: &str| name.starts_with("sum of ");
-    let is_other = |name: &str| name != "sample" && !name.starts_with("sum of ");
-    let data = file.operators.iter().map(|own| degree(own, |name| name == "sample")).max();
+    let sums = match training.sums {
+        Sums::Ring => None,
+        Sums::Tree => Some("trees"),
+        Sums::Sharded => Some("pieces that one copy updates"),
+        Sums::Server => Some("a server"),
+    };
+    if training.recompute {
+        return Err(
+            "its ranks compute the forward pass again in the backward pass, which cannot run here; plan without --recompute"
+                .into(),
+        );
+    }
+    match (cut, sums) {
+        _ if copies < 2 => Ok(()),
+        (Some(what), _) => Err(format!(
+            "its copies share {what}, but copies that run here hold all of them; plan without --sharding, and another strategy than sharded"
+        )),
+        (_, Some(how)) => Err(format!(
+            "its gradients are added up by {how}, but those of ranks by rings; plan without --sums"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Parts of an operator by samples, by outputs, and by what it sums over.
+fn degrees(own: &PlannedOperator) -> Result<[u16; 3], String> {
+    let mut found = [1; 3];
+    for (name, degree) in &own.degrees {
+        match name.as_str() {
+            "height" | "width" | "length" => {
+                return Err(format!(
+                    "operator `{}` is split by {name}, which cannot run here",
+                    own.name
+                ));
+            }
+            "sample" => found[0] *= degree,
+            name if name.starts_with("sum of ") => found[2] *= degree,
+            _ => found[1] *= degree,
+        }
+    }
+    Ok(found)
+}
+
+/// How the layers of a plan are split over ranks.
+///
+/// # Errors
+/// They are split in a way, or trained in one, that ranks here do not have.
+pub(crate) fn split(file: &PlanFile) -> Result<JobSplit, String> {
+    let split = match &file.pipeline {
+        Some(pipeline) => staged(file, pipeline)?,
+        None => grid(file)?,
+    };
+    if let Some(training) = &file.training {
+        check_training(training, split.data)?;
+    }
+    Ok(split)
+}
+
+/// How the layers of a plan are split over ranks: as many by samples as the operator with the fewest
+/// parts by them; the others are cut as finely over the ranks that have the same examples.
+fn grid(file: &PlanFile) -> Result<JobSplit, String> {
+    let all = file.operators.iter().map(degrees).collect::<Result<Vec<_>, _>>()?;
+    let data = all.iter().map(|own| own[0]).min();
     let data = data.ok_or("it has neither operators nor stages")?;
-    let cuts = |own: &PlannedOperator| (degree(own, is_other), degree(own, is_sum));
-    let tensor = file.operators.iter().map(|own| cuts(own).0.max(cuts(own).1)).max().unwrap_or(1);
+    let tensor = all.iter().map(|own| own[1].max(own[2]).max(own[0] / data)).max().unwrap_or(1);
     let mut layers = Vec::new();
-    for own in &file.operators {
-        let refused = |what: &str| Err(format!("operator `{}` {what}", own.name));
-        if let Some(name) =
-            own.degrees.keys().find(|name| matches!(name.as_str(), "height" | "width" | "length"))
-        {
-            return refused(&format!("is split by {name}, which cannot run here"));
-        }
-        if degree(own, |name| name == "sample") != data {
-            return refused(&format!(
-                "is not split into {data} by samples as others are; try --strategy data-parallel, tensor or pipeline"
-            ));
-        }
-        let cut = match cuts(own) {
-            (1, 1) => continue,
-            (outputs, 1) if outputs == tensor => Cut::Outputs,
-            (1, inputs) if inputs == tensor => Cut::Inputs,
+    for (own, degrees) in file.operators.iter().zip(all) {
+        let cut = match degrees {
+            [samples, 1, 1] if samples == data => continue,
+            [samples, 1, 1] if samples == data * tensor => Cut::Samples,
+            [samples, outputs, 1] if samples == data && outputs == tensor => Cut::Outputs,
+            [samples, 1, inputs] if samples == data && inputs == tensor => Cut::Inputs,
             _ => {
-                return refused(&format!(
-                    "is cut otherwise than into {tensor} by outputs or inputs"
+                return Err(format!(
+                    "operator `{}` is split otherwise than into {data} or {} by samples, or {tensor} by outputs or inputs; try --strategy data-parallel, tensor or pipeline",
+                    own.name,
+                    data * tensor
                 ));
             }
         };
@@ -200,6 +280,7 @@ mod tests {
             devices: 2,
             step_time_s: 0.1,
             memory_bytes_per_device: 1,
+            training: None,
             operators: operators.iter().map(operator).collect(),
             pipeline: None,
         }
@@ -220,14 +301,65 @@ mod tests {
     }
 
     #[test]
+    fn layers_split_by_samples_stand_beside_others() {
+        let found =
+            split(&file(&[("0", &[("sample", 2)]), ("1", &[]), ("2", &[("channel", 2)])])).unwrap();
+        assert_eq!((found.data, found.tensor), (1, 2));
+        let cuts: Vec<(&str, Cut)> =
+            found.layers.iter().map(|own| (own.name.as_str(), own.cut)).collect();
+        assert_eq!(cuts, [("0", Cut::Samples), ("2", Cut::Outputs)]);
+    }
+
+    #[test]
     fn what_cannot_run_is_named() {
-        let error = split(&file(&[("0", &[("sample", 2)]), ("1", &[])])).unwrap_err();
-        assert!(error.contains("operator `1`"), "{error}");
+        let error = split(&file(&[("0", &[("sample", 2)]), ("1", &[("channel", 4)])])).unwrap_err();
+        assert!(error.contains("operator `0`"), "{error}");
         let error = split(&file(&[("0", &[("height", 2)])])).unwrap_err();
         assert!(error.contains("height"), "{error}");
         let error =
             split(&file(&[("0", &[("channel", 4)]), ("1", &[("channel", 2)])])).unwrap_err();
         assert!(error.contains("operator `1`"), "{error}");
         assert!(split(&file(&[])).is_err());
+    }
+
+    #[test]
+    fn what_ranks_do_not_do_is_refused_by_name() {
+        let refused = |training: Training| {
+            let copies = [("0", &[("sample", 2)][..])];
+            let own = PlanFile { training: Some(training), ..file(&copies) };
+            let job: JobSpec = serde_json::from_value(serde_json::json!({
+                "network": "mlp", "data": "fashion-mnist-sample", "seed": 1,
+            }))
+            .unwrap();
+            job_of(job, &own, Keeping::Nothing).err().unwrap_or_default()
+        };
+        let usual = Training::default();
+        assert_eq!(refused(usual), "");
+        let sharded = refused(Training { sharding: Sharding::Weights, ..usual });
+        assert!(sharded.contains("weights, gradients and the optimiser's numbers"), "{sharded}");
+        let again = refused(Training { recompute: true, ..usual });
+        assert!(again.contains("--recompute"), "{again}");
+        let served = refused(Training { sums: Sums::Server, ..usual });
+        assert!(served.contains("a server"), "{served}");
+    }
+
+    #[test]
+    fn layers_that_need_whole_batches_are_found_in_toml_files_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("drop.toml");
+        let toml = "name = \"drop\"\ninput = [784]\n[[layer]]\nkind = \"dense\"\noutputs = 64\n\
+                    [[layer]]\nkind = \"dropout\"\nrate = 0.5\n[[layer]]\nkind = \"dense\"\noutputs = 10\n";
+        std::fs::write(&path, toml).unwrap();
+        let both = [("sample", 2)];
+        let own = PlanFile {
+            network: path.display().to_string(),
+            ..file(&[("0", &both), ("1", &both), ("2", &both)])
+        };
+        let job: JobSpec = serde_json::from_value(serde_json::json!({
+            "network": "mlp", "data": "fashion-mnist-sample", "seed": 1,
+        }))
+        .unwrap();
+        let job = job_of(job, &own, Keeping::Nothing).unwrap();
+        assert_eq!((job.split, job.replicas), (None, 2), "they run as replicas");
     }
 }

@@ -86,7 +86,8 @@ fn with_weights(
 ) -> trainwright_plan::Operator {
     if operator.parameters > 0 {
         let group = builder.group(&operator.name, operator.parameters as u64);
-        let cut_by = made.dims.iter().position(|dim| dim.role == Role::Parameter);
+        let is_cut = |dim: &Dimension| matches!(dim.role, Role::Parameter | Role::Direction);
+        let cut_by = made.dims.iter().position(is_cut);
         let cut_by_contracted = made.contracted.is_some();
         made.weights = Some(Weights { group, cut_by, cut_by_contracted });
     }
@@ -147,7 +148,7 @@ fn converted(
     let last = dims.len() - 1;
     let has_weights = operator.parameters > 0;
     if has_weights {
-        dims[last].role = Role::Parameter;
+        dims[last].role = weights_role(layer);
     }
     let contracted = match (layer, before) {
         (LayerDescription::Dense { .. }, Some(dim)) => Some(Dimension {
@@ -174,6 +175,16 @@ fn converted(
         weights: None,
         inputs,
         dims,
+    }
+}
+
+/// How the outputs of a layer with weights may be cut.
+fn weights_role(layer: &LayerDescription) -> Role {
+    match layer {
+        // Every hidden unit of a step reads all of the step before.
+        LayerDescription::Lstm { bidirectional: false, .. } => Role::Whole,
+        LayerDescription::Lstm { bidirectional: true, .. } => Role::Direction,
+        _ => Role::Parameter,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Times of parts of layers on this machine, with as many threads busy as there are devices; where
-//! a layer is whole, so is the batch, and the other devices have nothing to do.
+//! a layer is whole, so is the batch, and the other devices have nothing to do. Updates and exchanges
+//! are measured beside them.
 //!
 //! A part is a layer with fewer outputs, inputs or examples, built and run as in training. Buffers
 //! are used in turn, so that a repetition finds caches as cold as a step does; all parts are measured
@@ -12,10 +13,12 @@ use std::time::Instant;
 use trainwright_networks::{
     LayerDescription, NamedLayer, Network, NetworkDescription, Numbers, Team, Workspace, scale_rows,
 };
-use trainwright_plan::{DEGREES, OperatorGraph, pipeline_shares};
+use trainwright_plan::{DEGREES, Machine, OperatorGraph, UpdateRates, pipeline_shares};
+use trainwright_train::{ExchangeTime, exchange_time};
 
-/// Rounds over all parts, and repetitions in each; the middle one of all counts.
-const ROUNDS: usize = 3;
+use crate::planning::updates::update_rates;
+
+/// Repetitions of a part in a round; the middle one of all rounds counts.
 const REPETITIONS: usize = 6;
 
 /// Buffers that are used in turn.
@@ -27,17 +30,88 @@ type Split = (usize, [u16; DEGREES]);
 /// Nanoseconds forward and backward by operator and degrees.
 pub(crate) type Times = BTreeMap<Split, (u64, u64)>;
 
-/// Measures every part that a plan on so many devices could have of a network's dense layers,
-/// memories and whole layers.
-pub(crate) fn measured_times(
-    description: &NetworkDescription,
+/// What was measured of a network on this machine, in as many rounds as there were.
+pub(crate) struct Measured<'a> {
+    parts: Vec<(Split, Part<'a>, Network, usize)>,
+    parameters: u64,
+    optimizer_slots: u8,
+    devices: usize,
+    samples: BTreeMap<Split, Vec<(u64, u64)>>,
+    updates: Vec<UpdateRates>,
+    exchanges: Vec<ExchangeTime>,
+}
+
+impl<'a> Measured<'a> {
+    /// Every part that a plan on so many devices could have of a network's dense layers, memories
+    /// and whole layers; not measured yet.
+    pub(crate) fn new(
+        description: &'a NetworkDescription,
+        graph: &OperatorGraph,
+        (devices, optimizer_slots): (usize, u8),
+    ) -> Self {
+        Self {
+            parts: parts(description, graph, devices),
+            parameters: graph.parameters(),
+            optimizer_slots,
+            devices,
+            samples: BTreeMap::new(),
+            updates: Vec::new(),
+            exchanges: Vec::new(),
+        }
+    }
+
+    /// Measures everything once more.
+    pub(crate) fn round(&mut self) {
+        for (key, part, network, busy) in &self.parts {
+            self.samples.entry(*key).or_default().extend(part.measure(network, *busy));
+        }
+        let (slots, devices) = (self.optimizer_slots, self.devices);
+        self.updates.extend(update_rates(self.parameters, slots, devices));
+        self.exchanges.extend(exchange_time(devices, self.parameters));
+    }
+
+    /// The middle times of all rounds.
+    pub(crate) fn times(&self) -> Times {
+        let middles = self.samples.iter().filter_map(|(key, own)| Some((*key, middle(own)?)));
+        middles.collect()
+    }
+
+    /// Puts the middle rates of updates and exchanges into the machine.
+    pub(crate) fn put_into(&self, machine: &mut Machine) {
+        let update = |of: fn(&UpdateRates) -> f64| middle_of(self.updates.iter().map(of));
+        let alone = update(|own| own.alone_bytes_per_s);
+        let copies = update(|own| own.copies_bytes_per_s);
+        let shares = update(|own| own.shares_bytes_per_s);
+        if let (Some(alone_bytes_per_s), Some(copies_bytes_per_s), Some(shares_bytes_per_s)) =
+            (alone, copies, shares)
+        {
+            machine.device.memory_bytes_per_s = copies_bytes_per_s;
+            let own = UpdateRates { alone_bytes_per_s, copies_bytes_per_s, shares_bytes_per_s };
+            machine.device.updates = Some(own);
+        }
+        let latency = middle_of(self.exchanges.iter().map(|own| own.latency_s));
+        let rate = middle_of(self.exchanges.iter().map(|own| own.bytes_per_s));
+        if let (Some(latency_s), Some(bytes_per_s)) = (latency, rate) {
+            (machine.inside.latency_s, machine.inside.bytes_per_s) = (latency_s, bytes_per_s);
+        }
+    }
+}
+
+/// The middle value; none of nothing.
+fn middle_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+fn parts<'a>(
+    description: &'a NetworkDescription,
     graph: &OperatorGraph,
     devices: usize,
-    tell: &mut dyn FnMut(&str),
-) -> Times {
-    let Ok(network) = Network::new(description) else { return Times::new() };
-    tell("measuring the layers of the network on this machine");
+) -> Vec<(Split, Part<'a>, Network, usize)> {
     let mut parts = Vec::new();
+    let Ok(whole) = Network::new(description) else { return parts };
+    let shapes = whole.operators();
     for (at, operator) in graph.operators().iter().enumerate() {
         let layer = description
             .layers
@@ -47,13 +121,13 @@ pub(crate) fn measured_times(
                 own.name.clone().unwrap_or_else(|| place.to_string()) == operator.name
             })
             .map(|(_, own)| &own.layer);
-        let shapes = network.operators().iter().find(|own| own.name == operator.name);
+        let shapes = shapes.iter().find(|own| own.name == operator.name);
         let (Some(layer), Some(shapes)) = (layer, shapes) else { continue };
         let has_sum = operator.contracted.is_some();
         for degrees in degrees_of(operator.dims.len(), has_sum, devices, graph.batch()) {
             let part = Part {
                 layer,
-                input: &shapes.input_shape,
+                input: shapes.input_shape.clone(),
                 is_first: operator.inputs.is_empty(),
                 examples: graph.batch() as usize / degrees[0] as usize,
                 outputs: degrees[operator.dims.len() - 1] as usize,
@@ -65,14 +139,7 @@ pub(crate) fn measured_times(
             }
         }
     }
-    let mut samples: BTreeMap<Split, Vec<(u64, u64)>> = BTreeMap::new();
-    for _ in 0..ROUNDS {
-        for (key, part, network, busy) in &parts {
-            samples.entry(*key).or_default().extend(part.measure(network, *busy));
-        }
-    }
-    let middles = samples.into_iter().filter_map(|(key, own)| Some((key, middle(&own)?)));
-    middles.collect()
+    parts
 }
 
 /// The middle times forward and backward; none where nothing was measured.
@@ -120,7 +187,7 @@ fn degrees_of(dims: usize, has_sum: bool, devices: usize, batch: u64) -> Vec<[u1
 /// A part of a layer.
 struct Part<'a> {
     layer: &'a LayerDescription,
-    input: &'a [usize],
+    input: Vec<usize>,
     is_first: bool,
     examples: usize,
     outputs: usize,
@@ -131,7 +198,7 @@ impl Part<'_> {
     /// The part as a network; none where the layer cannot be cut so.
     fn network(&self) -> Option<Network> {
         let mut layer = self.layer.clone();
-        let mut input = self.input.to_vec();
+        let mut input = self.input.clone();
         match &mut layer {
             LayerDescription::Dense { outputs, .. } => {
                 *outputs /= self.outputs;
@@ -271,7 +338,9 @@ mod tests {
     fn every_cut_of_a_dense_layer_is_measured() {
         let description: NetworkDescription = "mlp:64-32-16-4".parse().unwrap();
         let graph = of_network(&description, 8).unwrap();
-        let times = measured_times(&description, &graph, 2, &mut |_| {});
+        let mut measured = Measured::new(&description, &graph, (2, 0));
+        measured.round();
+        let times = measured.times();
         // The first layer has no sum to cut: whole, by samples, by outputs; the others one more.
         // Pipelines have micro-batches of 2 and 1 examples too.
         assert_eq!(times.len(), 3 + 4 + 4 + 3 * 2);

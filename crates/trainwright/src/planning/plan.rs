@@ -2,22 +2,24 @@
 
 use std::time::{Duration, Instant};
 
+use trainwright_networks::NetworkDescription;
 use trainwright_plan::{
-    Change, Constraints, DEGREES, Evaluator, Found, Mode, Overlap, PLAN_SCHEMA, Pipeline, Plan,
-    PlanFile, Planned, PlannedPipeline, Problem, Ranked, SearchOptions, Sharding, Strategy,
-    StrategyRow, Tables, Training, WhatIf, chrome_trace, pipeline_trace, planned_operators, search,
-    starts, strategies, what_if,
+    Change, Constraints, DEGREES, Evaluator, Found, Mode, Overlap, PLAN_SCHEMA, Pipeline, PlanFile,
+    Planned, PlannedPipeline, Problem, Ranked, SearchOptions, Sharding, Strategy, StrategyRow,
+    Tables, Training, WhatIf, pipeline, planned_operators, search, starts, strategies, what_if,
 };
+use trainwright_train::split_memory;
 
 use crate::Error;
+use crate::planning::execution::split;
 use crate::planning::graphs::{Graph, graph};
 use crate::planning::here::machine_of;
-use crate::planning::measured::{Times, measured_times};
+use crate::planning::measured::{Measured, Times};
 use crate::planning::reply::{
-    BusyResource, ChosenPlan, MeasuredStrategy, PlanMachine, PlanReply, PlanSearch, PlannedChange,
+    ChosenPlan, MeasuredStrategy, PlanMachine, PlanReply, PlanSearch, PlannedChange,
 };
-use crate::planning::tried::tried;
-use crate::planning::updates::update_rates;
+use crate::planning::shown::{DeviceSpans, Shown, shown};
+use crate::planning::tried::{Beside, tried};
 use crate::trainings::network::NetworkRequest;
 
 /// A network to be planned.
@@ -51,9 +53,6 @@ pub struct PlanRequest {
     pub measure_on: Option<String>,
 }
 
-/// A device or link by name, and when it was busy: with which kind of work, from and to when.
-type DeviceSpans = (String, Vec<(usize, f64, f64)>);
-
 /// The answer with the files that can be made of it.
 #[derive(Debug, Clone)]
 pub struct PlanAnswer {
@@ -65,6 +64,9 @@ pub struct PlanAnswer {
     pub trace: String,
     pub(crate) spans: Vec<DeviceSpans>,
 }
+
+/// Rounds of measuring a network's parts on this machine before a plan is made.
+const ROUNDS: usize = 3;
 
 /// Proposals of the chains together, over the number of operators and devices.
 const WORK: f64 = 2e7;
@@ -94,17 +96,16 @@ pub fn plan(
     if let Some(bytes) = request.memory_bytes {
         machine.device.memory_bytes = bytes;
     }
-    let times = match &network {
-        Some(network) if request.machine == "here" => {
-            let (slots, devices) = (request.training.optimizer_slots, machine.devices());
-            if let Some(rates) = update_rates(graph.parameters(), slots, devices) {
-                machine.device.memory_bytes_per_s = rates.copies_bytes_per_s;
-                machine.device.updates = Some(rates);
-            }
-            measured_times(network, &graph, devices, tell)
-        }
-        _ => Times::new(),
-    };
+    let mut here = (network.as_ref().filter(|_| request.machine == "here")).map(|network| {
+        let of = (machine.devices(), request.training.optimizer_slots);
+        Measured::new(network, &graph, of)
+    });
+    if let Some(here) = &mut here {
+        tell("measuring the layers of the network on this machine");
+        (0..ROUNDS).for_each(|_| here.round());
+        here.put_into(&mut machine);
+    }
+    let times = here.as_ref().map_or_else(Times::new, Measured::times);
     let begun = Instant::now();
     let measured = |at: usize, degrees: &[u16; DEGREES]| times.get(&(at, *degrees)).copied();
     let own = |training: Training| {
@@ -134,13 +135,19 @@ pub fn plan(
     let spent = begun.elapsed();
     let search = found.as_ref().map(|own| search_reply(own, request.seed, first_answer, spent));
     let mut own = Answering { problem, sharded, tables, request, found, times: &times };
+    own.add_found();
+    if let Some(network) = &network {
+        own.tell_memory(network);
+    }
     own.rank();
-    let measured = match &request.measure_on {
-        Some(data) => {
+    let measured = match (&request.measure_on, &mut here) {
+        (Some(data), Some(here)) => {
             let on = (data.as_str(), request.training.optimizer_slots);
-            tried(&own.runnable(), on, stop, tell)
+            let plans = own.runnable();
+            let found = tried(&plans, on, stop, Beside { tell, before: &mut || here.round() });
+            own.predicted_again(found, here)?
         }
-        None => Vec::new(),
+        _ => Vec::new(),
     };
     own.answer(search, measured)
 }
@@ -206,14 +213,36 @@ struct Answering<'a> {
 }
 
 impl Answering<'_> {
-    /// Puts all rows in order, the fastest that fit first.
-    fn rank(&mut self) {
+    fn add_found(&mut self) {
         if let Some(found) = &self.found {
             let detail = format!("each operator by itself, from {}", found.from);
             let examples = self.request.examples;
             let kind = (Strategy::Hybrid, detail.as_str());
             self.tables.rows.push(self.problem.ranked(kind, found.plan.clone(), examples));
         }
+    }
+
+    /// Puts what ranks of this program have of memory in the place of what was simulated, where a
+    /// plan can run here.
+    fn tell_memory(&mut self, network: &NetworkDescription) {
+        let of = (self.problem.graph().batch() as usize, self.problem.training().optimizer_slots);
+        let told = |own: &Ranked| {
+            let split = split(&self.file_of(own)).ok()?;
+            split_memory(network, &split, of).ok()
+        };
+        let told: Vec<Option<u64>> = self.tables.rows.iter().map(told).collect();
+        let capacity = self.problem.machine().device.memory_bytes;
+        for (row, bytes) in self.tables.rows.iter_mut().map(|own| &mut own.row).zip(told) {
+            let Some(bytes) = bytes.filter(|_| row.strategy != Strategy::Sharded) else { continue };
+            let rest = row.weights_bytes + row.gradients_bytes + row.optimizer_bytes;
+            row.activations_bytes = bytes.saturating_sub(rest);
+            row.memory_bytes_per_device = bytes;
+            row.fits = bytes <= capacity;
+        }
+    }
+
+    /// Puts all rows in order, the fastest that fit first.
+    fn rank(&mut self) {
         self.tables.rows.sort_by(|a, b| {
             let (a, b) = (&a.row, &b.row);
             (!a.fits).cmp(&!b.fits).then(a.step_time_s.total_cmp(&b.step_time_s))
@@ -223,22 +252,54 @@ impl Answering<'_> {
     /// The plans of the rows that are tried where that is asked for.
     fn runnable(&self) -> Vec<(Strategy, PlanFile)> {
         let rows = self.tables.rows.iter().filter(|own| own.row.strategy != Strategy::Sharded);
-        let file = |own: &Ranked| {
-            let stages = self.tables.pipeline.as_ref().filter(|_| own.plan.is_none());
-            PlanFile {
-                schema: PLAN_SCHEMA.to_owned(),
-                network: self.request.network.description.clone(),
-                batch: self.problem.graph().batch(),
-                machine: self.problem.machine().name.clone(),
-                devices: self.problem.devices(),
-                step_time_s: own.row.step_time_s,
-                memory_bytes_per_device: own.row.memory_bytes_per_device,
-                operators: (own.plan.as_ref())
-                    .map_or_else(Vec::new, |plan| planned_operators(&self.problem, plan)),
-                pipeline: stages.map(|own| planned_pipeline(&self.problem, own)),
-            }
-        };
-        rows.map(|own| (own.row.strategy, file(own))).collect()
+        rows.map(|own| (own.row.strategy, self.file_of(own))).collect()
+    }
+
+    fn file_of(&self, own: &Ranked) -> PlanFile {
+        let stages = self.tables.pipeline.as_ref().filter(|_| own.plan.is_none());
+        PlanFile {
+            schema: PLAN_SCHEMA.to_owned(),
+            network: self.request.network.description.clone(),
+            batch: self.problem.graph().batch(),
+            machine: self.problem.machine().name.clone(),
+            devices: self.problem.devices(),
+            step_time_s: own.row.step_time_s,
+            memory_bytes_per_device: own.row.memory_bytes_per_device,
+            training: Some(*self.problem.training()),
+            operators: (own.plan.as_ref())
+                .map_or_else(Vec::new, |plan| planned_operators(&self.problem, plan)),
+            pipeline: stages.map(|own| planned_pipeline(&self.problem, own)),
+        }
+    }
+
+    /// What was measured beside what the same plans take by all rounds of measuring parts, of which
+    /// one came before each round of training: a machine is not as fast at all times.
+    fn predicted_again(
+        &self,
+        mut measured: Vec<MeasuredStrategy>,
+        here: &Measured<'_>,
+    ) -> Result<Vec<MeasuredStrategy>, Error> {
+        let times = here.times();
+        let of = |at: usize, degrees: &[u16; DEGREES]| times.get(&(at, *degrees)).copied();
+        let mut machine = self.problem.machine().clone();
+        here.put_into(&mut machine);
+        let (graph, training) = (self.problem.graph().clone(), *self.problem.training());
+        let constraints = self.request.constraints.clone();
+        let problem = Problem::with_times(graph, machine, training, constraints, &of)?;
+        for own in &mut measured {
+            let ranked = self.tables.rows.iter().find(|row| row.row.strategy == own.strategy);
+            let stages = self.tables.pipeline.as_ref();
+            let cost = match (ranked.and_then(|own| own.plan.as_ref()), stages) {
+                (Some(plan), _) => Evaluator::new(&problem, plan, Mode::Bounded).cost(),
+                (None, Some(own)) => {
+                    pipeline(&problem, &own.stages, own.micro_batches, own.order).cost
+                }
+                (None, None) => continue,
+            };
+            own.predicted_s = cost as f64 / 1e9;
+            own.error = own.measured_s.map(|measured| own.predicted_s / measured - 1.0);
+        }
+        Ok(measured)
     }
 
     fn answer(
@@ -270,7 +331,7 @@ impl Answering<'_> {
         let shown = shown(problem, chosen.plan.as_ref(), of_pipeline);
         let reply = self.reply(&chosen, problem, of_pipeline, (search, changes, &shown));
         let reply = PlanReply { measured, ..reply };
-        let file = self.file(&reply);
+        let file = self.file(&reply, *problem.training());
         Ok(PlanAnswer { reply, file, trace: shown.trace, spans: shown.spans })
     }
 
@@ -359,7 +420,7 @@ impl Answering<'_> {
         }
     }
 
-    fn file(&self, reply: &PlanReply) -> PlanFile {
+    fn file(&self, reply: &PlanReply, training: Training) -> PlanFile {
         PlanFile {
             schema: PLAN_SCHEMA.to_owned(),
             network: self.request.network.description.clone(),
@@ -368,6 +429,7 @@ impl Answering<'_> {
             devices: reply.machine.devices,
             step_time_s: reply.chosen.step_time_s,
             memory_bytes_per_device: reply.chosen.memory_bytes_per_device,
+            training: Some(training),
             operators: reply.chosen.operators.clone(),
             pipeline: reply.chosen.pipeline.clone(),
         }
@@ -392,73 +454,4 @@ fn most_helpful(changes: &[WhatIf]) -> Option<PlannedChange> {
         text: crate::terminal::change_text(own.change).to_owned(),
         speed_up: own.speed_up,
     })
-}
-
-/// What a page and a trace show of the chosen plan.
-struct Shown {
-    critical_path: Option<trainwright_plan::CriticalPath>,
-    busy: Vec<BusyResource>,
-    trace: String,
-    spans: Vec<DeviceSpans>,
-}
-
-fn shown(problem: &Problem, plan: Option<&Plan>, pipeline: Option<&Pipeline>) -> Shown {
-    match (plan, pipeline) {
-        (Some(plan), _) => shown_plan(problem, plan),
-        (None, Some(own)) => shown_pipeline(own),
-        (None, None) => {
-            Shown { critical_path: None, busy: Vec::new(), trace: String::new(), spans: Vec::new() }
-        }
-    }
-}
-
-fn shown_plan(problem: &Problem, plan: &Plan) -> Shown {
-    let own = Evaluator::new(problem, plan, Mode::Bounded);
-    let cost = own.cost() as f64;
-    let mut busy: Vec<BusyResource> = own
-        .work()
-        .iter()
-        .enumerate()
-        .filter(|(_, work)| **work > 0)
-        .map(|(at, &work)| BusyResource {
-            name: problem.resource_name(at),
-            share: work as f64 / cost,
-        })
-        .collect();
-    busy.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let mut spans: Vec<DeviceSpans> =
-        (0..problem.resources()).map(|at| (problem.resource_name(at), Vec::new())).collect();
-    for task in own.served() {
-        let span = (task.work as usize, task.start_ns as f64 / 1e9, task.end_ns as f64 / 1e9);
-        spans[task.resource as usize].1.push(span);
-    }
-    spans.retain(|(_, own)| !own.is_empty());
-    Shown {
-        critical_path: Some(own.critical_path()),
-        busy,
-        trace: chrome_trace(problem, &own),
-        spans,
-    }
-}
-
-fn shown_pipeline(own: &Pipeline) -> Shown {
-    let busy = own
-        .busy
-        .iter()
-        .enumerate()
-        .map(|(stage, &share)| BusyResource { name: format!("stage {stage}"), share });
-    let stages = own.stages.count();
-    let mut spans: Vec<DeviceSpans> =
-        (0..stages).map(|stage| (format!("stage {stage}"), Vec::new())).collect();
-    for task in own.served.iter().filter(|task| task.resource < stages) {
-        let activity = match task.name.split(' ').next() {
-            Some("forward") => 0,
-            Some("backward") => 1,
-            _ => 5,
-        };
-        let span = (activity, task.start_ns as f64 / 1e9, task.end_ns as f64 / 1e9);
-        spans[task.resource].1.push(span);
-    }
-    let critical_path = Some(own.critical_path());
-    Shown { critical_path, busy: busy.collect(), trace: pipeline_trace(own), spans }
 }

@@ -22,15 +22,27 @@ const MOST_BEFORE_S: f64 = 30.0;
 const WARM_STRETCHES: usize = 1;
 const LEAST_STRETCHES: usize = 2;
 
+/// What is done beside training.
+pub(crate) struct Beside<'a> {
+    /// Hears what is trained.
+    pub(crate) tell: &'a mut dyn FnMut(&str),
+    /// Called before each round.
+    pub(crate) before: &'a mut dyn FnMut(),
+}
+
 /// Runs the plans that can run here on a data set, in rounds.
 pub(crate) fn tried(
     plans: &[(Strategy, PlanFile)],
     on: (&str, u8),
     stop: &(dyn Fn() -> bool + Sync),
-    tell: &mut dyn FnMut(&str),
+    beside: Beside<'_>,
 ) -> Vec<MeasuredStrategy> {
+    let Beside { tell, before } = beside;
     let mut steps: Vec<Result<Vec<f64>, String>> = vec![Ok(Vec::new()); plans.len()];
     for round in 1..=ROUNDS {
+        if !stop() {
+            before();
+        }
         for ((strategy, file), steps) in plans.iter().zip(&mut steps) {
             let Ok(known) = steps else { continue };
             if stop() {

@@ -168,8 +168,12 @@ fn reasons(reply: &PlanReply) -> String {
             .numbers_in(1..4);
         for own in &reply.what_if {
             let fits = if own.fits { "" } else { " (does not fit)" };
+            let unpinned = match own.unpinned.as_slice() {
+                [] => String::new(),
+                names => format!(" (without the pin of {})", names.join(", ")),
+            };
             table.row([
-                format!("{}{fits}", change_text(own.change)),
+                format!("{}{unpinned}{fits}", change_text(own.change)),
                 figure(1e3 * own.step_time_s),
                 figure(own.examples_per_s),
                 figure(own.speed_up),

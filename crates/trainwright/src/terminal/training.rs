@@ -7,7 +7,7 @@ use trainwright_train::{
     DivergedBy, Done, Ended, EpochEnd, RankLost, RankTimes, Restarted, TrainEvent,
 };
 
-use crate::Trained;
+use crate::{PlannedStepTime, Trained};
 
 /// One event in one line; single steps are told nothing of.
 pub fn train_event(event: &TrainEvent) -> Option<String> {
@@ -35,10 +35,11 @@ pub fn trained(own: &Trained) -> String {
     let planned = own.planned.as_ref().map(|own| {
         let memory = own.measured_memory_bytes.map(|measured| {
             format!(
-                "\nmemory of the fullest rank: {} measured, {} planned ({:+.0} %)",
+                "\nmemory of the fullest rank: {} measured, {} planned ({:+.0} %){}",
                 bytes(measured),
                 bytes(own.predicted_memory_bytes),
-                100.0 * (own.predicted_memory_bytes as f64 / measured as f64 - 1.0)
+                100.0 * (own.predicted_memory_bytes as f64 / measured as f64 - 1.0),
+                other_optimizer(own)
             )
         });
         format!(
@@ -50,6 +51,17 @@ pub fn trained(own: &Trained) -> String {
         )
     });
     format!("{event}{}{}\n", bound.unwrap_or_default(), planned.unwrap_or_default())
+}
+
+/// That a plan is for another optimiser, where it is.
+fn other_optimizer(own: &PlannedStepTime) -> String {
+    match own.predicted_optimizer_slots {
+        Some(planned) if planned != own.optimizer_slots => format!(
+            "; it was planned for an optimiser with {planned} numbers a parameter, but this one has {}: see plan --optimizer-slots",
+            own.optimizer_slots
+        ),
+        _ => String::new(),
+    }
 }
 
 fn epoch_line(epoch: &EpochEnd) -> String {

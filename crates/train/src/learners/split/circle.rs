@@ -93,6 +93,37 @@ impl Circle {
         Ok(whole)
     }
 
+    /// Rows of examples that are dealt out, put together: each rank has its share of so many, of a
+    /// width.
+    pub(super) fn rows(
+        &self,
+        wire: &mut Wire,
+        own: Vec<f32>,
+        (rows, width): (usize, usize),
+    ) -> Result<Vec<f32>, TrainError> {
+        let part = |place: usize| {
+            let rows = share(rows, self.len(), place);
+            rows.start * width..rows.end * width
+        };
+        let mut whole = wire.buffer(rows * width);
+        for (place, &rank) in self.ranks.iter().enumerate() {
+            match place == self.place {
+                true => whole[part(place)].copy_from_slice(&own),
+                false => wire.trade_into(rank, EXCHANGE, &own, &mut whole[part(place)])?,
+            }
+        }
+        wire.give_back(own);
+        Ok(whole)
+    }
+
+    /// This rank's rows of some of a width.
+    pub(super) fn own_rows(&self, wire: &mut Wire, whole: Vec<f32>, width: usize) -> Vec<f32> {
+        let rows = share(whole.len() / width, self.len(), self.place);
+        let own = wire.copy_of(&whole[rows.start * width..rows.end * width]);
+        wire.give_back(whole);
+        own
+    }
+
     /// This rank's columns of whole rows.
     pub(super) fn own_columns(&self, wire: &mut Wire, whole: Vec<f32>, width: usize) -> Vec<f32> {
         let columns = share(width, self.len(), self.place);

@@ -52,6 +52,9 @@ impl Grid {
         };
         self.backward(wire, values)?;
         for segment in &mut self.segments {
+            if segment.cut == SegmentCut::Samples {
+                self.row.sum(wire, &mut segment.gradients)?;
+            }
             self.column.sum(wire, &mut segment.gradients)?;
         }
         Ok(score)
@@ -63,15 +66,23 @@ impl Grid {
             let (leaves, gets) = (self.leaves_columns(at), self.gets_columns(at));
             let Self { segments, row, .. } = self;
             let segment = &mut segments[at];
-            if segment.cut == SegmentCut::Inputs && !gets {
-                values = row.own_columns(wire, values, segment.widths.0);
+            let rows = values.len() / segment.widths.0;
+            match segment.cut {
+                SegmentCut::Inputs if !gets => {
+                    values = row.own_columns(wire, values, segment.widths.0);
+                }
+                SegmentCut::Samples => values = row.own_rows(wire, values, segment.widths.0),
+                _ => {}
             }
             values = segment.forward(0, values, wire);
             match segment.cut {
-                SegmentCut::Outputs | SegmentCut::Directions if !leaves => {
+                own if own.gives_columns() && !leaves => {
                     values = row.columns(wire, values, segment.widths.1)?;
                 }
                 SegmentCut::Inputs => row.sum(wire, &mut values)?,
+                SegmentCut::Samples => {
+                    values = row.rows(wire, values, (rows, segment.widths.1))?;
+                }
                 _ => {}
             }
         }
@@ -84,9 +95,12 @@ impl Grid {
             let (leaves, gets) = (self.leaves_columns(at), self.gets_columns(at));
             let Self { segments, row, .. } = self;
             let segment = &mut segments[at];
-            let is_cut = matches!(segment.cut, SegmentCut::Outputs | SegmentCut::Directions);
+            let rows = values.len() / segment.widths.1;
+            let is_cut = segment.cut.gives_columns();
             if is_cut && !leaves {
                 values = row.own_columns(wire, values, segment.widths.1);
+            } else if segment.cut == SegmentCut::Samples {
+                values = row.own_rows(wire, values, segment.widths.1);
             }
             let mut own = std::mem::take(&mut segment.gradients);
             let back = segment.backward(0, &values, &mut own, wire);
@@ -96,10 +110,15 @@ impl Grid {
                 wire.give_back(values);
                 break;
             }
-            if is_cut {
-                row.sum(wire, &mut values)?;
-            } else if segment.cut == SegmentCut::Inputs && !gets {
-                values = row.columns(wire, values, segment.widths.0)?;
+            match segment.cut {
+                _ if is_cut => row.sum(wire, &mut values)?,
+                SegmentCut::Inputs if !gets => {
+                    values = row.columns(wire, values, segment.widths.0)?;
+                }
+                SegmentCut::Samples => {
+                    values = row.rows(wire, values, (rows, segment.widths.0))?;
+                }
+                _ => {}
             }
         }
         Ok(())

@@ -23,6 +23,15 @@ pub(super) enum SegmentCut {
     Inputs,
     /// A memory of two directions: one each.
     Directions,
+    /// By examples.
+    Samples,
+}
+
+impl SegmentCut {
+    /// Whether each rank has some columns of the outputs.
+    pub(super) fn gives_columns(self) -> bool {
+        matches!(self, Self::Outputs | Self::Directions)
+    }
 }
 
 /// Some layers one after another.
@@ -47,7 +56,8 @@ pub(super) struct SegmentPlan {
     pub(super) cut: SegmentCut,
     layers: Vec<NamedLayer>,
     input: Vec<usize>,
-    widths: (usize, usize),
+    /// Numbers of an example's whole input and output.
+    pub(super) widths: (usize, usize),
 }
 
 /// Place of a rank among those that share a layer, how many examples it has at once, and how often.
@@ -93,18 +103,20 @@ pub(super) fn plan(
         let widths = (width(&before), width(&shape));
         let cut = cuts.iter().find(|own| own.name == name).map(|own| own.cut);
         known += usize::from(cut.is_some());
-        match cut.filter(|_| places > 1) {
-            Some(cut) => found.extend(cut_layer(layer, cut, (before, widths), places)?),
-            None => match found.last_mut() {
-                Some(last) if last.cut == SegmentCut::Whole && !begins.contains(&name) => {
-                    last.layers.push(layer);
-                    last.widths.1 = widths.1;
-                }
-                _ => {
-                    let cut = SegmentCut::Whole;
-                    found.push(SegmentPlan { cut, layers: vec![layer], input: before, widths });
-                }
-            },
+        let last = found.last_mut().filter(|_| !begins.contains(&name));
+        let joins = last.as_ref().is_some_and(|last| last.is_joined_by(&layer.layer, cut));
+        match (last, cut.filter(|_| places > 1)) {
+            (Some(last), _) if joins => {
+                last.layers.push(layer);
+                last.widths.1 = widths.1;
+            }
+            (_, Some(cut)) if cut == Cut::Samples || !is_by_number(&layer.layer) => {
+                found.extend(cut_layer(layer, cut, (before, widths), places)?);
+            }
+            _ => {
+                let cut = SegmentCut::Whole;
+                found.push(SegmentPlan { cut, layers: vec![layer], input: before, widths });
+            }
         }
     }
     if known < cuts.len() {
@@ -115,6 +127,25 @@ pub(super) fn plan(
         !own.layers.iter().all(|named| matches!(named.layer, LayerDescription::Flatten))
     });
     Ok(found)
+}
+
+/// Whether a layer computes number by number: it is cut as what comes before it.
+fn is_by_number(layer: &LayerDescription) -> bool {
+    matches!(layer, LayerDescription::Relu | LayerDescription::Relu6)
+}
+
+impl SegmentPlan {
+    /// Whether a layer that comes next is computed at the same go.
+    fn is_joined_by(&self, layer: &LayerDescription, cut: Option<Cut>) -> bool {
+        match self.cut {
+            SegmentCut::Whole => cut.is_none(),
+            SegmentCut::Samples => {
+                cut == Some(Cut::Samples) || matches!(layer, LayerDescription::Flatten)
+            }
+            SegmentCut::Outputs | SegmentCut::Directions => is_by_number(layer),
+            SegmentCut::Inputs => false,
+        }
+    }
 }
 
 fn cut_layer(
@@ -133,6 +164,7 @@ fn cut_layer(
     let few = match cut {
         Cut::Outputs => (widths.1 < places).then_some((widths.1, "outputs")),
         Cut::Inputs => (widths.0 < places).then_some((widths.0, "inputs")),
+        Cut::Samples => None,
     };
     if let Some((count, what)) = few {
         return Err(refused(format!(
@@ -140,6 +172,7 @@ fn cut_layer(
         )));
     }
     match (&named.layer, cut) {
+        (_, Cut::Samples) => Ok(vec![one(SegmentCut::Samples, named)]),
         (LayerDescription::Dense { .. }, Cut::Outputs) => Ok(vec![one(SegmentCut::Outputs, named)]),
         (&LayerDescription::Dense { outputs, activation }, Cut::Inputs) => {
             let linear = LayerDescription::Dense { outputs, activation: Activation::Linear };
@@ -182,7 +215,42 @@ impl SegmentPlan {
         room: Room,
         is_first: bool,
     ) -> Result<Segment, TrainError> {
-        let Room { place, places, examples, workspaces } = room;
+        let Room { place, places, workspaces, .. } = room;
+        let (network, reversed) = self.network(room, is_first)?;
+        let count = network.parameter_count();
+        // Micro-batches that wait need buffers, not threads of their own.
+        let threads = if workspaces == 1 { job.threads as usize } else { 1 };
+        let examples = self.examples_of(room);
+        let spaces = (0..workspaces).map(|_| network.workspace(examples, threads));
+        Ok(Segment {
+            cut: self.cut,
+            parameters: Numbers::zeros(count),
+            gradients: Numbers::zeros(count),
+            updater: Updater::new(job, network.tensors(), 0..count),
+            workspaces: spaces.collect::<Result<_, _>>()?,
+            inputs: vec![Vec::new(); workspaces],
+            widths: self.widths,
+            reversed,
+            network,
+            place: (place, places),
+        })
+    }
+
+    /// Examples that a rank has at once.
+    pub(super) fn examples_of(&self, room: Room) -> usize {
+        match self.cut {
+            SegmentCut::Samples => room.examples.div_ceil(room.places).max(1),
+            _ => room.examples,
+        }
+    }
+
+    /// A rank's part of the layers as a network; steps and numbers of a step where the input is read
+    /// backwards.
+    pub(super) fn network(
+        &self,
+        Room { place, places, .. }: Room,
+        is_first: bool,
+    ) -> Result<(Network, Option<(usize, usize)>), TrainError> {
         let mut input = self.input.clone();
         let mut layers = self.layers.clone();
         let mut reversed = None;
@@ -208,22 +276,7 @@ impl SegmentPlan {
         if !is_first {
             network.want_input_gradients();
         }
-        let count = network.parameter_count();
-        // Micro-batches that wait need buffers, not threads of their own.
-        let threads = if workspaces == 1 { job.threads as usize } else { 1 };
-        let spaces = (0..workspaces).map(|_| network.workspace(examples, threads));
-        Ok(Segment {
-            cut: self.cut,
-            parameters: Numbers::zeros(count),
-            gradients: Numbers::zeros(count),
-            updater: Updater::new(job, network.tensors(), 0..count),
-            workspaces: spaces.collect::<Result<_, _>>()?,
-            inputs: vec![Vec::new(); workspaces],
-            widths: self.widths,
-            reversed,
-            network,
-            place: (place, places),
-        })
+        Ok((network, reversed))
     }
 }
 
@@ -289,11 +342,18 @@ impl Segment {
         wire: &mut Wire,
     ) -> Vec<f32> {
         let Self { network, parameters, workspaces, inputs, reversed, .. } = self;
-        let input = match reversed {
-            Some(steps) => backwards(&input, *steps),
+        // A rank may have none of a short batch's examples.
+        if input.is_empty() {
+            return input;
+        }
+        inputs[workspace] = match reversed {
+            Some(steps) => {
+                let turned = backwards(&input, *steps, wire);
+                wire.give_back(input);
+                turned
+            }
             None => input,
         };
-        inputs[workspace] = input;
         let space = &mut workspaces[workspace];
         wire.copy_of(network.forward(parameters, &inputs[workspace], space))
     }
@@ -307,10 +367,14 @@ impl Segment {
         wire: &mut Wire,
     ) -> Vec<f32> {
         let Self { network, parameters, workspaces, inputs, reversed, .. } = self;
+        if output_gradients.is_empty() {
+            gradients.fill(0.0);
+            return Vec::new();
+        }
         let values = (&inputs[workspace][..], output_gradients);
         let found = network.backward(parameters, values, gradients, &mut workspaces[workspace]);
         let back = match reversed {
-            Some(steps) => backwards(found, *steps),
+            Some(steps) => backwards(found, *steps, wire),
             None => wire.copy_of(found),
         };
         wire.give_back(std::mem::take(&mut inputs[workspace]));
@@ -334,7 +398,7 @@ impl Segment {
 
     /// The squared length of its gradients; of what all ranks of a row have, the first counts it.
     pub(super) fn squared(&mut self) -> f64 {
-        if self.cut == SegmentCut::Whole && self.place.0 > 0 {
+        if matches!(self.cut, SegmentCut::Whole | SegmentCut::Samples) && self.place.0 > 0 {
             return 0.0;
         }
         let Self { updater, gradients, workspaces, .. } = self;
@@ -354,7 +418,10 @@ impl Segment {
 }
 
 /// Rows of each example in the opposite order.
-fn backwards(values: &[f32], (steps, width): (usize, usize)) -> Vec<f32> {
+fn backwards(values: &[f32], (steps, width): (usize, usize), wire: &mut Wire) -> Vec<f32> {
+    let mut turned = wire.buffer(values.len());
     let examples = values.chunks_exact(steps * width);
-    examples.flat_map(|own| own.chunks_exact(width).rev().flatten()).copied().collect()
+    let rows = examples.flat_map(|own| own.chunks_exact(width).rev());
+    turned.chunks_exact_mut(width).zip(rows).for_each(|(into, row)| into.copy_from_slice(row));
+    turned
 }
