@@ -350,7 +350,7 @@ mod tests {
         let text = with("method = \"random\"\nbudget = { trials = 3 }");
         assert_eq!(
             faults_of(&text.replace("objective = \"minimize\"\n", "")),
-            ["11:1: it is not said whether the search makes `m` small or large (add objective = \
+            ["10:10: it is not said whether the search makes `m` small or large (add objective = \
               \"minimize\" or \"maximize\" to [metrics.m])"]
         );
     }
