@@ -23,5 +23,6 @@ pub use features::Features;
 pub use history::{History, PastRun, PastWorkload};
 pub use method::Method;
 pub use methods::significant_columns;
+pub use own::none_acceptable;
 pub use problem::{Limits, Objective, Problem, Told};
 pub use replay::{Quantiles, Replayed, Summary, Tried, replay, summary};

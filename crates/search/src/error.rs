@@ -10,6 +10,11 @@ use trainwright_study::Configuration;
 pub enum SearchError {
     #[error("no configuration meets the constraints; loosen one of them or widen a range")]
     NothingAllowed,
+    #[error(
+        "none of {tried} configurations by chance meets the constraints; loosen one of them, or \
+         let ranges begin and end where they hold"
+    )]
+    NoneFound { tried: usize },
     #[error("there are no candidates")]
     NoCandidates,
     #[error("candidate {configuration} has {found} features where others have {expected}")]

@@ -133,6 +133,16 @@ impl Cell {
         self.measured + self.running + self.failed + self.cut_short
     }
 
+    /// The same configuration with other measurements.
+    pub(crate) fn with_measurements(
+        &self,
+        losses: Vec<Vec<f64>>,
+        limited: Vec<Vec<f64>>,
+        measured: u32,
+    ) -> Self {
+        Self { losses, limited, measured, ..self.clone() }
+    }
+
     /// The mean loss of a goal; nothing where no trial measured it.
     pub fn loss(&self, goal: usize) -> Option<f64> {
         let own = self.losses.get(goal).filter(|own| !own.is_empty())?;

@@ -10,6 +10,7 @@
 
 mod arrivals;
 pub mod cloud;
+mod confirmation;
 mod early_stop;
 mod error;
 mod explain;
@@ -26,6 +27,7 @@ mod space;
 mod surrogate;
 
 pub use arrivals::{Arrival, Arrivals};
+pub use confirmation::Confirm;
 pub use early_stop::{Course, CutBy, EarlyStopRule};
 pub use error::{CloudError, SearchError};
 pub use explain::front::{front, hypervolume};
@@ -36,7 +38,7 @@ pub use fixed_plan::FixedPlan;
 pub use history::{Aims, Cell, Goal, History, Limit, Side};
 pub use proposer::{Proposal, Proposer};
 pub use recorded::{RecordedPlan, Unplanned};
-pub use search_proposer::{Confirm, SearchBudget, SearchProposer, SearchRules};
+pub use search_proposer::{SearchBudget, SearchProposer, SearchRules};
 pub use searcher::{Searcher, StopReason, Suggestion};
 pub use searchers::bayesian::{Bayesian, BayesianSettings, LittleToGain, NextTrial};
 pub use searchers::coordinate_descent::CoordinateDescent;

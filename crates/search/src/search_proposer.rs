@@ -7,7 +7,7 @@ use trainwright_design::trial_seed;
 use trainwright_study::{Configuration, Observation, PlannedTrial, Seed, Series};
 
 use crate::{
-    Cell, Course, EarlyStopRule, History, Proposal, Proposer, Searcher, StopReason, Suggestion,
+    Confirm, Course, EarlyStopRule, History, Proposal, Proposer, Searcher, StopReason, Suggestion,
 };
 
 /// How long to wait for a trial under way before asking again; its end comes first.
@@ -55,15 +55,6 @@ pub struct SearchRules {
     pub confirm: Option<Confirm>,
 }
 
-/// How the best configurations are told apart when a search has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Confirm {
-    /// How many of the best run again.
-    pub best: usize,
-    /// Trials that each has in the end.
-    pub replications: u32,
-}
-
 /// Proposes what a searcher suggests.
 pub struct SearchProposer {
     searcher: Box<dyn Searcher>,
@@ -75,6 +66,8 @@ pub struct SearchProposer {
     /// Trials that may go on once they were cut short, by number; nothing where none may.
     may_go_on: Option<BTreeMap<u32, PlannedTrial>>,
     stopped: Option<StopReason>,
+    /// Trials under way that somebody else runs, so that nobody here hears of their end.
+    outside: usize,
 }
 
 impl SearchProposer {
@@ -93,10 +86,26 @@ impl SearchProposer {
             early_stop: None,
             may_go_on: None,
             stopped: None,
+            outside: 0,
         };
         waiting.iter().for_each(|trial| own.known.begin(trial));
         own.waiting = waiting.into();
         own
+    }
+
+    /// The same search where so many of the trials under way are somebody else's.
+    pub fn with_trials_outside(mut self, count: usize) -> Self {
+        self.outside = count;
+        self
+    }
+
+    /// What to do while nothing can be proposed: wait for a trial, if the end of one will be heard.
+    fn wait(&mut self, now: Duration) -> Proposal {
+        if self.outside > 0 && self.known.running() <= self.outside {
+            self.stopped = Some(StopReason::TrialsOutside { trials: self.outside });
+            return Proposal::Done;
+        }
+        Proposal::Later(now.saturating_add(PATIENCE))
     }
 
     /// The same search with a rule that cuts trials short.
@@ -183,18 +192,8 @@ impl SearchProposer {
 
     /// One more trial of the best configurations when the search itself has ended.
     fn confirmation(&mut self) -> Option<PlannedTrial> {
-        let confirm = self.rules.confirm?;
-        let mut best: Vec<(f64, Cell)> = self
-            .known
-            .cells()
-            .into_iter()
-            .filter(|own| self.known.keeps_limits(own))
-            .filter_map(|own| Some((own.loss(0)?, own)))
-            .collect();
-        best.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut few = best.into_iter().take(confirm.best).map(|(_, own)| own);
-        let next = few.find(|own| own.failed == 0 && own.trials() < confirm.replications)?;
-        Some(self.begun(next.configuration))
+        let next = self.rules.confirm?.next(&self.known, self.rules.replicates)?;
+        Some(self.begun(next))
     }
 
     /// A configuration that has fewer replicates than it should; one that failed gets no more.
@@ -231,13 +230,14 @@ impl Proposer for SearchProposer {
         if self.stopped.is_none() {
             match self.next() {
                 Ok(Some(proposal)) => return proposal,
-                Ok(None) => return Proposal::Later(now.saturating_add(PATIENCE)),
+                Ok(None) => return self.wait(now),
                 Err(reason) => self.stopped = Some(reason),
             }
         }
-        // Which are best is known when all have ended.
-        if self.rules.confirm.is_some() && self.known.running() > 0 {
-            return Proposal::Later(now.saturating_add(PATIENCE));
+        // Which are best is known when all of the search itself have ended.
+        let replicates = self.rules.replicates;
+        if self.rules.confirm.is_some_and(|own| own.waits(&self.known, replicates)) {
+            return self.wait(now);
         }
         self.confirmation().map_or(Proposal::Done, Proposal::Try)
     }

@@ -58,6 +58,11 @@ pub enum StopReason {
         /// The threshold.
         threshold: f64,
     },
+    /// Nothing more can be said before trials that somebody else runs have ended.
+    TrialsOutside {
+        /// How many they are.
+        trials: usize,
+    },
     /// Every configuration of the space was tried.
     SpaceExhausted,
     /// No step from the best configuration improves it.
@@ -76,6 +81,10 @@ impl fmt::Display for StopReason {
             Self::HoursSpent { hours } => {
                 write!(f, "the budget is spent: trials took {hours:.2} hours")
             }
+            // Small sums would be told as nothing.
+            Self::MoneySpent { money } if *money < 0.1 => {
+                write!(f, "the budget is spent: trials cost {money:.2e}")
+            }
             Self::MoneySpent { money } => write!(f, "the budget is spent: trials cost {money:.2}"),
             Self::LittleToGain { share, threshold } => write!(
                 f,
@@ -83,6 +92,11 @@ impl fmt::Display for StopReason {
                  less than {:.2} %",
                 100.0 * share,
                 100.0 * threshold
+            ),
+            Self::TrialsOutside { trials } => write!(
+                f,
+                "trials that were asked for run outside ({trials}); tell what came of them, then \
+                 go on"
             ),
             Self::SpaceExhausted => f.write_str("every configuration was tried"),
             Self::NoStepImproves { at_edge } if at_edge.is_empty() => {

@@ -14,7 +14,7 @@ pub(crate) mod tuneful;
 mod walk;
 
 use trainwright_random::Random;
-use trainwright_study::Seed;
+use trainwright_study::{Configuration, Seed};
 
 use crate::{History, Space, StopReason, Suggestion};
 
@@ -24,6 +24,19 @@ const MOST_TRIES: usize = 2_000;
 /// The random numbers for the next question: they follow from the seed and from how much is known.
 fn random_for(seed: Seed, known: &History) -> Random {
     Random::for_purpose(seed.value(), &[known.trials() as u64])
+}
+
+/// What is tried before a searcher learns: all that did well elsewhere, then what was planned as
+/// far as no other trials, such as those of a design, have told as much.
+fn first_configuration<'a>(
+    known_good: &'a [Configuration],
+    planned: &'a [Configuration],
+    known: &History,
+) -> Option<&'a Configuration> {
+    let fresh = |own: &&Configuration| !known.knows(&own.identity());
+    let all = known_good.len() + planned.len();
+    let planned = if known.cells().len() < all { planned } else { &[] };
+    known_good.iter().find(fresh).or_else(|| planned.iter().find(fresh))
 }
 
 /// A candidate by chance that was not tried.

@@ -71,10 +71,12 @@ impl Space {
             study.constraints.is_empty() && study.factors.iter().all(|own| own.when.is_none());
         let shape = Shape::Factors { study: Arc::new(study.clone()), dimensions, free };
         let mut own = Self { shape, distances, listed: None };
-        own.check_constraints()?;
+        let allowed = own.check_constraints()?;
         own.listed = own.list();
-        if own.listed.as_ref().is_some_and(Vec::is_empty) {
-            return Err(SearchError::NothingAllowed);
+        match &own.listed {
+            Some(all) if all.is_empty() => return Err(SearchError::NothingAllowed),
+            None if !allowed => return Err(SearchError::NoneFound { tried: MOST_TRIES }),
+            _ => {}
         }
         Ok(own)
     }
@@ -245,8 +247,9 @@ impl Space {
         })
     }
 
-    fn check_constraints(&self) -> Result<(), SearchError> {
-        let Shape::Factors { study, dimensions, .. } = &self.shape else { return Ok(()) };
+    /// Whether a configuration by chance meets the constraints.
+    fn check_constraints(&self) -> Result<bool, SearchError> {
+        let Shape::Factors { study, dimensions, .. } = &self.shape else { return Ok(true) };
         let mut random = Random::new(study.seed.value());
         let mut allowed = false;
         for tried in 0..MOST_TRIES {
@@ -258,7 +261,7 @@ impl Space {
             let configuration = active(study, &Configuration::new(pairs.collect()))?;
             allowed |= violated(study, &configuration)?.is_none();
         }
-        if allowed { Ok(()) } else { Err(SearchError::NothingAllowed) }
+        Ok(allowed)
     }
 
     /// Every configuration, where they are few enough.

@@ -10,6 +10,9 @@ use crate::{Cell, History, Limit, Side, Space};
 
 /// A best loss below this part of the spread of all losses is about 0.
 const ABOUT_ZERO: f64 = 1e-4;
+/// What stands for the best loss in a gain where the best is smaller: this part of the distance
+/// from the least loss to the middle one.
+const LEAST_BEST: f64 = 0.01;
 /// A configuration whose share of failures is expected above this counts as one that fails.
 const HALF: f64 = 0.5;
 /// The part that all goals have in a compromise beside the worst one (Knowles, "ParEGO", 2006).
@@ -61,6 +64,8 @@ pub struct Surrogate {
     scale: ValueScale,
     /// From the least to the largest loss measured.
     spread: f64,
+    /// From the least to the middle loss measured.
+    half_spread: f64,
     objective: Ensemble,
     /// Features of what was measured and keeps all limits, and of what is under way.
     good: Vec<Vec<f64>>,
@@ -83,11 +88,11 @@ impl Surrogate {
         random: &mut Random,
     ) -> Option<Self> {
         let cells = known.cells();
-        let losses = with_cut_short(&cells, compromise(&cells, weights));
+        let losses = with_useless(&cells, compromise(&cells, weights));
         let seen = |cell: &Cell| space.features(&cell.configuration);
         let mut measured =
             Measured { distances: space.distances().to_vec(), ..Measured::default() };
-        let (mut good, mut under_way, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut good, mut under_way) = (Vec::new(), Vec::new());
         for (cell, loss) in cells.iter().zip(&losses) {
             let Some(features) = seen(cell) else { continue };
             if let Some(loss) = loss {
@@ -99,8 +104,6 @@ impl Surrogate {
                 }
             } else if cell.running > 0 {
                 under_way.push(features);
-            } else if cell.failed > 0 {
-                failed.push(features);
             }
         }
         if measured.points.len() < 2 {
@@ -113,6 +116,7 @@ impl Surrogate {
         };
         let least = measured.values.iter().copied().fold(f64::INFINITY, f64::min);
         let spread = measured.values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least;
+        let half_spread = middle(&measured.values) - least;
         measured.values.iter_mut().for_each(|own| *own = scale.scaled(*own));
         let priors = settings.priors.unwrap_or(Priors::standard(measured.distances.len()));
         let mut objective = Ensemble::draw(&measured, priors, settings.draws, random)?;
@@ -124,15 +128,23 @@ impl Surrogate {
                 good.push(point);
             }
         }
-        // What failed has no value that could be learnt: not knowing it is worth nothing.
-        failed.iter().for_each(|point| objective.believe(point));
         let failures = failures(space, &cells);
         let log_seconds = match settings.cost {
             TrialCost::Equal => None,
             TrialCost::Seconds => log_seconds(space, &cells),
         };
         let bars = objective.lowest(&good);
-        Some(Self { scale, spread, objective, good, bars, limits, failures, log_seconds })
+        Some(Self {
+            scale,
+            spread,
+            half_spread,
+            objective,
+            good,
+            bars,
+            limits,
+            failures,
+            log_seconds,
+        })
     }
 
     /// The models of the scaled objective.
@@ -151,13 +163,17 @@ impl Surrogate {
     }
 
     /// How much each point is worth trying: the expected improvement of the scaled objective, by
-    /// the chance that it keeps all limits and does not fail, by what the trial costs. Before
+    /// the chance that it keeps all limits and does not fail (the latter twice), by what the trial
+    /// costs. Before
     /// anything keeps the limits, the chance to keep them alone.
     pub fn worths<P: AsRef<[f64]>>(&self, points: &[P]) -> Vec<f64> {
         let mut worths =
             if self.good.is_empty() { vec![1.0; points.len()] } else { self.improvements(points) };
-        for (worth, chance) in worths.iter_mut().zip(self.chances(points)) {
-            *worth *= chance;
+        // A trial that fails is paid for as well: the chance of that counts once more.
+        let successes = self.successes(points);
+        for ((worth, chance), success) in worths.iter_mut().zip(self.chances(points)).zip(successes)
+        {
+            *worth *= chance * success;
         }
         if let Some(model) = &self.log_seconds {
             for (worth, own) in worths.iter_mut().zip(model.posteriors(points)) {
@@ -174,7 +190,7 @@ impl Surrogate {
 
     /// The chance of each point to keep all limits and not to fail.
     pub fn chances<P: AsRef<[f64]>>(&self, points: &[P]) -> Vec<f64> {
-        let mut chances = vec![1.0; points.len()];
+        let mut chances = self.successes(points);
         for (model, limit) in &self.limits {
             for (chance, own) in chances.iter_mut().zip(model.posteriors(points)) {
                 let below = improvement_chance(own, limit.bound);
@@ -184,12 +200,18 @@ impl Surrogate {
                 };
             }
         }
-        if let Some(model) = &self.failures {
-            for (chance, own) in chances.iter_mut().zip(model.posteriors(points)) {
-                *chance *= improvement_chance(own, HALF);
-            }
-        }
         chances
+    }
+
+    /// The chance of each point not to fail.
+    fn successes<P: AsRef<[f64]>>(&self, points: &[P]) -> Vec<f64> {
+        match &self.failures {
+            Some(model) => {
+                let posteriors = model.posteriors(points);
+                posteriors.into_iter().map(|own| improvement_chance(own, HALF)).collect()
+            }
+            None => vec![1.0; points.len()],
+        }
     }
 
     /// The lowest loss that is expected among what keeps the limits.
@@ -202,10 +224,30 @@ impl Surrogate {
     /// What an improvement of the scaled objective means for the best loss, as a share of it;
     /// nothing where the best is about 0, of which nothing is a sensible share.
     pub fn share(&self, improvement: f64) -> Option<f64> {
+        let (best, gained) = self.gained(improvement)?;
+        (best.abs() > ABOUT_ZERO * self.spread).then(|| gained / best.abs())
+    }
+
+    /// The same for a rule that ends a search: where the best is about 0, a hundredth of the
+    /// distance to the middle of what was measured stands for it.
+    pub fn gain(&self, improvement: f64) -> Option<f64> {
+        let (best, gained) = self.gained(improvement)?;
+        let whole = best.abs().max(LEAST_BEST * self.half_spread);
+        (whole > 0.0).then(|| gained / whole)
+    }
+
+    /// The best loss, and how much lower an improvement of the scaled objective brings it.
+    fn gained(&self, improvement: f64) -> Option<(f64, f64)> {
         let best = self.best_loss()?;
         let better = self.scale.value(self.scale.scaled(best) - improvement);
-        (best.abs() > ABOUT_ZERO * self.spread).then(|| (best - better) / best.abs())
+        Some((best, best - better))
     }
+}
+
+fn middle(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
 }
 
 /// The loss of each cell: of the one goal, or a compromise of several (Knowles, "ParEGO: a hybrid
@@ -236,15 +278,21 @@ fn compromise(cells: &[Cell], weights: &[f64]) -> Vec<Option<f64>> {
     cells.iter().map(of_cell).collect()
 }
 
-/// A trial that was cut short did worse than most: its loss is taken to be the upper quartile of
-/// those measured, so that the search goes elsewhere without believing a number nobody measured.
-fn with_cut_short(cells: &[Cell], mut losses: Vec<Option<f64>>) -> Vec<Option<f64>> {
+/// Losses for trials without a result, so that the search goes elsewhere without believing a number
+/// that nobody measured would be good: one that was cut short did worse than most, which is the
+/// upper quartile of those measured; one that failed is as bad as the worst. Without that, where the
+/// objective falls towards trials that fail, ever more is promised beyond them than the chance to
+/// succeed takes away.
+fn with_useless(cells: &[Cell], mut losses: Vec<Option<f64>>) -> Vec<Option<f64>> {
     let mut measured: Vec<f64> = losses.iter().flatten().copied().collect();
     measured.sort_by(f64::total_cmp);
-    let Some(&quartile) = measured.get(3 * measured.len() / 4) else { return losses };
+    let quartile = measured.get(3 * measured.len() / 4).copied();
+    let worst = measured.last().copied();
     for (cell, loss) in cells.iter().zip(&mut losses) {
-        if cell.cut_short > 0 && loss.is_none() {
-            *loss = Some(quartile);
+        if cell.cut_short > 0 {
+            *loss = loss.or(quartile);
+        } else if cell.failed > 0 {
+            *loss = loss.or(worst);
         }
     }
     losses

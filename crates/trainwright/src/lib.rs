@@ -23,9 +23,10 @@ mod whole_file;
 
 pub use cloud::catalog::{Catalog, catalog};
 pub use cloud::job::CloudJob;
+pub use cloud::own_runs::own_runs;
 pub use cloud::recommend::{Choice, RecommendRequest, Recommendation, cloud_recommend, cloud_tell};
 pub use cloud::replay::{CloudReplay, MethodReplay, ReplayRequest, cloud_page, cloud_replay};
-pub use cloud::search_file::OwnRun;
+pub use cloud::search_file::{Again, OwnRun};
 pub use cluster::executor::executor;
 pub use cluster::prepare::prepare_on_spark;
 pub use cluster::set_up::{SetUpReply, set_up};

@@ -11,7 +11,7 @@ pub mod analysis {
 
 /// Searches for machines.
 pub mod clouds {
-    pub use trainwright_search::cloud::{Limits, Method, Objective};
+    pub use trainwright_search::cloud::{Limits, Method, Objective, Stop};
 }
 
 /// What plans are made of.

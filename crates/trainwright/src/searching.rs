@@ -2,6 +2,7 @@
 //! `in_memory.rs` without a store), and what they have found (`search_reply.rs`).
 
 pub(crate) mod ask_tell;
+pub(crate) mod asked;
 pub(crate) mod from_study;
 pub(crate) mod in_memory;
 pub(crate) mod search;

@@ -26,13 +26,18 @@ pub(crate) enum CloudVerb {
         --study examples/cloud/study.toml\n\n\
         The search is kept in the file: with --command or --study it runs by itself, each run in a \
         folder of its own; without, run what it says and tell the result with `trainwright cloud \
-        tell`. A metric elapsed_s counts as the time of a run, else its wall time does.")]
+        tell`. A metric elapsed_s counts as the time of a run, else its wall time does. Where the \
+        first three runs fail, or nothing can be expected to keep within the limits, it stops. \
+        A search goes on as it was begun: other options for the same file are refused.")]
     Recommend(Box<RecommendArguments>),
     /// Tell a search what a run by hand gave, and hear what to run next.
     #[command(after_help = "Examples:\n  \
         trainwright cloud recommend machines.json --nodes 1,2,4\n  \
         trainwright cloud tell machines.json --vm-type c6i.large --nodes 4 --time 12m\n  \
-        trainwright cloud tell machines.json --vm-type m6i.large --nodes 4 --time 90s --failed")]
+        trainwright cloud tell machines.json --vm-type m6i.large --nodes 4 --time 90s --failed\n  \
+        trainwright cloud tell machines.json --runs last-month.csv\n\n\
+        A table of runs has the columns vm_type, elapsed_s and, where known, nodes, completed (1 or \
+        0) and low-level metrics; one with a column workload for several jobs needs --workload.")]
     Tell(CloudTellArguments),
     /// Play methods against recorded runs: how soon do they find a good configuration?
     #[command(after_help = "Examples:\n  \
@@ -77,12 +82,12 @@ pub(crate) struct RecommendArguments {
     /// Catalogue [default: the small one that comes with the program].
     #[arg(long, value_name = "FILE")]
     pub catalog: Option<PathBuf>,
-    /// Numbers of nodes to choose from; those of the study with --study.
-    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
-    pub nodes: Vec<u32>,
-    /// What shall be small.
-    #[arg(long, value_enum, default_value = "cost")]
-    pub objective: CloudObjective,
+    /// Numbers of nodes to choose from; those of the study with --study [default: 1].
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub nodes: Option<Vec<u32>>,
+    /// What shall be small [default: cost].
+    #[arg(long, value_enum)]
+    pub objective: Option<CloudObjective>,
     /// Longest time that a run may take, such as 2h.
     #[arg(long, value_name = "TIME")]
     pub max_time: Option<Span>,
@@ -92,9 +97,9 @@ pub(crate) struct RecommendArguments {
     /// Table of runs of other workloads on the same machines, to learn from.
     #[arg(long, value_name = "CSV")]
     pub history: Option<PathBuf>,
-    /// Method.
-    #[arg(long, value_name = "NAME", default_value = "default", value_parser = method)]
-    pub method: Method,
+    /// Method [default: default].
+    #[arg(long, value_name = "NAME", value_parser = method)]
+    pub method: Option<Method>,
     /// Command line to run, with {vm_type} and {nodes} in it.
     #[arg(long, value_name = "COMMAND")]
     pub command: Option<String>,
@@ -107,9 +112,13 @@ pub(crate) struct RecommendArguments {
     /// The most runs of the command or the study this time.
     #[arg(long, value_name = "N")]
     pub max_runs: Option<usize>,
-    /// Decides everything random.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    /// Name so many runs, to be made side by side by hand.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["command", "study"],
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub count: u32,
+    /// Decides everything random [default: 1].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -120,8 +129,8 @@ pub(crate) struct CloudTellArguments {
     /// File of the search.
     pub file: PathBuf,
     /// Machine type that ran.
-    #[arg(long, value_name = "TYPE")]
-    pub vm_type: String,
+    #[arg(long, value_name = "TYPE", required_unless_present = "runs")]
+    pub vm_type: Option<String>,
     /// How many machines.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub nodes: u32,
@@ -131,6 +140,16 @@ pub(crate) struct CloudTellArguments {
     /// The run failed: it is paid for, and never the best.
     #[arg(long)]
     pub failed: bool,
+    /// Runs from a table instead.
+    #[arg(long, value_name = "CSV",
+        conflicts_with_all = ["vm_type", "nodes", "time", "failed", "metric"])]
+    pub runs: Option<PathBuf>,
+    /// Only this workload of the table.
+    #[arg(long, value_name = "NAME", requires = "runs")]
+    pub workload: Option<String>,
+    /// The configuration may have run before: one more measurement of it.
+    #[arg(long)]
+    pub again: bool,
     /// Low-level metric of the run, such as cpu_user_pct=80; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub metric: Vec<(String, String)>,

@@ -5,11 +5,14 @@ use std::env;
 use std::time::Duration;
 
 use anyhow::Context;
-use trainwright::clouds::{Limits, Method};
-use trainwright::{CloudJob, Error, OwnRun, RecommendRequest, ReplayRequest, Wish, terminal};
+use trainwright::clouds::{Limits, Method, Stop};
+use trainwright::{
+    Again, CloudJob, Error, OwnRun, RecommendRequest, ReplayRequest, Wish, terminal,
+};
 
 use crate::arguments::{
-    CatalogArguments, CloudTellArguments, CloudVerb, RecommendArguments, ReplayArguments,
+    CatalogArguments, CloudObjective, CloudTellArguments, CloudVerb, RecommendArguments,
+    ReplayArguments,
 };
 use crate::commands::load as load_study;
 use crate::interrupt::Interrupt;
@@ -42,8 +45,8 @@ fn recommend(arguments: &RecommendArguments) -> anyhow::Result<u8> {
     let request = RecommendRequest {
         file: &arguments.file,
         catalog: arguments.catalog.as_deref(),
-        nodes: &arguments.nodes,
-        objective: arguments.objective.noun(),
+        nodes: arguments.nodes.as_deref(),
+        objective: arguments.objective.map(CloudObjective::noun),
         limits: Limits {
             time_s: arguments.max_time.as_ref().map(|own| own.seconds()),
             cost_usd: arguments.max_cost,
@@ -53,16 +56,29 @@ fn recommend(arguments: &RecommendArguments) -> anyhow::Result<u8> {
         seed: arguments.seed,
         job: study.as_ref().map(CloudJob::Study).or(by_command),
         most_runs: arguments.max_runs,
+        count: arguments.count as usize,
         program: &program,
     };
     let wish = || interrupt.wish();
     let mut told = |run: &OwnRun| tell(&terminal::cloud_run(run));
     let reply = trainwright::cloud_recommend(&request, &wish, &mut told)?;
     show("cloud-recommend", arguments.json, &reply, terminal::cloud_recommendation)?;
-    Ok(if wish() == Wish::GoOn { 0 } else { 130 })
+    let failed = matches!(reply.stop, Some(Stop::AllFailed { .. }));
+    Ok(if wish() != Wish::GoOn { 130 } else { u8::from(failed) })
 }
 
 fn tell_run(arguments: &CloudTellArguments) -> anyhow::Result<u8> {
+    let runs = match &arguments.runs {
+        Some(table) => trainwright::own_runs(table, arguments.workload.as_deref())?,
+        None => vec![run_by_hand(arguments)?],
+    };
+    let again = if arguments.again { Again::Yes } else { Again::No };
+    let reply = trainwright::cloud_tell(&arguments.file, runs, again)?;
+    show("cloud-tell", arguments.json, &reply, terminal::cloud_recommendation)?;
+    Ok(0)
+}
+
+fn run_by_hand(arguments: &CloudTellArguments) -> anyhow::Result<OwnRun> {
     let mut metrics = BTreeMap::new();
     for (name, value) in &arguments.metric {
         let number = value.parse::<f64>().ok().filter(|own| own.is_finite());
@@ -71,16 +87,13 @@ fn tell_run(arguments: &CloudTellArguments) -> anyhow::Result<u8> {
         })?;
         metrics.insert(name.clone(), number);
     }
-    let run = OwnRun {
-        vm_type: arguments.vm_type.clone(),
+    Ok(OwnRun {
+        vm_type: arguments.vm_type.clone().unwrap_or_default(),
         nodes: arguments.nodes,
         elapsed_s: arguments.time.as_ref().map(|own| own.seconds()),
         completed: !arguments.failed,
         metrics,
-    };
-    let reply = trainwright::cloud_tell(&arguments.file, run)?;
-    show("cloud-tell", arguments.json, &reply, terminal::cloud_recommendation)?;
-    Ok(0)
+    })
 }
 
 fn replay(arguments: &ReplayArguments) -> anyhow::Result<u8> {

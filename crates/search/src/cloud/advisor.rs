@@ -72,6 +72,18 @@ pub enum Stop {
         /// The ratio below which it would have run.
         limit: f64,
     },
+    /// Nothing has ended well within the limits, and nothing is likely to.
+    NoneAcceptable {
+        /// The chance that the most promising candidate would.
+        chance: f64,
+    },
+    /// Every run has failed.
+    AllFailed {
+        /// How many.
+        runs: usize,
+    },
+    /// No change of one property was better.
+    NoNeighbourBetter,
     /// So many runs in a row were no better, although they promised to be.
     Misses {
         /// How many.
@@ -99,7 +111,22 @@ impl Stop {
                 "the most promising candidate is expected at {expected_ratio:.2} times the best, \
                  and {limit} times would have been worth a run"
             ),
+            Self::NoneAcceptable { chance } => format!(
+                "nothing has kept within the limits, and nothing is likely to; the most promising \
+                 candidate has a chance of {} %",
+                small_percent(*chance)
+            ),
+            Self::AllFailed { runs } => format!(
+                "all {runs} runs failed; look at what they wrote before paying for more, then go \
+                 on as before"
+            ),
+            Self::NoNeighbourBetter => "no change of one property was better".to_owned(),
             Self::Misses { runs } => format!("{runs} promising runs in a row were no better"),
         }
     }
+}
+
+/// A chance of next to nothing is told by its size alone.
+fn small_percent(chance: f64) -> String {
+    if chance < 0.001 { "less than 0.1".to_owned() } else { format!("{:.1}", 100.0 * chance) }
 }

@@ -27,6 +27,8 @@ const LEAST_GAIN: f64 = 0.01;
 const NOTICED: f64 = 0.05;
 /// ... and this is how likely one may still be when the search stops.
 const MISSED: f64 = 0.2;
+/// Where nothing kept within the limits in so many runs, a chance below this ends the search.
+const HOPELESS: (usize, f64) = (3, 0.01);
 /// Half of the 90 % interval of a normal number.
 const NINETY: f64 = 1.645;
 
@@ -93,6 +95,13 @@ impl Own {
         all.into_iter().map(weighted).filter(|(weight, _)| *weight > 1e-6).collect()
     }
 
+    /// What is expected of all candidates that have not run.
+    fn promises(&self, told: &[Told]) -> Vec<Promise> {
+        let left = self.left(told);
+        let untried = self.problem.untried(told);
+        untried.iter().map(|&own| self.promise(own, told, &left)).collect()
+    }
+
     fn promise(&self, candidate: usize, told: &[Told], left: &[(f64, Left)]) -> Promise {
         let best = self.problem.best(told).map(|(_, value)| value.ln());
         let rate = self.problem.log_rate(candidate);
@@ -123,7 +132,8 @@ impl Own {
 
     /// Why another run is not worth it.
     fn stop(&self, told: &[Told], promises: &[Promise], next: &Promise) -> Option<Stop> {
-        let best = self.problem.best(told)?.1.ln();
+        let Some((_, best)) = self.problem.best(told) else { return hopeless(told, promises) };
+        let best = best.ln();
         let threshold = LEAST_GAIN * (next.mean - best).exp();
         // The sum is at least the chance that any of them is better.
         let noticed: f64 = promises.iter().map(|own| own.noticed).sum();
@@ -132,12 +142,29 @@ impl Own {
     }
 }
 
+/// Why no further run is worth it where none has kept within the limits: the chances of all that
+/// are left add up to next to nothing.
+fn hopeless(told: &[Told], promises: &[Promise]) -> Option<Stop> {
+    let (least, unlikely) = HOPELESS;
+    let any: f64 = promises.iter().map(|own| own.accepted).sum();
+    let chance = promises.iter().map(|own| own.accepted).fold(0.0, f64::max);
+    (told.len() >= least && any < unlikely && !promises.is_empty())
+        .then_some(Stop::NoneAcceptable { chance })
+}
+
+/// Why no further run is worth it where none has kept within the limits, for methods that do not
+/// judge that themselves.
+pub fn none_acceptable(problem: &Problem, told: &[Told]) -> Option<Stop> {
+    if problem.best(told).is_some() {
+        return None;
+    }
+    let own = Own::new(problem, &History::default());
+    hopeless(told, &own.promises(told))
+}
+
 impl Advisor for Own {
     fn advise(&self, told: &[Told], _seed: u64) -> Advice {
-        let left = self.left(told);
-        let untried = self.problem.untried(told);
-        let mut promises: Vec<Promise> =
-            untried.iter().map(|&own| self.promise(own, told, &left)).collect();
+        let mut promises = self.promises(told);
         promises.sort_by(|a, b| a.mean.total_cmp(&b.mean));
         // Before anything ended well there is nothing to improve on: the lowest that will succeed.
         let unpaid = |own: &Promise| own.mean - own.accepted.ln();

@@ -6,7 +6,7 @@ use trainwright_random::Random;
 use trainwright_study::{Configuration, Seed};
 
 use super::points::Points;
-use super::{random_for, random_suggestion};
+use super::{first_configuration, random_for, random_suggestion};
 use crate::surrogate::{Surrogate, SurrogateSettings};
 use crate::{History, Searcher, Space, StopReason, Suggestion};
 use worth::most_worth;
@@ -53,10 +53,13 @@ impl BayesianSettings {
 pub struct NextTrial {
     /// What it would try.
     pub configuration: Configuration,
-    /// The improvement expected of the scaled objective.
+    /// The improvement expected of the scaled objective, by the chance that the trial does not fail
+    /// and keeps all limits.
     pub improvement: f64,
     /// The same as a share of the best value.
     pub share: Option<f64>,
+    /// The same also where the best value is about 0, see [`Surrogate::gain`].
+    pub gain: Option<f64>,
 }
 
 /// Suggests what is worth most by a Gaussian process.
@@ -65,6 +68,18 @@ pub struct Bayesian {
     space: Space,
     settings: BayesianSettings,
     planned: Vec<Configuration>,
+    /// What did well elsewhere; it comes first, whatever a design has measured.
+    known_good: Vec<Configuration>,
+}
+
+/// What becomes of the next trial.
+enum Verdict {
+    /// It is worth it.
+    Worth,
+    /// It is not, if trials under way change nothing.
+    AskLater,
+    /// It is not.
+    Enough(StopReason),
 }
 
 impl Bayesian {
@@ -72,14 +87,14 @@ impl Bayesian {
     pub fn new(space: Space, settings: BayesianSettings) -> Self {
         let BayesianSettings { start, start_count, seed, .. } = settings;
         let planned = start.configurations(&space, start_count, seed);
-        Self { space, settings, planned }
+        Self { space, settings, planned, known_good: Vec::new() }
     }
 
     /// The same search, beginning with configurations that did well elsewhere.
     pub fn starting_with(mut self, known_good: Vec<Configuration>) -> Self {
         let new = |own: &Configuration| !known_good.iter().any(|good| good.same_as(own));
         self.planned.retain(new);
-        self.planned.splice(0..0, known_good);
+        self.known_good = known_good;
         self
     }
 
@@ -108,17 +123,28 @@ impl Bayesian {
         random: &mut Random,
     ) -> Option<NextTrial> {
         let own = most_worth(&self.space, known, surrogate, random)?;
-        let improvement = surrogate.improvements(&[&own.features])[0];
+        let point = [&own.features];
+        let improvement = surrogate.improvements(&point)[0] * surrogate.chances(&point)[0];
         let share = surrogate.share(improvement);
-        Some(NextTrial { configuration: own.configuration, improvement, share })
+        let gain = surrogate.gain(improvement);
+        Some(NextTrial { configuration: own.configuration, improvement, share, gain })
     }
 
-    fn enough(&self, known: &History, next: &NextTrial) -> Option<StopReason> {
-        let stop = self.settings.stop?;
-        let share = next.share.filter(|share| *share < stop.threshold)?;
+    /// Trials under way are believed to give what is expected of them, and may give more: the
+    /// search ends with them, not before.
+    fn verdict(&self, known: &History, next: &NextTrial) -> Verdict {
+        let Some(stop) = self.settings.stop else { return Verdict::Worth };
+        let Some(share) = next.gain.filter(|own| *own < stop.threshold) else {
+            return Verdict::Worth;
+        };
         let tried = known.cells().iter().filter(|own| own.measured() + own.failed > 0).count();
-        (tried >= stop.least && known.running() == 0)
-            .then_some(StopReason::LittleToGain { share, threshold: stop.threshold })
+        if tried < stop.least {
+            Verdict::Worth
+        } else if known.running() > 0 {
+            Verdict::AskLater
+        } else {
+            Verdict::Enough(StopReason::LittleToGain { share, threshold: stop.threshold })
+        }
     }
 }
 
@@ -138,12 +164,8 @@ impl Searcher for Bayesian {
     }
 
     fn suggest(&mut self, known: &History) -> Suggestion {
-        let tried = known.cells().len();
-        if tried < self.planned.len() {
-            let fresh = self.planned.iter().find(|own| !known.knows(&own.identity()));
-            if let Some(own) = fresh {
-                return Suggestion::Try(own.clone());
-            }
+        if let Some(own) = first_configuration(&self.known_good, &self.planned, known) {
+            return Suggestion::Try(own.clone());
         }
         let mut random = random_for(self.settings.seed, known);
         let Some(surrogate) = self.surrogate(known, &mut random) else {
@@ -152,9 +174,10 @@ impl Searcher for Bayesian {
         match self.judged(known, &surrogate, &mut random) {
             None if known.running() > 0 => Suggestion::Wait,
             None => Suggestion::Stop(StopReason::SpaceExhausted),
-            Some(next) => match self.enough(known, &next) {
-                Some(reason) => Suggestion::Stop(reason),
-                None => Suggestion::Try(next.configuration),
+            Some(next) => match self.verdict(known, &next) {
+                Verdict::Enough(reason) => Suggestion::Stop(reason),
+                Verdict::AskLater => Suggestion::Wait,
+                Verdict::Worth => Suggestion::Try(next.configuration),
             },
         }
     }

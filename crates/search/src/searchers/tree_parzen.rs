@@ -10,7 +10,7 @@ use trainwright_stats::Normal;
 use trainwright_study::{Configuration, Seed};
 
 use super::points::Points;
-use super::{random_for, random_suggestion};
+use super::{first_configuration, random_for, random_suggestion};
 use crate::gaussian_process::{Distance, normal};
 use crate::{Candidate, History, Searcher, Space, Suggestion};
 
@@ -41,6 +41,8 @@ pub struct TreeParzen {
     space: Space,
     settings: ParzenSettings,
     planned: Vec<Configuration>,
+    /// What did well elsewhere; it comes first, whatever a design has measured.
+    known_good: Vec<Configuration>,
 }
 
 impl TreeParzen {
@@ -48,14 +50,14 @@ impl TreeParzen {
     pub fn new(space: Space, settings: ParzenSettings) -> Self {
         let ParzenSettings { start, start_count, seed } = settings;
         let planned = start.configurations(&space, start_count, seed);
-        Self { space, settings, planned }
+        Self { space, settings, planned, known_good: Vec::new() }
     }
 
     /// The same search, beginning with configurations that did well elsewhere.
     pub fn starting_with(mut self, known_good: Vec<Configuration>) -> Self {
         let new = |own: &Configuration| !known_good.iter().any(|good| good.same_as(own));
         self.planned.retain(new);
-        self.planned.splice(0..0, known_good);
+        self.known_good = known_good;
         self
     }
 
@@ -114,11 +116,8 @@ impl Searcher for TreeParzen {
     }
 
     fn suggest(&mut self, known: &History) -> Suggestion {
-        if known.cells().len() < self.planned.len() {
-            let fresh = self.planned.iter().find(|own| !known.knows(&own.identity()));
-            if let Some(own) = fresh {
-                return Suggestion::Try(own.clone());
-            }
+        if let Some(own) = first_configuration(&self.known_good, &self.planned, known) {
+            return Suggestion::Try(own.clone());
         }
         let mut random = random_for(self.settings.seed, known);
         match self.drawn(known, &mut random) {

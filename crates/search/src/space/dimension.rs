@@ -104,6 +104,20 @@ impl Dimension {
         }
     }
 
+    /// The number of a value, from 0; nothing for a range of all numbers.
+    pub(crate) fn index(&self, level: &Level) -> Option<u64> {
+        match &self.values {
+            Values::Real { .. } => None,
+            Values::Whole { low, high, .. } => {
+                let own = level.number()?.round() as i64;
+                (*low..=*high).contains(&own).then(|| own.abs_diff(*low))
+            }
+            Values::Ordered { levels, .. } | Values::Categories { levels } => {
+                levels.iter().position(|own| own.same_as(level)).map(|own| own as u64)
+            }
+        }
+    }
+
     /// The value whose part of the unit interval holds the place. Each of several values has an
     /// equal part, on its scale.
     pub fn level(&self, place: f64) -> Level {

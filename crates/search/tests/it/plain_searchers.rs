@@ -174,6 +174,37 @@ fn the_best_are_run_again_in_the_end_until_they_have_enough() {
 }
 
 #[test]
+fn who_is_confirmed_is_settled_once_and_lucky_values_do_not_win() {
+    // The search's own trials of half the configurations are lucky; the true values are those of
+    // `small`, which confirming trials give.
+    let confirm = Confirm { best: 3, replications: 4 };
+    let rules = SearchRules { confirm: Some(confirm), ..rules(12, 1) };
+    for slots in [1, 3] {
+        let searcher = PointSearch::new(space(SMALL), Points::Random, 0, Seed::new(4));
+        let known = History::new(aims());
+        let mut own = SearchProposer::new(Box::new(searcher), known, Vec::new(), rules.clone());
+        let seen = std::cell::RefCell::new(std::collections::BTreeMap::<String, u32>::new());
+        let noisy = |own: &trainwright_study::Configuration| {
+            let mut seen = seen.borrow_mut();
+            let times = seen.entry(own.identity()).or_default();
+            *times += 1;
+            let luck = if *times == 1 && number(own, "a") < 3.0 { 9.0 } else { 0.0 };
+            Some(small(own) - luck + f64::from(*times) / 100.0)
+        };
+        let tried = run(&mut own, slots, &noisy);
+        assert_eq!(tried.len(), 12 + 3 * 3, "{slots} slots");
+        let blocks: Vec<u32> = tried[12..].iter().map(|trial| trial.replicate).collect();
+        assert_eq!(blocks, [2, 2, 2, 3, 3, 3, 4, 4, 4], "{slots} slots");
+        let judged = confirm.judged(own.known(), 1);
+        assert_eq!(
+            judged.iter().map(trainwright_search::Cell::measured).collect::<Vec<_>>(),
+            [3, 3, 3]
+        );
+        assert!(judged[0].loss(0).unwrap() > 0.0, "the luck of the first trial does not count");
+    }
+}
+
+#[test]
 fn a_trial_that_was_given_back_is_the_next_one() {
     let searcher = PointSearch::new(space(SMALL), Points::Random, 0, Seed::new(4));
     let mut own =

@@ -64,6 +64,40 @@ fn a_search_learns_where_trials_fail() {
     assert!(best(&own) < 0.6, "{}", best(&own));
 }
 
+const HALF_FAILS: &str = "[factors.a]\nrange = { from = 0.0, to = 1.0 }\n\
+                          [factors.b]\nrange = { from = 0.01, to = 100.0 }\nscale = \"log\"\n";
+
+/// How many of 40 trials fail, over six seeds, and the worst of the best values.
+fn failures_of(
+    value: &dyn Fn(&trainwright_study::Configuration) -> Option<f64>,
+) -> (Vec<usize>, f64) {
+    let one = |seed: u64| {
+        let (own, tried) = search(bayesian(HALF_FAILS, seed), 40, value);
+        (tried.iter().filter(|own| value(&own.configuration).is_none()).count(), best(&own))
+    };
+    let all: Vec<(usize, f64)> = (0..6).map(one).collect();
+    let worst = all.iter().map(|own| own.1).fold(f64::NEG_INFINITY, f64::max);
+    (all.into_iter().map(|own| own.0).collect(), worst)
+}
+
+#[test]
+fn few_trials_fail_although_the_best_ones_are_beside_those_that_do() {
+    let at_border = |own: &trainwright_study::Configuration| {
+        let (a, b) = (number(own, "a"), number(own, "b"));
+        (a >= 0.5).then(|| 1.0 + a + b.ln().powi(2) / 10.0)
+    };
+    let inside = |own: &trainwright_study::Configuration| {
+        let (a, b) = (number(own, "a"), number(own, "b"));
+        (a >= 0.5).then(|| 1.0 + (a - 0.8).powi(2) + b.ln().powi(2) / 10.0)
+    };
+    // Sobol points make 2 or 3 of the first 5 fail, whatever follows.
+    for (value, most, least) in [(&at_border as &dyn Fn(&_) -> _, 9, 1.55), (&inside, 12, 1.01)] {
+        let (failed, worst) = failures_of(value);
+        assert!(failed.iter().all(|own| *own <= most), "{failed:?} of 40 trials failed");
+        assert!(worst < least, "{worst}");
+    }
+}
+
 #[test]
 fn a_limit_is_kept_by_what_is_called_best() {
     let study = study(BRANIN);
@@ -118,6 +152,76 @@ fn a_search_stops_when_little_is_left_to_gain() {
     assert!(matches!(own.stopped(), Some(StopReason::LittleToGain { .. })), "{:?}", own.stopped());
     assert!((10..70).contains(&tried.len()), "{}", tried.len());
     assert!(best(&own) < 10.6, "{}", best(&own));
+}
+
+#[test]
+fn several_slots_stop_when_little_is_left_to_gain_too() {
+    let space = Space::of(&study(BRANIN)).unwrap();
+    let stop = Some(LittleToGain { threshold: 0.05, least: 12 });
+    let settings = BayesianSettings { stop, ..BayesianSettings::for_space(&space, Seed::new(2)) };
+    for slots in [1, 2, 4] {
+        let searcher = Box::new(Bayesian::new(space.clone(), settings));
+        let mut own = SearchProposer::new(searcher, History::new(aims()), Vec::new(), rules(60, 1));
+        let tried = run(&mut own, slots, &|own| Some(10.0 + branin(own)));
+        assert!(matches!(own.stopped(), Some(StopReason::LittleToGain { .. })), "{slots} slots");
+        assert!(tried.len() < 45, "{} with {slots} slots", tried.len());
+    }
+}
+
+#[test]
+fn a_search_whose_best_value_is_0_stops_too() {
+    let space = Space::of(&study(BRANIN)).unwrap();
+    let stop = Some(LittleToGain { threshold: 0.05, least: 12 });
+    let settings = BayesianSettings { stop, ..BayesianSettings::for_space(&space, Seed::new(2)) };
+    let bowl = |own: &trainwright_study::Configuration| {
+        Some((number(own, "a") - 2.0).powi(2) + (number(own, "b") - 5.0).powi(2))
+    };
+    let (own, _) = search(Box::new(Bayesian::new(space, settings)), 60, &bowl);
+    assert!(matches!(own.stopped(), Some(StopReason::LittleToGain { .. })), "{:?}", own.stopped());
+    assert!(best(&own) < 0.05, "{}", best(&own));
+}
+
+#[test]
+fn what_did_well_elsewhere_is_tried_although_a_design_has_run() {
+    let known_good = || {
+        let space = Space::of(&study(BRANIN)).unwrap();
+        vec![space.candidate(&[0.11, 0.22]).unwrap().configuration]
+    };
+    let space = Space::of(&study(BRANIN)).unwrap();
+    let settings = BayesianSettings::for_space(&space, Seed::new(1));
+    let parzen = ParzenSettings { start: Points::Sobol, start_count: 8, seed: Seed::new(1) };
+    let searchers: [Box<dyn Searcher>; 2] = [
+        Box::new(Bayesian::new(space.clone(), settings).starting_with(known_good())),
+        Box::new(TreeParzen::new(space, parzen).starting_with(known_good())),
+    ];
+    let (design, _) = search(random(BRANIN, 9), 20, &|own| Some(branin(own)));
+    for mut own in searchers {
+        let next = own.suggest(design.known());
+        assert_eq!(
+            next,
+            trainwright_search::Suggestion::Try(known_good().remove(0)),
+            "{}",
+            own.name()
+        );
+    }
+}
+
+#[test]
+fn a_descent_ends_beside_no_better_whole_number() {
+    for (factor, best) in [
+        ("[factors.a]\nrange = { from = 1, to = 9 }\nscale = \"log2\"\n", 6.0),
+        ("[factors.a]\nrange = { from = 1, to = 100 }\n", 37.0),
+    ] {
+        let space = Space::of(&study(factor)).unwrap();
+        let start = space.candidate(&[0.5]).unwrap().configuration;
+        let descent = CoordinateDescent::new(space, start, 0.05);
+        let value =
+            |own: &trainwright_study::Configuration| Some((number(own, "a") - best).powi(2));
+        let (own, _) = search(Box::new(descent), 60, &value);
+        let found = own.known().best(0).unwrap();
+        assert_eq!(number(&found.configuration, "a"), best);
+        assert_eq!(own.stopped(), Some(&StopReason::NoStepImproves { at_edge: Vec::new() }));
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use trainwright_search::cloud::{
     Candidate, History, Limits, Machine, Objective, PastRun, PastWorkload, Problem,
 };
 
+use super::search_file::OwnRun;
 use crate::Error;
 
 /// Columns that are no low-level metrics.
@@ -90,12 +91,7 @@ impl Recorded {
                 return Err(fault(format!("there is no column `{needed}`")));
             }
         }
-        let metrics: Vec<(usize, String)> = head
-            .iter()
-            .enumerate()
-            .filter(|(_, name)| !KNOWN.contains(name))
-            .map(|(at, name)| (at, name.to_owned()))
-            .collect();
+        let metrics = Self::metric_columns(&head);
         let mut rows: Vec<RecordedRow> = Vec::new();
         for (number, record) in reader.records().enumerate() {
             let record = record.map_err(|source| fault(source.to_string()))?;
@@ -115,6 +111,12 @@ impl Recorded {
         }
         let metric_names = metrics.into_iter().map(|(_, name)| name).collect();
         Ok(Self { metric_names, rows, file: file.to_owned() })
+    }
+
+    /// Places and names of the columns that are low-level metrics.
+    pub(super) fn metric_columns(head: &csv::StringRecord) -> Vec<(usize, String)> {
+        let own = head.iter().enumerate().filter(|(_, name)| !KNOWN.contains(name));
+        own.map(|(at, name)| (at, name.to_owned())).collect()
     }
 
     /// One problem for each set of configurations that workloads were recorded on.
@@ -189,14 +191,15 @@ fn aligned(problem: &Problem, rows: &[&RecordedRow]) -> PastWorkload {
     PastWorkload { name: rows[0].workload.clone(), group: rows[0].group.clone(), runs }
 }
 
-struct Cells<'a> {
-    columns: &'a BTreeMap<&'a str, usize>,
-    record: &'a csv::StringRecord,
-    line: usize,
+/// One line of a table.
+pub(super) struct Cells<'a> {
+    pub(super) columns: &'a BTreeMap<&'a str, usize>,
+    pub(super) record: &'a csv::StringRecord,
+    pub(super) line: usize,
 }
 
 impl Cells<'_> {
-    fn text(&self, name: &str) -> Option<&str> {
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
         let own = self.record.get(*self.columns.get(name)?)?;
         (!own.is_empty()).then_some(own)
     }
@@ -224,13 +227,15 @@ impl Cells<'_> {
         }
     }
 
-    fn row(&self, metrics: &[(usize, String)]) -> Result<RecordedRow, String> {
-        let workload = self.needed("workload", self.text("workload"))?.to_owned();
-        let nodes = self.needed("nodes", self.number("nodes")?)?;
+    fn nodes(&self) -> Result<Option<u32>, String> {
+        let Some(nodes) = self.number("nodes")? else { return Ok(None) };
         if nodes < 1.0 || nodes.fract() != 0.0 || nodes > f64::from(u32::MAX) {
             return Err(format!("line {}: nodes is {nodes}, which counts no machines", self.line));
         }
-        let vm_type = self.needed("vm_type", self.text("vm_type"))?;
+        Ok(Some(nodes as u32))
+    }
+
+    fn run(&self, metrics: &[(usize, String)]) -> Result<PastRun, String> {
         let elapsed_s = self.number("elapsed_s")?;
         if let Some(elapsed) = elapsed_s.filter(|own| *own <= 0.0) {
             return Err(format!("line {}: elapsed_s is {elapsed}, which is no time", self.line));
@@ -246,33 +251,43 @@ impl Cells<'_> {
         if completed && elapsed_s.is_none() {
             return Err(format!("line {}: a completed run has no elapsed_s", self.line));
         }
-        let disk = self.number("local_disk_gb")?;
-        let machine = Machine {
-            vm_type: vm_type.to_owned(),
-            vcpus: self.needed("vcpus", self.number("vcpus")?)?,
-            memory_gib: self.needed("memory_gib", self.number("memory_gib")?)?,
-            price_usd_per_hour: self.price(nodes)?,
-            cpu_ghz: self.number("cpu_ghz")?,
-            generation: self.number("generation")?,
-            local_disk_gb: if disk.is_some() { disk } else { self.number("local_ssd")? },
-            network_gbps: None,
-            gpus: None,
-        };
         let metric = |(at, _): &(usize, String)| {
             self.record
                 .get(*at)
                 .and_then(|text| text.parse::<f64>().ok())
                 .filter(|own| own.is_finite())
         };
-        let metrics = metrics.iter().map(metric).collect();
+        Ok(PastRun { elapsed_s, completed, metrics: metrics.iter().map(metric).collect() })
+    }
+
+    /// The line as a run of the user's own, whose machine is in a catalogue.
+    pub(super) fn own_run(&self, metrics: &[(usize, String)]) -> Result<OwnRun, String> {
+        let vm_type = self.needed("vm_type", self.text("vm_type"))?.to_owned();
+        let PastRun { elapsed_s, completed, metrics: values } = self.run(metrics)?;
+        let named = metrics.iter().zip(values);
+        let metrics = named.filter_map(|((_, name), value)| Some((name.clone(), value?))).collect();
+        Ok(OwnRun { vm_type, nodes: self.nodes()?.unwrap_or(1), elapsed_s, completed, metrics })
+    }
+
+    fn row(&self, metrics: &[(usize, String)]) -> Result<RecordedRow, String> {
+        let workload = self.needed("workload", self.text("workload"))?.to_owned();
+        let nodes = self.needed("nodes", self.nodes()?)?;
+        let vm_type = self.needed("vm_type", self.text("vm_type"))?;
+        let run = self.run(metrics)?;
+        let disk = self.number("local_disk_gb")?;
+        let machine = Machine {
+            vm_type: vm_type.to_owned(),
+            vcpus: self.needed("vcpus", self.number("vcpus")?)?,
+            memory_gib: self.needed("memory_gib", self.number("memory_gib")?)?,
+            price_usd_per_hour: self.price(f64::from(nodes))?,
+            cpu_ghz: self.number("cpu_ghz")?,
+            generation: self.number("generation")?,
+            local_disk_gb: if disk.is_some() { disk } else { self.number("local_ssd")? },
+            network_gbps: None,
+            gpus: None,
+        };
         let group = self.text("group").map_or_else(|| workload.clone(), str::to_owned);
-        let run = PastRun { elapsed_s, completed, metrics };
-        Ok(RecordedRow {
-            workload,
-            group,
-            candidate: Candidate { machine, nodes: nodes as u32 },
-            run,
-        })
+        Ok(RecordedRow { workload, group, candidate: Candidate { machine, nodes }, run })
     }
 }
 

@@ -1,6 +1,7 @@
 //! A search for machines as a plain file, which can be read, kept and gone on with.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,40 @@ pub struct OwnRun {
     pub metrics: BTreeMap<String, f64>,
 }
 
+/// Whether a configuration that ran is meant to run again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// It would be a slip.
+    No,
+    /// It is a replicate.
+    Yes,
+}
+
+/// Keeps others from changing a search until it is dropped.
+///
+/// The lock is on a file of its own beside the search, because writing puts another file into the
+/// place of the search.
+pub(crate) struct SearchLock {
+    _file: File,
+}
+
+impl SearchLock {
+    /// Waits until nobody else changes the search; that takes moments, since nobody holds it while
+    /// a job runs.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub(crate) fn take(path: &Path) -> Result<Self, Error> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let own = path.with_file_name(format!(".{name}.lock"));
+        let cannot = |source| Error::Folder { path: own.clone(), source };
+        let file = File::options().create(true).truncate(false).write(true).open(&own);
+        let file = file.map_err(cannot)?;
+        file.lock().map_err(cannot)?;
+        Ok(Self { _file: file })
+    }
+}
+
 impl SearchFile {
     /// A search in which nothing has run.
     pub(crate) fn new(
@@ -102,11 +137,53 @@ impl SearchFile {
         crate::write_file(path, (text + "\n").as_bytes())
     }
 
+    /// Refuses another search than this one; which runs there were does not matter.
+    ///
+    /// # Errors
+    /// Something differs; all that does is told.
+    pub(crate) fn same_search(&self, wished: &Self, path: &Path) -> Result<(), Error> {
+        let told = |own: &Self| {
+            let limit = |value: Option<f64>| value.map_or("none".to_owned(), |own| own.to_string());
+            let history = own.history.as_ref().map_or("none".into(), |own| own.to_string_lossy());
+            let types: Vec<&str> =
+                own.catalog.machines.iter().map(|own| own.vm_type.as_str()).collect();
+            [
+                ("method", own.method.clone()),
+                ("objective", format!("{:?}", own.objective).to_lowercase()),
+                ("nodes", format!("{:?}", own.nodes)),
+                ("max-time", limit(own.limits.time_s)),
+                ("max-cost", limit(own.limits.cost_usd)),
+                ("seed", own.seed.to_string()),
+                ("history", history.into_owned()),
+                ("catalog", format!("{} of {}", types.join(", "), own.catalog.date)),
+            ]
+        };
+        let mut differs: Vec<String> = told(self)
+            .into_iter()
+            .zip(told(wished))
+            .filter(|(own, other)| own != other)
+            .map(|((name, own), (_, other))| format!("{name} is {own} there and {other} here"))
+            .collect();
+        if differs.is_empty() && self.catalog != wished.catalog {
+            differs.push("properties of machines differ".to_owned());
+        }
+        if differs.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Request(format!(
+            "{} was begun otherwise: {}; leave the options out to go on with it, or name another \
+             file to begin anew",
+            path.display(),
+            differs.join("; ")
+        )))
+    }
+
     /// Adds a run.
     ///
     /// # Errors
-    /// A configuration that is not among the candidates or has run, or a time that is none.
-    pub(crate) fn add(&mut self, run: OwnRun) -> Result<(), Error> {
+    /// A configuration that is not among the candidates or has run and is not meant to again, or a
+    /// time that is none.
+    pub(crate) fn add(&mut self, run: OwnRun, again: Again) -> Result<(), Error> {
         let OwnRun { vm_type, nodes, elapsed_s, completed, .. } = &run;
         let known = self.catalog.machines.iter().any(|own| own.vm_type == *vm_type);
         if !known || !self.nodes.contains(nodes) {
@@ -119,8 +196,11 @@ impl SearchFile {
                 self.nodes
             )));
         }
-        if self.runs.iter().any(|own| own.vm_type == *vm_type && own.nodes == *nodes) {
-            return Err(Error::Request(format!("{nodes} x {vm_type} was told before")));
+        let same = |own: &OwnRun| own.vm_type == *vm_type && own.nodes == *nodes;
+        if again == Again::No && self.runs.iter().any(same) {
+            return Err(Error::Request(format!(
+                "{nodes} x {vm_type} was told before; --again adds one more measurement of it"
+            )));
         }
         if *completed && elapsed_s.is_none() {
             return Err(Error::Request("a run that ended well needs its --time".to_owned()));
@@ -156,7 +236,7 @@ mod tests {
         let mut own = search();
         own.limits = Limits { time_s: Some(60.5), cost_usd: None };
         own.history = Some("runs.csv".into());
-        own.add(run(&own, 4, Some(12.25), true)).unwrap();
+        own.add(run(&own, 4, Some(12.25), true), Again::No).unwrap();
         own.write(&path).unwrap();
         assert_eq!(SearchFile::read(&path).unwrap(), Some(own));
     }
@@ -184,10 +264,18 @@ mod tests {
     }
 
     #[test]
+    fn a_replicate_is_kept_where_it_is_meant() {
+        let mut own = search();
+        own.add(run(&own, 1, Some(5.0), true), Again::No).unwrap();
+        own.add(run(&own, 1, Some(7.0), true), Again::Yes).unwrap();
+        assert_eq!(own.runs.len(), 2);
+    }
+
+    #[test]
     fn runs_that_cannot_be_are_named_and_not_kept() {
         let mut own = search();
-        own.add(run(&own, 1, Some(5.0), true)).unwrap();
-        own.add(run(&own, 4, None, false)).unwrap();
+        own.add(run(&own, 1, Some(5.0), true), Again::No).unwrap();
+        own.add(run(&own, 4, None, false), Again::No).unwrap();
         let name = own.catalog.machines[0].vm_type.clone();
         let cases = [
             (
@@ -198,14 +286,14 @@ mod tests {
             (run(&own, 1, Some(6.0), true), "was told before"),
         ];
         for (run, words) in cases {
-            let told = own.add(run).unwrap_err().to_string();
+            let told = own.add(run, Again::No).unwrap_err().to_string();
             assert!(told.contains(words), "{told}");
         }
         let mut fresh = search();
         for (elapsed, words) in
             [(None, "needs its --time"), (Some(0.0), "a time of 0 s"), (Some(f64::NAN), "NaN")]
         {
-            let told = fresh.add(run(&own, 1, elapsed, true)).unwrap_err().to_string();
+            let told = fresh.add(run(&own, 1, elapsed, true), Again::No).unwrap_err().to_string();
             assert!(told.contains(words), "{told}");
         }
         assert!(fresh.runs.is_empty() && own.runs.len() == 2);

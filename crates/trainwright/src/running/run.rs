@@ -7,6 +7,7 @@
 mod keeper;
 mod replay;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,7 @@ use crate::cluster::start::ClusterUse;
 use crate::running::driver::{DriveEnd, Driver};
 use crate::running::lock::Lock;
 use crate::running::trial_variables::TrialVariables;
+use crate::searching::asked::asked_outside;
 use crate::studies::plan_change::Accepted;
 use crate::studies::planned::{Planned, design_of, planned};
 use crate::{Error, Place};
@@ -206,7 +208,7 @@ pub(crate) fn run_proposed<P: Proposer>(
     let planned = planned(&mut store, study, &design, &place, request.accepted)?;
     // Before the queue is known: the engine ends what a dead runner left.
     let mut engine = engine_of(study, &place, request, (wish, on_event))?;
-    let mut queue = Queue::of(&mut store, planned, request)?;
+    let mut queue = Queue::of(&mut store, planned, request, &asked_outside(&place.trials)?)?;
     let mut proposer = propose(&mut queue, &store)?;
     on_event(RunEvent::Planned {
         total: queue.total.unwrap_or(queue.trials.len()),
@@ -299,12 +301,19 @@ impl Queue {
     }
 
     /// Puts back what must run again and lists what is left.
-    fn of(store: &mut Store, planned: Planned, request: &RunRequest<'_>) -> Result<Self, Error> {
+    /// Trials that were asked for from outside stay under way.
+    fn of(
+        store: &mut Store,
+        planned: Planned,
+        request: &RunRequest<'_>,
+        asked: &BTreeSet<u32>,
+    ) -> Result<Self, Error> {
         let Planned { study_id, mut trials, changes } = planned;
         let in_state = |state: TrialState| -> Vec<u32> {
             trials.iter().filter(|trial| trial.state == state).map(|trial| trial.number).collect()
         };
-        let orphans = in_state(TrialState::Running);
+        let mut orphans = in_state(TrialState::Running);
+        orphans.retain(|number| !asked.contains(number));
         let mut again = orphans.clone();
         again.extend(in_state(TrialState::Stopped));
         if request.retry_failed == RetryFailed::Yes {

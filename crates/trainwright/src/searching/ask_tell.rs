@@ -13,6 +13,7 @@ use trainwright_study::{
     TrialState, Usage,
 };
 
+use super::asked::{forget_asked, keep_asked};
 use super::from_study::StudySearch;
 use super::search::known;
 use super::warm_start::known_good;
@@ -92,6 +93,8 @@ pub fn ask(study: &Study, store: Option<&Path>, count: u32) -> Result<AskReply, 
     let waiting = planned.trials.iter().filter(waits).map(StoredTrial::planned).collect();
     let mut proposer = SearchProposer::new(own.searcher(good), known, waiting, own.rules());
     let (trials, wait) = proposed(&mut proposer, count);
+    // First, so that nobody takes them for a dead runner's if this ends here.
+    keep_asked(&place.trials, trials.iter().map(|trial| trial.number))?;
     store.start(planned.study_id, &trials)?;
     Ok(AskReply::of(study, trials, wait, &proposer))
 }
@@ -163,6 +166,7 @@ pub fn tell(study: &Study, store: Option<&Path>, told: &Told) -> Result<TellRepl
     let environment = BTreeMap::new();
     let ended = Ended { number: told.trial, record: &record, environment, machine, circumstances };
     store.end(study_id, &ended, &[])?;
+    forget_asked(&place.trials, told.trial)?;
     let known = known(study, &own, &store.trials(study_id)?);
     Ok(TellReply::of(study, told.trial, record.outcome.state(), &known))
 }
@@ -187,11 +191,29 @@ fn opened(study: &Study, store: Option<&Path>) -> Result<(Place, Store), Error> 
     Ok((place, store))
 }
 
+/// A budget of time that no trial takes from would never end.
+fn check_time_is_told(study: &Study, told: &Told) -> Result<(), Error> {
+    let budget = study.search.as_ref().map(|own| own.budget).unwrap_or_default();
+    let unit = match (budget.hours, budget.money) {
+        (Some(_), _) => "hours",
+        (None, Some(_)) => "money",
+        (None, None) => return Ok(()),
+    };
+    if told.seconds.is_some() {
+        return Ok(());
+    }
+    Err(Error::Request(format!(
+        "the budget of the search is in {unit}: tell how many seconds trial {} took (--seconds)",
+        told.trial
+    )))
+}
+
 /// A trial that ran elsewhere, as it is kept.
 pub(super) fn record(study: &Study, told: &Told, started_ms: i64) -> Result<TrialRecord, Error> {
     if let Some(seconds) = told.seconds.filter(|own| !own.is_finite() || *own < 0.0) {
         return Err(Error::Request(format!("trial {} cannot have taken {seconds} s", told.trial)));
     }
+    check_time_is_told(study, told)?;
     let measured = |metric: &&trainwright_study::Metric| metric.formula().is_none();
     let wanted: Vec<&str> =
         study.metrics.iter().filter(measured).map(|metric| metric.name.as_str()).collect();

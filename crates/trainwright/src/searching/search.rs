@@ -39,8 +39,13 @@ pub fn search(
         for trial in ended.clone() {
             known.tell(&observation(study, trial));
         }
+        // What is still running before a run begins was asked for from outside.
+        let outside = queue.trials.iter().filter(|trial| trial.state == TrialState::Running);
+        let outside: Vec<_> = outside.map(StoredTrial::planned).collect();
+        outside.iter().for_each(|trial| known.begin(trial));
         let waiting = queue.left.clone();
-        let mut proposer = SearchProposer::new(own.searcher(good), known, waiting, own.rules());
+        let mut proposer = SearchProposer::new(own.searcher(good), known, waiting, own.rules())
+            .with_trials_outside(outside.len());
         if let Some(rule) = own.early_stop() {
             proposer = proposer.with_early_stop(rule);
             for trial in ended {

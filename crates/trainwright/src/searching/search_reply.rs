@@ -1,20 +1,24 @@
 //! What a search has found: the best, why it ended, what the next trial is worth, what mattered.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::Serialize;
 use trainwright_search::{
-    Cell, Contour, Goal, History, Importance, Slice, StopReason, Surrogate, TracePoint, contour,
-    front, hypervolume, importances, slices, trace,
+    Cell, Contour, Goal, History, Importance, Proposer, SearchProposer, Slice, StopReason,
+    Surrogate, TracePoint, contour, front, hypervolume, importances, slices, trace,
 };
 use trainwright_stats::welch_t;
-use trainwright_study::{Configuration, Level, Study};
+use trainwright_store::StoredTrial;
+use trainwright_study::{Configuration, Level, PlannedTrial, SearchMethod, Study, TrialState};
 
 use super::from_study::StudySearch;
 use super::search::{SearchEnd, known};
 use crate::studies::status::TrialCounts;
 use crate::{Error, Results, RunEnd};
 
+/// Pairs of factors that are looked at for a contour.
+const MOST_PAIRS: usize = 20;
 /// Trials up to which the gain promised at each step is computed again.
 const MOST_TRACED: usize = 200;
 
@@ -27,6 +31,14 @@ pub struct SearchReply {
     pub method: &'static str,
     /// How the run ended; absent where nothing ran now.
     pub end: Option<RunEnd>,
+    /// Largest p-value that counts as a difference.
+    pub alpha: f64,
+    /// Whether good configurations keep bounds.
+    #[serde(skip)]
+    pub bounded: bool,
+    /// Whether the method has a model of its own, which chooses the next trial.
+    #[serde(skip)]
+    pub own_model: bool,
     /// Why the search stopped, in words.
     pub stopped: Option<String>,
     /// The same for programs.
@@ -68,6 +80,9 @@ pub struct Found {
     pub trial: u32,
     /// Measured trials.
     pub replicates: u32,
+    /// Whether the confirming trials alone count, of which `replicates` are meant then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub confirmed: bool,
     /// Means of the objectives.
     pub values: BTreeMap<String, f64>,
 }
@@ -102,7 +117,15 @@ impl SearchReply {
         let goals = &known.aims().goals;
         let bayesian = own.bayesian();
         let learnt = bayesian.learnt(&known);
-        let best = known.best(0);
+        let rules = own.rules();
+        let confirmed = rules.confirm.map(|own| own.judged(&known, rules.replicates));
+        let confirmed = confirmed.filter(|all| !all.is_empty());
+        let best = confirmed.as_ref().map_or_else(|| known.best(0), |all| all.first().cloned());
+        let second = confirmed.as_ref().map_or_else(
+            || best.as_ref().and_then(|best| next_best(&known, best)),
+            |all| all.get(1).cloned(),
+        );
+        let told = |cell: &Cell| Found { confirmed: confirmed.is_some(), ..found(&known, cell) };
         let importances = learnt
             .as_ref()
             .map(|learnt| importances(&own.space, learnt, study.seed.value()))
@@ -117,12 +140,18 @@ impl SearchReply {
             .next_trial(&known)
             .map(|next| Next { configuration: next.configuration, gain: next.share });
         let judge = (known.trials() <= MOST_TRACED && goals.len() == 1).then_some(&bayesian);
-        let stopped = end.as_ref().and_then(|end| end.stopped.clone());
+        let stopped = match &end {
+            Some(end) => end.stopped.clone(),
+            None => why_stopped(&own, &known, waiting(results)),
+        };
         let several = goals.len() > 1;
         Ok(Self {
             study: study.name.clone(),
             method: own.spec.method.word(),
             end: end.as_ref().map(|end| end.end),
+            alpha: study.analysis.alpha,
+            bounded: !own.spec.bounds.is_empty(),
+            own_model: matches!(own.spec.method, SearchMethod::Bayesian | SearchMethod::Tuneful),
             stopped: stopped.as_ref().map(StopReason::to_string),
             stop_reason: stopped,
             trials: TrialCounts::of(results),
@@ -132,8 +161,11 @@ impl SearchReply {
                 .as_ref()
                 .map(|best| at_edge(study, &best.configuration))
                 .unwrap_or_default(),
-            runner_up: best.as_ref().and_then(|best| runner_up(&known, best)),
-            best: best.as_ref().map(|best| found(&known, best)),
+            runner_up: best.as_ref().zip(second.as_ref()).map(|(best, second)| RunnerUp {
+                p: difference(best, second),
+                found: told(second),
+            }),
+            best: best.as_ref().map(told),
             front: if several {
                 front(&known).iter().map(|cell| found(&known, cell)).collect()
             } else {
@@ -157,20 +189,46 @@ fn found(known: &History, cell: &Cell) -> Found {
         configuration: cell.configuration.clone(),
         trial: cell.first,
         replicates: cell.measured(),
+        confirmed: false,
         values: values.collect(),
     }
 }
 
-/// The second best configuration, and whether a test tells it from the best.
-fn runner_up(known: &History, best: &Cell) -> Option<RunnerUp> {
+/// Why the search of a study that nobody runs now has stopped, where it has.
+fn why_stopped(
+    own: &StudySearch<'_>,
+    known: &History,
+    waiting: Vec<PlannedTrial>,
+) -> Option<StopReason> {
+    if known.trials() == 0 {
+        return None;
+    }
+    let searcher = own.searcher(Vec::new());
+    let mut proposer = SearchProposer::new(searcher, known.clone(), waiting, own.rules());
+    // Its answer is thrown away: nothing is begun.
+    proposer.ask(Duration::ZERO);
+    proposer.stopped().cloned()
+}
+
+/// Trials that the next run begins with.
+fn waiting(results: &Results) -> Vec<PlannedTrial> {
+    let waits = |own: &&StoredTrial| matches!(own.state, TrialState::Planned | TrialState::Stopped);
+    results.trials.iter().filter(waits).map(StoredTrial::planned).collect()
+}
+
+/// The second best configuration.
+fn next_best(known: &History, best: &Cell) -> Option<Cell> {
     let others = known.cells().into_iter().filter(|own| own.identity != best.identity);
     let scored =
         others.filter(|own| known.keeps_limits(own)).filter_map(|own| Some((own.loss(0)?, own)));
-    let (_, second) = scored.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    scored.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, own)| own)
+}
+
+/// P-value of the difference of two configurations; nothing where a test needs more.
+fn difference(best: &Cell, second: &Cell) -> Option<f64> {
     let replicated = best.measured() > 1 && second.measured() > 1;
     let test = || welch_t(&best.losses[0], &second.losses[0]).ok();
-    let p = replicated.then(test).flatten().map(|test| test.p);
-    Some(RunnerUp { found: found(known, &second), p })
+    replicated.then(test).flatten().map(|test| test.p)
 }
 
 /// The share of the box of all measured losses that the front beats.
@@ -198,11 +256,14 @@ fn pictures(
 ) -> (Vec<Slice>, Option<Contour>) {
     let single = importances.iter().filter(|own| own.factors.len() == 1);
     let single = single.filter(|own| best.get(&own.factors[0]).is_some());
-    let top: Vec<&str> = single.take(2).map(|own| own.factors[0].as_str()).collect();
-    let contour = match top.as_slice() {
-        [first, second] => contour(&own.space, learnt, goal, best, [first, second]),
-        _ => None,
-    };
+    let top: Vec<&str> = single.map(|own| own.factors[0].as_str()).collect();
+    // The two that matter most among those that have a contour, which categories have not.
+    let pairs = top
+        .iter()
+        .enumerate()
+        .flat_map(|(place, second)| top[..place].iter().map(move |first| [*first, *second]));
+    let contour =
+        pairs.take(MOST_PAIRS).find_map(|pair| contour(&own.space, learnt, goal, best, pair));
     (slices(&own.space, learnt, goal, best), contour)
 }
 

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use trainwright_store::Progress;
 use trainwright_study::{Configuration, Study, TrialState};
 
+use crate::searching::asked::asked_outside;
 use crate::{Error, Results};
 
 /// How far a study has come.
@@ -20,6 +21,9 @@ pub struct StatusReply {
     pub change: i64,
     /// The process that runs it at this moment.
     pub runner: Option<u32>,
+    /// Running trials that were asked for from outside: no runner of this program has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<u32>,
     /// How many trials are in each state.
     pub counts: TrialCounts,
     /// What to do about trials that did not run because the study's hours are used up.
@@ -100,11 +104,19 @@ pub fn status(study: &Study, results: &Results) -> Result<StatusReply, Error> {
         store: results.place.store.clone(),
         change: results.change(),
         runner: results.runner(),
+        outside: outside(results)?,
         counts: TrialCounts::of(results),
         budget_spent: budget_spent(study, results),
         progress: results.progress()?,
         trials: trials.collect(),
     })
+}
+
+/// Trials that were asked for and have not been told of.
+fn outside(results: &Results) -> Result<Vec<u32>, Error> {
+    let asked = asked_outside(&results.place.trials)?;
+    let running = results.trials.iter().filter(|own| own.state == TrialState::Running);
+    Ok(running.map(|own| own.number).filter(|number| asked.contains(number)).collect())
 }
 
 /// Which trials did not run because the study's hours are used up, and what to do; if any.

@@ -1,5 +1,7 @@
 //! Catalogues, recommendations and replays in words.
 
+use std::collections::BTreeSet;
+
 use trainwright_search::cloud::{Objective, Quantiles, Summary};
 
 use super::{TextTable, Unit, figure};
@@ -36,10 +38,17 @@ pub fn cloud_run(run: &OwnRun) -> String {
 pub fn cloud_recommendation(own: &Recommendation) -> String {
     let mut lines = Vec::new();
     let failed = own.runs.iter().filter(|run| !run.completed).count();
+    let tried: BTreeSet<(&str, u32)> =
+        own.runs.iter().map(|run| (run.vm_type.as_str(), run.nodes)).collect();
     lines.push(format!(
-        "runs      {} of {} candidates, {failed} failed; they cost {} USD",
-        own.runs.len(),
+        "runs      {} of {} candidates{}, {failed} failed; they cost {} USD",
+        tried.len(),
         own.candidates,
+        if tried.len() < own.runs.len() {
+            format!(" ({} runs)", own.runs.len())
+        } else {
+            String::new()
+        },
         figure(own.spent_usd)
     ));
     match &own.best {
@@ -51,6 +60,9 @@ pub fn cloud_recommendation(own: &Recommendation) -> String {
         (Some(next), None) => lines.push(format!("next      {}", expected(next, own.objective))),
         (None, None) => {}
     }
+    lines.extend(
+        own.beside.iter().map(|own_run| format!("beside    {}", expected(own_run, own.objective))),
+    );
     if own.stop.is_some()
         && let Some(other) = own.outlook.first()
     {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use trainwright_report::figure;
 use trainwright_report::terminal::{TextTable, visible};
 
+use crate::RunEnd;
 use crate::searching::ask_tell::{AskReply, TellReply};
 use crate::searching::search_reply::{Found, SearchReply};
 
@@ -33,12 +34,19 @@ pub fn search(reply: &SearchReply) -> String {
 pub(crate) fn search_sentences(reply: &SearchReply) -> Vec<String> {
     let mut all = vec![match &reply.best {
         Some(best) => format!("Best: {}", found(best)),
-        None => "No trial has measured the objective within its bounds yet.".to_owned(),
+        None if reply.bounded => {
+            "No trial has measured the objective within its bounds yet.".to_owned()
+        }
+        None => "No trial has measured the objective yet.".to_owned(),
     }];
     if let Some(second) = &reply.runner_up {
+        let often = |own: &Found| own.replicates > 1;
         let told = match second.p {
-            None => "one measurement each does not tell them apart for sure".to_owned(),
-            Some(p) if p <= 0.05 => {
+            None if often(&second.found) && reply.best.as_ref().is_some_and(often) => {
+                "no measurement of either varies, so that nothing is left to test".to_owned()
+            }
+            None => "one measurement does not tell them apart for sure".to_owned(),
+            Some(p) if p <= reply.alpha => {
                 format!("the difference is real (Welch's test, p = {})", figure(p))
             }
             Some(p) => format!("they cannot be told apart (Welch's test, p = {})", figure(p)),
@@ -52,12 +60,26 @@ pub(crate) fn search_sentences(reply: &SearchReply) -> Vec<String> {
         ));
     }
     all.extend(reply.stopped.as_ref().map(|stopped| format!("Stopped because {stopped}.")));
+    all.extend(match reply.end {
+        Some(RunEnd::BudgetSpent) => {
+            Some("Stopped because the budget of the study's [budget] is spent.".to_owned())
+        }
+        Some(RunEnd::Interrupted) => {
+            Some("Interrupted; the same command goes on where it stopped.".to_owned())
+        }
+        _ => None,
+    });
     if let Some(next) = &reply.next {
         let worth = match next.gain {
             Some(gain) => format!("is expected to improve the best by {} %", figure(100.0 * gain)),
             None => "has a worth that cannot be put as a share of the best".to_owned(),
         };
-        all.push(format!("The next trial ({}) {worth}.", next.configuration));
+        let which = if reply.own_model {
+            "The next trial"
+        } else {
+            "By a Gaussian process, which this method does not go by, the most promising trial"
+        };
+        all.push(format!("{which} ({}) {worth}.", next.configuration));
     }
     all
 }
@@ -109,6 +131,10 @@ fn found(own: &Found) -> String {
     let values: Vec<String> =
         own.values.iter().map(|(name, value)| format!("{name} {}", figure(*value))).collect();
     let times = match own.replicates {
+        1 if own.confirmed => format!("1 confirming run, first trial {}", own.trial),
+        count if own.confirmed => {
+            format!("mean of {count} confirming runs, first trial {}", own.trial)
+        }
         1 => format!("trial {}", own.trial),
         count => format!("mean of {count}, trial {} and on", own.trial),
     };

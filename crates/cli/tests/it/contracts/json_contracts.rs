@@ -85,7 +85,7 @@ fn lab() -> Lab {
             "[search]\nmethod = \"bayesian\"\nbudget = { trials = 9 }",
         );
     lab.write("hunt.toml", &hunt);
-    let asked = "schema = 1\n[study]\nname = \"asked\"\n[factors.x]\nlevels = [1, 2]\n[metrics.y]\n\
+    let asked = "schema = 1\n[study]\nname = \"asked\"\n[factors.x]\nlevels = [1, 2]\n[metrics.y]\nobjective = \"minimize\"\n\
                  [search]\nmethod = \"random\"\nbudget = { trials = 2 }\n";
     lab.write("asked.toml", asked);
     lab.write("log", "::metric {\"y\": 1}\n");

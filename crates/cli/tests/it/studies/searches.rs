@@ -217,9 +217,48 @@ fn the_best_are_run_again_to_tell_them_apart() {
     let lab = Lab::with_study(&study(more));
     let found = lab.run(&["search", "study.toml", "--json"]);
     let found: Value = serde_json::from_str(&found.stdout).unwrap();
-    assert_eq!(found["best"]["replicates"], 4);
-    assert_eq!(found["runner_up"]["replicates"], 4);
+    // The trial of the search itself does not count.
+    assert_eq!(
+        (&found["best"]["replicates"], &found["best"]["confirmed"]),
+        (&json!(3), &json!(true))
+    );
+    assert_eq!(found["runner_up"]["replicates"], 3);
     assert_eq!(found["trials"]["total"], 16);
+}
+
+#[test]
+fn trials_that_were_asked_for_are_nobody_elses() {
+    let lab = Lab::with_study(&study("budget = { trials = 6 }"));
+    assert_eq!(lab.json(&["ask", "study.toml", "--count", "2", "--json"])["trials"][1]["trial"], 2);
+    let found = lab.json(&["search", "study.toml", "--json"]);
+    assert_eq!((&found["trials"]["running"], &found["trials"]["total"]), (&json!(2), &json!(6)));
+    let status = lab.expect(0, &["status", "study.toml"]).stdout;
+    assert!(status.contains("not told of yet: trial 1, 2") && !status.contains("died"), "{status}");
+    for trial in ["1", "2"] {
+        lab.expect(0, &["tell", "study.toml", "--trial", trial, "--value", "loss=0.5"]);
+    }
+    let status = lab.expect(0, &["status", "study.toml"]).stdout;
+    assert!(!status.contains("not told of"), "{status}");
+}
+
+#[test]
+fn a_search_that_has_ended_says_why_whenever_it_is_asked() {
+    let lab = Lab::with_study(&study("budget = { trials = 40 }\nstop = { gain = 0.5, least = 8 }"));
+    lab.run(&["search", "study.toml", "--slots", "2"]);
+    let later = lab.json(&["search", "study.toml", "--explain", "--json"]);
+    assert_eq!(later["stop_reason"]["reason"], "little-to-gain", "{later:#}");
+    assert!(later["trials"]["total"].as_u64().unwrap() < 40);
+}
+
+#[test]
+fn a_budget_of_hours_needs_the_time_of_each_trial() {
+    let lab = Lab::with_study(&study("budget = { hours = 1.0 }"));
+    lab.json(&["ask", "study.toml", "--json"]);
+    let words = ["tell", "study.toml", "--trial", "1", "--value", "loss=0.5"];
+    lab.expect(2, &words).says(&["the budget of the search is in hours", "--seconds"]);
+    lab.expect(0, &[&words[..], &["--seconds", "7200"]].concat());
+    let asked = lab.json(&["ask", "study.toml", "--json"]);
+    assert!(asked["stopped"].as_str().unwrap().contains("2.00 hours"), "{asked}");
 }
 
 #[test]
@@ -283,7 +322,11 @@ fn a_check_tells_what_a_search_will_do_and_what_it_cannot() {
     let none = study("budget = { trials = 3 }").replace("a + b <= 20", "a + b > 99");
     lab.write("none.toml", none);
     let end = lab.expect(2, &["check", "none.toml"]);
-    assert!(end.stderr.contains("no configuration meets the constraints"), "{}", end.stderr);
+    assert!(
+        end.stderr.contains("configurations by chance meets the constraints"),
+        "{}",
+        end.stderr
+    );
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Advisor for CoordinateDescent {
             Some(candidate) => next(Some(candidate)),
             None => {
                 let mut advice = next(first_untried(&shuffled(&self.problem, seed), told));
-                let stop = once_accepted(&self.problem, told, Stop::NoneBetter { chance: 0.0 });
+                let stop = once_accepted(&self.problem, told, Stop::NoNeighbourBetter);
                 advice.stop = advice.stop.or(stop);
                 advice
             }

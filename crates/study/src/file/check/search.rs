@@ -3,9 +3,8 @@
 use super::{Checker, at};
 use crate::file::draft::{ConfirmDraft, EarlyStopDraft, SearchDraft, StopDraft};
 use crate::{
-    BoundSide, Budget, Direction, EarlyStop, EarlyStopRule, GoOn, Metric, SearchBound,
-    SearchConfirm, SearchLimits, SearchMethod, SearchObjective, SearchSpec, SearchStart,
-    SearchStop,
+    BoundSide, Budget, EarlyStop, EarlyStopRule, GoOn, Metric, SearchBound, SearchConfirm,
+    SearchLimits, SearchMethod, SearchObjective, SearchSpec, SearchStart, SearchStop,
 };
 
 /// Configurations that are tried before a search may stop by itself.
@@ -29,11 +28,12 @@ impl Checker<'_> {
         if draft.start.count == Some(0) {
             self.fault(at!["search", "start", "count"], "count must be at least 1", None);
         }
-        if draft.method != SearchMethod::Bayesian {
+        if !matches!(draft.method, SearchMethod::Bayesian | SearchMethod::Tuneful) {
             let keys = [("stop", draft.stop.is_some()), ("weigh", draft.weigh.is_some())];
             for (key, _) in keys.into_iter().filter(|(_, there)| *there) {
                 let message = format!("`{key}` has no meaning for {}", draft.method.word());
-                let help = format!("leave `{key}` out or choose method = \"bayesian\"");
+                let help =
+                    format!("leave `{key}` out or choose method = \"bayesian\" or \"tuneful\"");
                 self.fault(at!["search", key], message, Some(&help));
             }
         }
@@ -115,7 +115,10 @@ impl Checker<'_> {
             metric.and_then(|metric| metric.objective)
         };
         if names.is_empty() {
-            let direction = direction(response).unwrap_or(Direction::Minimize);
+            let Some(direction) = direction(response) else {
+                self.response_without_direction(metrics, response);
+                return Vec::new();
+            };
             return vec![SearchObjective { metric: response.to_owned(), direction }];
         }
         let mut found: Vec<SearchObjective> = Vec::new();
@@ -138,6 +141,18 @@ impl Checker<'_> {
             found.push(SearchObjective { metric: name.clone(), direction });
         }
         found
+    }
+
+    /// A guess would be wrong half the time, and would look like a result.
+    fn response_without_direction(&mut self, metrics: &[Metric], response: &str) {
+        // A response that is no metric has been noted as such.
+        if metrics.iter().any(|metric| metric.name == response) {
+            let message =
+                format!("it is not said whether the search makes `{response}` small or large");
+            let help =
+                format!("add objective = \"minimize\" or \"maximize\" to [metrics.{response}]");
+            self.fault(at!["metrics", response], message, Some(&help));
+        }
     }
 
     /// Notes a name that is no metric.
@@ -240,12 +255,13 @@ impl Checker<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Study;
     use crate::file::check::tests::{check, faults_of, text_with};
+    use crate::{Direction, Study};
     use crate::{SearchWeight, StartPoints};
 
     fn with(lines: &str) -> String {
-        text_with("[metrics.m]\n", &format!("[metrics.m]\n[search]\n{lines}\n"))
+        let metric = "[metrics.m]\nobjective = \"minimize\"\n";
+        text_with("[metrics.m]\n", &format!("{metric}[search]\n{lines}\n"))
     }
 
     #[track_caller]
@@ -297,35 +313,52 @@ mod tests {
         let method = "method = \"bayesian\"\n";
         refused(
             &format!("{method}budget = {{}}"),
-            "13:1: the search has no budget (say how long it may go on, such as budget = { trials = 40 })",
+            "14:1: the search has no budget (say how long it may go on, such as budget = { trials = 40 })",
         );
         refused(
             &format!("{method}budget = {{ money = 3 }}"),
-            "13:20: a budget in money needs the price of an hour (add [budget] with price_per_hour = 0.10)",
+            "14:20: a budget in money needs the price of an hour (add [budget] with price_per_hour = 0.10)",
         );
         refused(
             &format!("{method}budget = {{ trials = 3 }}\nobjectives = [\"n\"]"),
-            "14:15: `n` is no metric (there are m)",
+            "15:15: `n` is no metric (there are m)",
         );
-        refused(
-            &format!("{method}budget = {{ trials = 3 }}\nobjectives = [\"m\"]"),
-            "14:15: the objective `m` has no direction (add objective = \"minimize\" or \
-             \"maximize\" to [metrics.m])",
+        let undirected = with(&format!("{method}budget = {{ trials = 3 }}\nobjectives = [\"m\"]"));
+        assert_eq!(
+            faults_of(&undirected.replace("objective = \"minimize\"\n", "")),
+            ["14:15: the objective `m` has no direction (add objective = \"minimize\" or \
+             \"maximize\" to [metrics.m])"],
         );
         refused(
             &format!("{method}budget = {{ trials = 3 }}\nstop = {{ gain = 2.0 }}"),
-            "14:17: `gain` is 2 (write a share of the best value between 0 and 1, such as 0.01)",
+            "15:17: `gain` is 2 (write a share of the best value between 0 and 1, such as 0.01)",
         );
         refused(
             "method = \"grid\"\nbudget = { trials = 3 }\nweigh = \"seconds\"",
-            "14:9: `weigh` has no meaning for grid (leave `weigh` out or choose method = \"bayesian\")",
+            "15:9: `weigh` has no meaning for grid (leave `weigh` out or choose method = \"bayesian\" or \"tuneful\")",
         );
         refused(
             &format!(
                 "{method}budget = {{ trials = 3 }}\nearly_stop = {{ rule = \"median\", factor = 1 }}"
             ),
-            "14:42: `factor` is 1 (write 2 or more)",
+            "15:42: `factor` is 1 (write 2 or more)",
         );
+    }
+
+    #[test]
+    fn a_search_that_does_not_know_which_end_is_good_is_refused() {
+        let text = with("method = \"random\"\nbudget = { trials = 3 }");
+        assert_eq!(
+            faults_of(&text.replace("objective = \"minimize\"\n", "")),
+            ["10:10: it is not said whether the search makes `m` small or large (add objective = \
+              \"minimize\" or \"maximize\" to [metrics.m])"]
+        );
+    }
+
+    #[test]
+    fn tuneful_stops_by_itself_where_it_is_told_to() {
+        let lines = "method = \"tuneful\"\nbudget = { trials = 9 }\nstop = { gain = 0.1 }";
+        assert!(Study::from_text(&with(lines)).unwrap().search.unwrap().stop.is_some());
     }
 
     #[test]

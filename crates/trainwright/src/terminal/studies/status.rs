@@ -17,10 +17,16 @@ pub fn status(reply: &StatusReply) -> String {
     }
     match reply.runner {
         Some(pid) => text.push_str(&format!("\nbeing run by process {pid}")),
-        None if reply.counts.count(TrialState::Running) > 0 => {
+        None if reply.counts.count(TrialState::Running) > reply.outside.len() => {
             text.push_str("\nits runner died; `trainwright run` goes on where it stopped");
         }
         None => {}
+    }
+    if !reply.outside.is_empty() {
+        let numbers: Vec<String> = reply.outside.iter().map(u32::to_string).collect();
+        let numbers = numbers.join(", ");
+        let told = format!("\nasked for from outside and not told of yet: trial {numbers}");
+        text.push_str(&told);
     }
     if let Some(spent) = &reply.budget_spent {
         text.push_str(&format!("\n{spent}"));
@@ -68,6 +74,7 @@ mod tests {
             change: 1,
             progress: Vec::new(),
             runner,
+            outside: Vec::new(),
             counts: TrialCounts { total: 1, states: states.collect() },
             budget_spent: None,
             trials: vec![TrialStatus {
@@ -116,6 +123,9 @@ mod tests {
     fn a_runner_that_died_is_told_from_one_that_works() {
         let text = status(&reply(TrialState::Running, None, None));
         assert!(text.contains("its runner died; `trainwright run` goes on"), "{text}");
+        let outside = StatusReply { outside: vec![7], ..reply(TrialState::Running, None, None) };
+        let text = status(&outside);
+        assert!(text.contains("not told of yet: trial 7") && !text.contains("died"), "{text}");
         let text = status(&reply(TrialState::Running, Some(42), None));
         assert!(text.contains("being run by process 42"), "{text}");
     }
