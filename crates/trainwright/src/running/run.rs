@@ -207,7 +207,7 @@ pub(crate) fn run_proposed<P: Proposer>(
     let mut store = place.open(request.durability)?;
     let planned = planned(&mut store, study, &design, &place, request.accepted)?;
     // Before the queue is known: the engine ends what a dead runner left.
-    let mut engine = engine_of(study, &place, request, (wish, on_event))?;
+    let mut engine = engine_of(study, &place, request, wish, on_event)?;
     let mut queue = Queue::of(&mut store, planned, request, &asked_outside(&place.trials)?)?;
     let mut proposer = propose(&mut queue, &store)?;
     on_event(RunEvent::Planned {
@@ -239,7 +239,8 @@ fn engine_of(
     study: &Study,
     place: &Place,
     request: &RunRequest<'_>,
-    (wish, on_event): (&dyn Fn() -> Wish, &mut dyn FnMut(RunEvent<'_>)),
+    wish: &dyn Fn() -> Wish,
+    on_event: &mut dyn FnMut(RunEvent<'_>),
 ) -> Result<Box<dyn Engine>, Error> {
     let spec = request.engine.as_ref().unwrap_or(&study.engine);
     Ok(match (request.replay, spec) {
