@@ -1,5 +1,7 @@
 //! What a search has found, in words.
 
+mod surface;
+
 use std::fmt::Write as _;
 
 use trainwright_report::figure;
@@ -27,6 +29,12 @@ pub fn search(reply: &SearchReply) -> String {
     }
     front(&mut text, reply);
     importance(&mut text, reply);
+    // Whoever has just watched the trials wants the answer; who asks later wants to know why.
+    if reply.end.is_none() {
+        text.push_str(&surface::slices(&reply.slices));
+        text.extend(reply.contour.as_ref().map(surface::contour));
+        text.push_str(&surface::trace(&reply.trace));
+    }
     visible(&text)
 }
 

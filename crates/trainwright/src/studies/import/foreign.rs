@@ -70,6 +70,8 @@ pub(crate) struct ForeignSearch {
     /// The word of the study file.
     pub(crate) method: &'static str,
     pub(crate) trials: usize,
+    /// What it traded off, where that was more than one metric.
+    pub(crate) objectives: Vec<String>,
     /// A further line of its table.
     pub(crate) early_stop: Option<String>,
 }

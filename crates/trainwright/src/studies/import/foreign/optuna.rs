@@ -65,7 +65,9 @@ pub(super) fn runs(path: &Path, which: Option<&str>) -> Result<ForeignRuns, Stor
         "intermediate values, attributes and times of trials stay in Optuna's file".to_owned(),
     );
     let trials = (2 * own.trials.len()).max(20);
-    found.search = Some(ForeignSearch { method: "tpe", trials, early_stop: None });
+    let objectives =
+        if objectives > 1 { (0..objectives).map(value_name).collect() } else { vec![] };
+    found.search = Some(ForeignSearch { method: "tpe", trials, objectives, early_stop: None });
     Ok(found)
 }
 

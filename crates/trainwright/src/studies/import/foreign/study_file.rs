@@ -93,6 +93,9 @@ fn plan(found: &ForeignRuns) -> String {
             "\n[search]\nmethod = \"{}\"\nbudget = {{ trials = {} }}\n",
             search.method, search.trials
         );
+        if !search.objectives.is_empty() {
+            put(&mut text, &format!("objectives = {}", serde_json::json!(search.objectives)));
+        }
         text.extend(search.early_stop.iter().map(|line| format!("{line}\n")));
         return text;
     }

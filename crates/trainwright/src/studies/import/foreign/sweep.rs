@@ -188,5 +188,5 @@ fn search(sweep: &Value, notes: &mut Vec<String>) -> ForeignSearch {
             stop["min_iter"].as_f64().map_or(String::new(), |least| format!(", from = {least}"));
         format!("early_stop = {{ rule = \"hyperband\"{from} }}")
     });
-    ForeignSearch { method, trials: trials.unwrap_or(30), early_stop }
+    ForeignSearch { method, trials: trials.unwrap_or(30), objectives: Vec::new(), early_stop }
 }

@@ -113,6 +113,25 @@ fn parameters_of_optuna_become_ranges_and_levels() {
 }
 
 #[test]
+fn several_objectives_are_traded_off_in_the_study_too() {
+    let mut found = found(&sample("optuna.db"));
+    let metric = |place: usize, maximize| ForeignMetric {
+        name: format!("value_{place}"),
+        maximize: Some(maximize),
+        keys: Vec::new(),
+    };
+    found.metrics = vec![metric(1, true), metric(0, false)];
+    let names = ["value_0", "value_1"].map(str::to_owned);
+    found.search.as_mut().unwrap().objectives = names.to_vec();
+    let (path, origin) = (Path::new("s.toml"), Path::new("origin"));
+    let text = study_file(&found, ForeignKind::Optuna, path, origin, None).unwrap();
+    let study = Study::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let own = study.search.unwrap().objectives;
+    let own: Vec<_> = own.iter().map(|own| (own.metric.as_str(), own.direction)).collect();
+    assert_eq!(own, [("value_0", Direction::Minimize), ("value_1", Direction::Maximize)]);
+}
+
+#[test]
 fn the_last_values_of_event_files_are_results() {
     let found = found(&sample("tensorboard"));
     check_factors(&found, &["batch 16|32", "lr 0.1|0.2"]);
