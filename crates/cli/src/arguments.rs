@@ -23,8 +23,8 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use analyze::{AnalyzeArguments, CodingArgument, ContrastsArgument, OrderArgument};
 pub(crate) use bench::BenchArguments;
 pub(crate) use cloud::{
-    CatalogArguments, CloudObjective, CloudTellArguments, CloudVerb, RecommendArguments,
-    ReplayArguments,
+    CatalogArguments, CloudObjective, CloudTellArguments, CloudVerb, ExperimentsArguments,
+    ForetellArguments, RecommendArguments, ReplayArguments,
 };
 pub(crate) use cluster::{ClusterArguments, EngineVerb};
 pub(crate) use data::{

@@ -5,6 +5,7 @@
 //! search in a plain file and runs the job of `job.rs`, `replay.rs` plays methods against recorded runs.
 
 pub(crate) mod catalog;
+pub(crate) mod ernest;
 pub(crate) mod job;
 pub(crate) mod own_runs;
 pub(crate) mod recommend;

@@ -22,6 +22,7 @@ mod watching;
 mod whole_file;
 
 pub use cloud::catalog::{Catalog, catalog};
+pub use cloud::ernest::{Foretold, ForetoldTime, cloud_experiments, cloud_foretell};
 pub use cloud::job::CloudJob;
 pub use cloud::own_runs::own_runs;
 pub use cloud::recommend::{Choice, RecommendRequest, Recommendation, cloud_recommend, cloud_tell};

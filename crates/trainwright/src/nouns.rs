@@ -11,6 +11,7 @@ pub mod analysis {
 
 /// Searches for machines.
 pub mod clouds {
+    pub use trainwright_search::cloud::ernest::{ExperimentRequest, Experiments};
     pub use trainwright_search::cloud::{Limits, Method, Objective, Stop};
 }
 

@@ -25,7 +25,9 @@ pub use trainwright_report::terminal::{Colour, TextTable, Unit, visible, visible
 use crate::{CompareReply, FindingsReply, QueueReply, TestResult};
 pub use bench::bench;
 pub(crate) use cloud::cloud_replay_sentences;
-pub use cloud::{cloud_catalog, cloud_recommendation, cloud_replay, cloud_run};
+pub use cloud::{
+    cloud_catalog, cloud_experiments, cloud_foretold, cloud_recommendation, cloud_replay, cloud_run,
+};
 pub use cluster::on_cluster;
 pub use data::{inspected, prepared, verified};
 pub use design::design;

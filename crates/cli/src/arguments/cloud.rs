@@ -47,6 +47,64 @@ pub(crate) enum CloudVerb {
         Groups that are tested are left out of the history. A replay goes on after the method has \
         stopped until it comes within 5 % of the optimum.")]
     Replay(ReplayArguments),
+    /// Which runs on small parts of the input to make, so that Ernest's law is known best for a budget.
+    #[command(after_help = "Example:\n  \
+        trainwright cloud experiments --parts 4..32 --of 256 --nodes 1..8 --cores 2 --budget 20\n\n\
+        The design is A-optimal: the sum of the variances of the law's terms is smallest. Make the \
+        runs of the table, then `trainwright cloud foretell`.")]
+    Experiments(ExperimentsArguments),
+    /// What Ernest's law, fitted to runs, says of other numbers of nodes.
+    #[command(after_help = "Example:\n  trainwright cloud foretell parts.csv --nodes 8,16,32\n\n\
+        The table has the columns nodes, elapsed_s and, where not all runs used the whole input, \
+        share. A time beyond the nodes or shares of the runs is marked: such predictions may be far \
+        off.")]
+    Foretell(ForetellArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExperimentsArguments {
+    /// Fewest and most parts of the input that a run may use.
+    #[arg(long, value_name = "LOW..HIGH", value_parser = from_to)]
+    pub parts: (u32, u32),
+    /// Parts of the whole input.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub of: u32,
+    /// Fewest and most machines of a run.
+    #[arg(long, value_name = "LOW..HIGH", value_parser = from_to)]
+    pub nodes: (u32, u32),
+    /// Cores of a machine; each needs a part of its own.
+    #[arg(long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub cores: u32,
+    /// What all runs may cost together, in runs of the smallest part on one machine.
+    #[arg(long, value_name = "RUNS")]
+    pub budget: f64,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Two whole numbers above 0, the second not below the first.
+fn from_to(text: &str) -> Result<(u32, u32), String> {
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|own| *own > 0);
+    let both = text.split_once("..").and_then(|(low, high)| Some((number(low)?, number(high)?)));
+    both.filter(|(low, high)| low <= high)
+        .ok_or_else(|| "write it as 1..8, the smaller number first".to_owned())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ForetellArguments {
+    /// Table of runs.
+    pub runs: PathBuf,
+    /// Numbers of nodes to foretell.
+    #[arg(long, value_name = "N", value_delimiter = ',', required = true)]
+    pub nodes: Vec<u32>,
+    /// Share of the input to foretell.
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    pub share: f64,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

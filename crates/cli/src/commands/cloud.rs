@@ -5,14 +5,14 @@ use std::env;
 use std::time::Duration;
 
 use anyhow::Context;
-use trainwright::clouds::{Limits, Method, Stop};
+use trainwright::clouds::{ExperimentRequest, Limits, Method, Stop};
 use trainwright::{
     Again, CloudJob, Error, OwnRun, RecommendRequest, ReplayRequest, Wish, terminal,
 };
 
 use crate::arguments::{
-    CatalogArguments, CloudObjective, CloudTellArguments, CloudVerb, RecommendArguments,
-    ReplayArguments,
+    CatalogArguments, CloudObjective, CloudTellArguments, CloudVerb, ExperimentsArguments,
+    ForetellArguments, RecommendArguments, ReplayArguments,
 };
 use crate::commands::load as load_study;
 use crate::interrupt::Interrupt;
@@ -25,12 +25,33 @@ pub(crate) fn cloud(verb: &CloudVerb) -> anyhow::Result<u8> {
         CloudVerb::Recommend(arguments) => recommend(arguments),
         CloudVerb::Tell(arguments) => tell_run(arguments),
         CloudVerb::Replay(arguments) => replay(arguments),
+        CloudVerb::Experiments(arguments) => experiments(arguments),
+        CloudVerb::Foretell(arguments) => foretell(arguments),
     }
 }
 
 fn catalog(arguments: &CatalogArguments) -> anyhow::Result<u8> {
     let reply = trainwright::catalog(arguments.file.as_deref())?;
     show("cloud-catalog", arguments.json, &reply, terminal::cloud_catalog)?;
+    Ok(0)
+}
+
+fn experiments(arguments: &ExperimentsArguments) -> anyhow::Result<u8> {
+    let request = ExperimentRequest {
+        parts: arguments.parts,
+        total_parts: arguments.of,
+        machines: arguments.nodes,
+        cores: arguments.cores,
+        budget: arguments.budget,
+    };
+    let reply = trainwright::cloud_experiments(&request)?;
+    show("cloud-experiments", arguments.json, &reply, terminal::cloud_experiments)?;
+    Ok(0)
+}
+
+fn foretell(arguments: &ForetellArguments) -> anyhow::Result<u8> {
+    let reply = trainwright::cloud_foretell(&arguments.runs, &arguments.nodes, arguments.share)?;
+    show("cloud-foretell", arguments.json, &reply, terminal::cloud_foretold)?;
     Ok(0)
 }
 

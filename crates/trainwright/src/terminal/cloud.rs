@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use trainwright_search::cloud::ernest::Experiments;
 use trainwright_search::cloud::{Objective, Quantiles, Summary};
 
 use super::{TextTable, Unit, figure};
-use crate::{Catalog, Choice, CloudReplay, OwnRun, Recommendation};
+use crate::{Catalog, Choice, CloudReplay, Foretold, OwnRun, Recommendation};
 
 /// A catalogue as a table.
 pub fn cloud_catalog(own: &Catalog) -> String {
@@ -25,6 +26,55 @@ pub fn cloud_catalog(own: &Catalog) -> String {
     }
     let count = own.machines.len();
     format!("{table}\n{count} types, prices of {}\nsource: {}\n", own.date, own.source)
+}
+
+/// Experiments to make, with what they cost.
+pub fn cloud_experiments(own: &Experiments) -> String {
+    let mut table =
+        TextTable::with_header(["nodes", "share of the input %", "weight"]).numbers_in(0..3);
+    for experiment in &own.chosen {
+        table.row([
+            experiment.machines.to_string(),
+            figure(100.0 * experiment.share),
+            figure(experiment.weight),
+        ]);
+    }
+    format!(
+        "{table}\n{} of {} possible runs; those that the optimum wants whole cost {} runs of the \
+         smallest part on one machine\n",
+        own.chosen.len(),
+        own.candidates,
+        figure(own.cost)
+    )
+}
+
+/// What a law foretells, with its terms.
+pub fn cloud_foretold(own: &Foretold) -> String {
+    let [fixed, work, tree, each] = own.law.coefficients.map(figure);
+    let mut text = format!(
+        "time = {fixed} + {work} share/nodes + {tree} log(nodes) + {each} nodes seconds, from {} \
+         runs\n\n",
+        own.runs
+    );
+    let mut table = TextTable::with_header(["nodes", "time", "from", "to", ""]).numbers_in(0..4);
+    for time in &own.predictions {
+        let seconds = |own: f64| Unit::Seconds.time(own);
+        let end = |own: Option<f64>| own.map_or_else(|| "-".to_owned(), seconds);
+        let found = &time.prediction;
+        table.row([
+            time.nodes.to_string(),
+            seconds(found.elapsed_s),
+            end(found.low_s),
+            end(found.high_s),
+            if found.extrapolates { "beyond the runs" } else { "" }.to_owned(),
+        ]);
+    }
+    text += &table.to_string();
+    if own.predictions.iter().any(|own| own.prediction.extrapolates) {
+        text +=
+            "\nBeyond the nodes or shares of the runs a law may be far off: add a run nearby.\n";
+    }
+    text
 }
 
 /// One run by a command, in one line.

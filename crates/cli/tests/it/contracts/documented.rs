@@ -173,6 +173,7 @@ fn furnish(lab: &Lab) {
     lab.write("rows.csv", "a,b\n-1,-1\n1,-1\n-1,1\n1,1\n");
     lab.write("moments.csv", "0\n0.1\n0.2\n");
     lab.write("last-month.csv", "vm_type,nodes,elapsed_s\nc6i.large,2,900\nr6i.large,1,1500\n");
+    lab.write("parts.csv", "nodes,share,elapsed_s\n1,0.1,20\n2,0.1,15\n4,0.2,15\n8,0.4,15\n");
     lab.write("train.log", "::metric {\"accuracy\": 0.5, \"loss\": 1, \"step\": 1}\n");
     lab.write("quick.toml", QUICK);
     let foreign = root().join("crates/trainwright/tests/data/foreign");

@@ -110,6 +110,10 @@ fn lab() -> Lab {
         }
     }
     lab.write("cloud.csv", cloud);
+    lab.write(
+        "parts.csv",
+        "nodes,share,elapsed_s\n1,0.1,20\n2,0.1,15\n4,0.2,16\n8,0.4,14\n2,0.3,26\n",
+    );
     lab.write("results.csv", "x,y\n1,1\n1,2\n2,3\n2,4\n");
     lab
 }
@@ -211,6 +215,11 @@ const VERBS: &[(&str, &str)] = &[
         "queue fit --data runs.csv --column time --unit s --interarrival steps --arrival 40/h --json",
     ),
     ("cloud catalog", "cloud catalog --json"),
+    (
+        "cloud experiments",
+        "cloud experiments --parts 4..32 --of 256 --nodes 1..8 --cores 2 --budget 20 --json",
+    ),
+    ("cloud foretell", "cloud foretell parts.csv --nodes 8,16 --json"),
     ("cloud recommend", "cloud recommend machines.json --nodes 1,2 --max-time 2h --json"),
     ("cloud tell", "cloud tell machines.json --vm-type c6i.large --time 12m --metric cpu=8 --json"),
     (
