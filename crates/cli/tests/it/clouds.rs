@@ -93,10 +93,9 @@ fn a_job_that_cannot_start_is_not_tried_everywhere() {
     let lab = Lab::new();
     example(&lab);
     let words = [&RECOMMEND[..7], &["--command", "nosuchprogram {vm_type} {nodes}"]].concat();
-    let end = lab.expect(1, &words);
-    end.says(&["all 3 runs failed"]);
+    assert!(lab.expect(1, &words).stdout.contains("all 3 runs failed"));
     // Whoever has looked goes on.
-    lab.expect(1, &words).says(&["all 6 runs failed"]);
+    assert!(lab.expect(1, &words).stdout.contains("all 6 runs failed"));
     let none = [&RECOMMEND[..7], &["--command", "sh job.sh {vm_type}"]].concat();
     lab.expect(2, &none).says(&["does not use {nodes}"]);
 }
