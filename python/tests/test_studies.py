@@ -150,7 +150,9 @@ if sys.argv[1] == "2":
 def test_ctrl_c_leaves_a_study_that_can_go_on(tmp_path: Path) -> None:
     (tmp_path / "trial.py").write_text(SLEEPING)
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    # Whoever started these tests in the background may ignore Ctrl-C, which processes inherit.
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=heard)
     while not (tmp_path / "sleeping").exists():
         assert process.poll() is None
         time.sleep(0.01)
