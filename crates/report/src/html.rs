@@ -25,7 +25,7 @@ use shell::Shell;
 pub use cloud::{CloudCurve, CloudPage, CloudRow, cloud_html};
 pub use comparison::{ComparedConfiguration, comparison_html};
 pub use load::{LoadPage, load_html};
-pub use plan::{PlacedOperator, PlanPage, plan_html};
+pub use plan::{PageTable, PlacedOperator, PlanPage, plan_html};
 pub use predictions::{PredictionsPage, predictions_html};
 pub use preparation::{PreparationPage, preparation_html};
 pub use queue::{QueuePage, queue_html};

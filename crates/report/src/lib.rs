@@ -27,9 +27,9 @@ pub use charts::with_unit;
 pub use escape::{Escaped, escape, with_code};
 pub use figure::figure;
 pub use html::{
-    CloudCurve, CloudPage, CloudRow, ComparedConfiguration, FrontPoint, LoadPage, PlacedOperator,
-    PlanPage, PredictionsPage, PreparationPage, QueuePage, RankSum, SearchPart, Section,
-    ShownColumns, SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, StudiesPage, StudyRow,
+    CloudCurve, CloudPage, CloudRow, ComparedConfiguration, FrontPoint, LoadPage, PageTable,
+    PlacedOperator, PlanPage, PredictionsPage, PreparationPage, QueuePage, RankSum, SearchPart,
+    Section, ShownColumns, SpeedLine, SpeedPage, SpeedPanel, SpeedSeries, StudiesPage, StudyRow,
     SurfacePage, TableReport, Timeline, TimelineSpan, TrainingPage, TrialTable, cloud_html,
     comparison_html, html, load_html, plan_html, predictions_html, preparation_html, progress_html,
     queue_html, sections_html, speed_html, speed_sections, studies_html, surface_html, table_html,

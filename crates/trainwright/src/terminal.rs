@@ -35,7 +35,10 @@ pub use doctor::doctor;
 pub use machine::machine;
 pub use network::network;
 pub use plan::plan;
-pub(crate) use plan::{change_text, plan_table, split_text, strategy_name};
+pub(crate) use plan::{
+    change_text, devices_in_nodes, plan_best, plan_measured, plan_reasons, plan_searched,
+    plan_table, plan_what_if, split_text, strategy_name,
+};
 pub use predictions::{predictions, predictions_summary};
 pub(crate) use queues::load_summary;
 pub use queues::{

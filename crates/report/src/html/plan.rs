@@ -1,7 +1,7 @@
 //! The page of a plan: strategies side by side, a step moment by moment, and where operators lie.
 
 use super::shell::Shell;
-use super::{TimelineSpan, note};
+use super::{TimelineSpan, facts, note, paragraph, sentence};
 use crate::charts::{Charts, named_timeline};
 use crate::escape::escape;
 use crate::table::{Cell, Sorting, Table};
@@ -11,10 +11,18 @@ use crate::table::{Cell, Sorting, Table};
 pub struct PlanPage<'a> {
     /// Network and machine in a few words.
     pub title: &'a str,
-    /// The answer in words.
-    pub words: &'a str,
-    /// Heads of the table of strategies, and its rows.
-    pub strategies: (Vec<&'a str>, Vec<Vec<String>>),
+    /// Which plan is best, in a line.
+    pub best: &'a str,
+    /// Network, machine and the like, each with its name.
+    pub facts: &'a [(&'static str, String)],
+    /// Why the plan takes as long as it does, line by line.
+    pub reasons: &'a [String],
+    /// What changes of machine and batch would do.
+    pub what_if: PageTable<'a>,
+    /// What was planned beside what was measured; no rows where nothing was.
+    pub measured: PageTable<'a>,
+    /// All strategies.
+    pub strategies: PageTable<'a>,
     /// What tasks do, in words; spans refer to it.
     pub activities: &'a [&'a str],
     /// Devices and links with what they do in a step.
@@ -28,6 +36,9 @@ pub struct PlanPage<'a> {
     /// When the page was written.
     pub written_at: &'a str,
 }
+
+/// Heads and rows of a table.
+pub type PageTable<'a> = (Vec<&'a str>, Vec<Vec<String>>);
 
 /// An operator on the device map.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,8 +77,8 @@ pub fn plan_html(page: &PlanPage<'_>) -> String {
         ),
         sections: &SECTIONS,
         bodies: vec![
-            format!("<h3>In words</h3>\n<pre class=\"command\">{}</pre>\n", escape(page.words)),
-            strategies(page),
+            answer(page),
+            table("Strategies", &page.strategies),
             timeline(page, &mut charts),
             map(page),
         ],
@@ -78,9 +89,25 @@ pub fn plan_html(page: &PlanPage<'_>) -> String {
     shell.html()
 }
 
-fn strategies(page: &PlanPage<'_>) -> String {
-    let (head, rows) = &page.strategies;
-    let mut table = Table::new("Strategies", Sorting::Fixed, head);
+fn answer(page: &PlanPage<'_>) -> String {
+    let markup = |(name, value): &(&'static str, String)| (*name, escape(value).to_string());
+    let escaped: Vec<_> = page.facts.iter().map(markup).collect();
+    let mut out = paragraph(&sentence(page.best)) + &facts(&escaped);
+    out += "<h3>Why</h3>\n<ul>";
+    for line in page.reasons {
+        out += &format!("<li>{}</li>\n", escape(&sentence(line)));
+    }
+    out += "</ul>\n";
+    for (heading, own) in [("What if", &page.what_if), ("Planned and measured", &page.measured)] {
+        if !own.1.is_empty() {
+            out += &format!("<h3>{heading}</h3>\n{}", table(heading, own));
+        }
+    }
+    out
+}
+
+fn table(name: &str, (head, rows): &PageTable<'_>) -> String {
+    let mut table = Table::new(name, Sorting::Fixed, head);
     for row in rows {
         table.push(row.iter().map(|cell| Cell::text(cell)).collect());
     }
@@ -128,7 +155,11 @@ mod tests {
             PlacedOperator { name: "fc<1>".into(), split: "sample 2".into(), devices: vec![1, 0] };
         let page = PlanPage {
             title: "net on <m>",
-            words: "best: tensor",
+            best: "best: tensor",
+            facts: &[("network", "net & more".into())],
+            reasons: &["critical path: forward 60 %".into()],
+            what_if: (vec!["what if", "times"], vec![vec!["twice the batch".into(), "1.1".into()]]),
+            measured: (vec!["tried here"], vec![]),
             strategies: (vec!["strategy"], vec![vec!["tensor".into()]]),
             activities: &["forward"],
             timelines: vec![("device 0".into(), vec![span])],
@@ -139,8 +170,13 @@ mod tests {
         };
         let html = plan_html(&page);
         assert!(html.contains("net on &lt;m&gt;") && html.contains("fc&lt;1&gt;"));
-        assert!(html.contains("id=\"plan-timeline\"") && html.contains("best: tensor"));
-        assert!(html.contains("<h3>In words</h3>"));
+        assert!(html.contains("id=\"plan-timeline\"") && html.contains("Best: tensor."));
+        assert!(
+            html.contains("net &amp; more")
+                && html.contains("<li>Critical path: forward 60 %.</li>")
+        );
+        assert!(html.contains("<h3>What if</h3>") && html.contains("twice the batch"));
+        assert!(!html.contains("Planned and measured"), "a table without rows is left out");
         let empty = plan_html(&PlanPage { timelines: vec![], ..page });
         assert!(empty.contains("There is no schedule"));
     }

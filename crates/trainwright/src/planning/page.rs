@@ -32,7 +32,17 @@ pub fn plan_page(answer: &PlanAnswer, written_at: &str) -> String {
     });
     plan_html(&PlanPage {
         title: &title,
-        words: &terminal::plan(reply),
+        best: &terminal::plan_best(reply),
+        facts: &[
+            ("network", format!("{}, {} parameters", reply.network, reply.parameters)),
+            ("batch", reply.batch.to_string()),
+            ("machine", format!("{}, {}", reply.machine.name, terminal::devices_in_nodes(reply))),
+            ("source of its figures", reply.machine.source.clone()),
+            ("search", terminal::plan_searched(reply).unwrap_or_else(|| "none".to_owned())),
+        ],
+        reasons: &terminal::plan_reasons(reply),
+        what_if: terminal::plan_what_if(reply),
+        measured: terminal::plan_measured(reply),
         strategies: terminal::plan_table(reply),
         activities: &ACTIVITIES,
         timelines: timelines.collect(),

@@ -13,58 +13,89 @@ const LISTED: usize = 24;
 pub fn plan(reply: &PlanReply) -> String {
     let machine = &reply.machine;
     let mut out = format!(
-        "{}, batch {}: {} parameters, {} TFLOP a step\n{}: {} devices in {} nodes ({})\n\n",
+        "{}, batch {}: {} parameters, {} TFLOP a step\n{}: {} ({})\n\n",
         reply.network,
         reply.batch,
         reply.parameters,
         figure(reply.flops / 1e12),
         machine.name,
-        machine.devices,
-        machine.nodes,
+        devices_in_nodes(reply),
         machine.source
     );
     let (head, rows) = plan_table(reply);
     let mut table = TextTable::with_header(head).numbers_in(1..9);
     rows.into_iter().for_each(|row| table.row(row));
     out += &table.to_string();
+    out += &format!("\n{}\n", plan_best(reply));
+    out += &operators(reply);
+    out += "\nWhy\n";
+    for line in plan_reasons(reply) {
+        out += &format!(" {line}\n");
+    }
+    out += &text_table(plan_what_if(reply));
+    if let Some(line) = plan_searched(reply) {
+        out += &format!("\n{line}\n");
+    }
+    out += &text_table(plan_measured(reply));
+    out
+}
+
+/// Heads and rows of a table whose second to fourth columns are numbers.
+type HeadAndRows = (Vec<&'static str>, Vec<Vec<String>>);
+
+fn text_table((head, rows): HeadAndRows) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut table = TextTable::with_header(head).numbers_in(1..4);
+    rows.into_iter().for_each(|row| table.row(row));
+    format!("\n{table}")
+}
+
+/// The devices of a machine, such as `4 devices in 1 node`.
+pub(crate) fn devices_in_nodes(reply: &PlanReply) -> String {
+    let counted = |count: u64, what: &str| match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    };
+    let machine = &reply.machine;
+    format!(
+        "{} in {}",
+        counted(machine.devices as u64, "device"),
+        counted(machine.nodes.into(), "node")
+    )
+}
+
+/// Which plan is best, in a line.
+pub(crate) fn plan_best(reply: &PlanReply) -> String {
     let chosen = &reply.chosen;
-    out += &format!(
-        "\nBest: {} ({}), {} ms a step, {} examples/s, {} times data parallel\n",
+    format!(
+        "Best: {} ({}), {} ms a step, {} examples/s, {} times data parallel",
         strategy_name(chosen.strategy),
         chosen.detail,
         figure(1e3 * chosen.step_time_s),
         figure(chosen.examples_per_s),
         figure(chosen.speed_up_over_data_parallel)
-    );
-    out += &operators(reply);
-    out += &reasons(reply);
-    out += &measured(reply);
-    out
+    )
 }
 
 /// What was planned beside what was measured.
-fn measured(reply: &PlanReply) -> String {
-    if reply.measured.is_empty() {
-        return String::new();
-    }
-    let mut table =
-        TextTable::with_header(["tried here", "planned ms", "measured ms", "planned is", ""])
-            .numbers_in(1..4);
+pub(crate) fn plan_measured(reply: &PlanReply) -> HeadAndRows {
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    for own in &reply.measured {
-        table.row([
+    let rows = reply.measured.iter().map(|own| {
+        vec![
             strategy_name(own.strategy).to_owned(),
             figure(1e3 * own.predicted_s),
             or_dash(own.measured_s.map(|seconds| figure(1e3 * seconds))),
             or_dash(own.error.map(|error| format!("{:+.0} %", 100.0 * error))),
             own.refused.clone().unwrap_or_default(),
-        ]);
-    }
-    format!("\n{table}")
+        ]
+    });
+    (vec!["tried here", "planned ms", "measured ms", "planned is", ""], rows.collect())
 }
 
 /// Heads and rows of the table of strategies.
-pub(crate) fn plan_table(reply: &PlanReply) -> (Vec<&'static str>, Vec<Vec<String>>) {
+pub(crate) fn plan_table(reply: &PlanReply) -> HeadAndRows {
     let mut head = vec![
         "strategy",
         "ms a step",
@@ -140,8 +171,9 @@ fn devices_text(devices: &[u16]) -> String {
     ranges.iter().map(text).collect::<Vec<_>>().join(" ")
 }
 
-fn reasons(reply: &PlanReply) -> String {
-    let mut out = "\nWhy\n".to_owned();
+/// Why the best plan takes as long as it does, line by line.
+pub(crate) fn plan_reasons(reply: &PlanReply) -> Vec<String> {
+    let mut lines = Vec::new();
     let step_ns = reply.chosen.step_time_s * 1e9;
     if let Some(path) = &reply.critical_path {
         let share = |own: &trainwright_plan::CriticalPart| {
@@ -150,40 +182,42 @@ fn reasons(reply: &PlanReply) -> String {
         let list = |own: &[trainwright_plan::CriticalPart]| {
             own.iter().map(share).collect::<Vec<_>>().join(", ")
         };
-        out += &format!(" critical path ({} tasks): {}\n", path.tasks, list(&path.parts));
-        out += &format!(" most of it in: {}\n", list(&path.longest));
+        lines.push(format!("critical path ({} tasks): {}", path.tasks, list(&path.parts)));
+        lines.push(format!("most of it in: {}", list(&path.longest)));
     }
     let busy = reply.busy.iter().take(4);
     let busy = busy.map(|own| format!("{} {:.0} %", own.name, 100.0 * own.share));
-    out += &format!(" busiest: {}\n", busy.collect::<Vec<_>>().join(", "));
+    lines.push(format!("busiest: {}", busy.collect::<Vec<_>>().join(", ")));
     if let Some(own) = &reply.most_helpful {
-        out += &format!(
-            " most helpful: {} ({} times the examples/s)\n",
-            own.text,
-            figure(own.speed_up)
-        );
+        let times = figure(own.speed_up);
+        lines.push(format!("most helpful: {} ({times} times the examples/s)", own.text));
     }
-    if !reply.what_if.is_empty() {
-        let mut table = TextTable::with_header(["what if", "ms a step", "examples/s", "times"])
-            .numbers_in(1..4);
-        for own in &reply.what_if {
-            let fits = if own.fits { "" } else { " (does not fit)" };
-            let unpinned = match own.unpinned.as_slice() {
-                [] => String::new(),
-                names => format!(" (without the pin of {})", names.join(", ")),
-            };
-            table.row([
-                format!("{}{unpinned}{fits}", change_text(own.change)),
-                figure(1e3 * own.step_time_s),
-                figure(own.examples_per_s),
-                figure(own.speed_up),
-            ]);
-        }
-        out += &format!("\n{table}");
-    }
-    if let Some(own) = &reply.search {
-        out += &format!(
-            "\n{} proposals and {} to polish in {} s (seed {}), from {}{}\n",
+    lines
+}
+
+/// What changes of machine and batch would do.
+pub(crate) fn plan_what_if(reply: &PlanReply) -> HeadAndRows {
+    let rows = reply.what_if.iter().map(|own| {
+        let fits = if own.fits { "" } else { " (does not fit)" };
+        let unpinned = match own.unpinned.as_slice() {
+            [] => String::new(),
+            names => format!(" (without the pin of {})", names.join(", ")),
+        };
+        vec![
+            format!("{}{unpinned}{fits}", change_text(own.change)),
+            figure(1e3 * own.step_time_s),
+            figure(own.examples_per_s),
+            figure(own.speed_up),
+        ]
+    });
+    (vec!["what if", "ms a step", "examples/s", "times"], rows.collect())
+}
+
+/// How the search went, in a line.
+pub(crate) fn plan_searched(reply: &PlanReply) -> Option<String> {
+    reply.search.as_ref().map(|own| {
+        format!(
+            "{} proposals and {} to polish in {} s (seed {}), from {}{}",
             own.proposals,
             own.polish_proposals,
             figure(own.seconds),
@@ -194,9 +228,8 @@ fn reasons(reply: &PlanReply) -> String {
             } else {
                 "; stopped before its end"
             }
-        );
-    }
-    out
+        )
+    })
 }
 
 /// A strategy as people call it.
