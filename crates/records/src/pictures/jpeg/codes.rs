@@ -145,7 +145,7 @@ impl<'a> Bits<'a> {
     /// Fills the last byte with ones.
     pub(super) fn end(mut self) {
         self.out.extend_from_slice(&self.bytes[..self.count]);
-        let bits = (self.bits + 7) / 8 * 8;
+        let bits = self.bits.next_multiple_of(8);
         self.waiting = (self.waiting << 7 | 0x7f) >> (self.bits + 7 - bits);
         let bytes = self.waiting.to_be_bytes();
         let mut room = [0; 16];
