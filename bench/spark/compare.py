@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import importlib.metadata
 import json
 import os
 import platform
@@ -21,8 +22,8 @@ PROGRAM = os.path.abspath("target/release/trainwright")
 CONF = ["--conf", "spark.executor.memory=512m"]
 
 
-def ours(cluster, source, out, more):
-    words = [PROGRAM, "data", "prepare", source, "--out", out, "--json"]
+def ours(cluster, source, out, more, program=PROGRAM):
+    words = [program, "data", "prepare", source, "--out", out, "--json"]
     words += ["--engine", "spark", "--master", cluster.master, *CONF, *more]
     reply = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
     tasks = reply["cluster"]["tasks"]
@@ -33,10 +34,10 @@ def ours(cluster, source, out, more):
     return {"images": reply["records"], "cpu_s": cpu, "wall_s": (end - begin) / 1e3}
 
 
-def peer(cluster, source, out, partitions):
+def peer(cluster, source, out, partitions, kind):
     submit = os.path.join(cluster.home, "bin/spark-submit")
     words = [submit, "--master", cluster.master, *CONF, "--conf", "spark.ui.enabled=false",
-             "--conf", "spark.driver.host=127.0.0.1", "bench/spark/peer.py", source, out, str(partitions)]
+             "--conf", "spark.driver.host=127.0.0.1", "bench/spark/peer.py", source, out, str(partitions), kind]
     env = dict(os.environ, SPARK_HOME=cluster.home)
     done = subprocess.run(words, check=True, capture_output=True, text=True, env=env)
     return json.loads(done.stdout.splitlines()[-1])
@@ -46,26 +47,40 @@ def spread(values):
     return {"median": statistics.median(values), "low": min(values), "high": max(values)}
 
 
-def preparation(cluster, source, rounds, work):
+def one_preparation(cluster, name, source, out, turbojpeg):
+    if name in ("pil", "tf"):
+        return peer(cluster, source, out, 6, name)
+    program = turbojpeg if name == "turbojpeg" else PROGRAM
+    return ours(cluster, source, out, ["--partitions", "6", "--shards", "12"], program)
+
+
+def preparation(cluster, source, rounds, work, turbojpeg):
+    """Ours (also as built with turbojpeg, where there is such a program), PIL and tf by turns."""
+    names = ["ours", "pil", "tf"] + (["turbojpeg"] if turbojpeg else [])
     rows = []
     for number in range(rounds):
-        pair = {}
-        for name in (["ours", "peer"] if number % 2 == 0 else ["peer", "ours"]):
+        row = {}
+        for name in names[number % len(names):] + names[:number % len(names)]:
             out = os.path.join(work, f"{name}-{number}")
-            more = ["--partitions", "6", "--shards", "12"]
             with TreeTime(cluster.workers()) as spent:
-                own = ours(cluster, source, out, more) if name == "ours" else peer(cluster, source, out, 6)
+                own = one_preparation(cluster, name, source, out, turbojpeg)
             shutil.rmtree(out)
             own["images_per_cpu_s"] = own["images"] / own["cpu_s"]
             # Executors from start to end: Java, Python and what these started.
             own["executors_cpu_s"] = spent.seconds
             own["images_per_executors_cpu_s"] = own["images"] / spent.seconds
-            pair[name] = own
-        rows.append(pair)
-        print(json.dumps(pair), file=sys.stderr)
-    ratio = lambda what: spread([own["ours"][what] / own["peer"][what] for own in rows])
-    ratios = {what + "_ours_over_peer": ratio(what) for what in ("images_per_cpu_s", "images_per_executors_cpu_s")}
-    return {"rounds": rows, **ratios}
+            row[name] = own
+        rows.append(row)
+        print(json.dumps(row), file=sys.stderr)
+    found = {"rounds": rows}
+    for what in ("images_per_cpu_s", "images_per_executors_cpu_s"):
+        ratio = lambda built, other: spread([row[built][what] / row[other][what] for row in rows])
+        for name in names:
+            found[f"{what}_{name}"] = spread([row[name][what] for row in rows])
+        for built in [name for name in names if name not in ("pil", "tf")]:
+            for other in ("pil", "tf"):
+                found[f"{what}_{built}_over_{other}"] = ratio(built, other)
+    return found
 
 
 def scaling(cluster, source, rounds, work):
@@ -112,25 +127,28 @@ def overheads(cluster, bench):
     return {**found, "summary": {name: spread([own[name] for own in found["rounds"]]) for name in names}}
 
 
-def measure(part, bench, source, rounds):
+def measure(part, bench, source, rounds, turbojpeg):
     with Cluster(1) as cluster, tempfile.TemporaryDirectory() as work:
         found = {"load_before": os.getloadavg()[0]}
         if part == "overheads":
             return {**found, **overheads(cluster, bench)}
         if part == "preparation":
-            return {**found, **preparation(cluster, source, rounds, work)}
+            return {**found, **preparation(cluster, source, rounds, work, turbojpeg)}
         return {**found, **scaling(cluster, source, rounds, work)}
 
 
 def bars(result):
     """Each bar, what was measured, and whether it is met."""
     summary = result["overheads"]["summary"]
-    ratio = result["preparation"]["images_per_cpu_s_ours_over_peer"]["median"]
+    ratios = {peer: result["preparation"].get(f"images_per_cpu_s_ours_over_{peer}") for peer in ("pil", "tf")}
     rows = [
         ("ms beyond the work for a streamed task", "<", 2.0, summary["streamed_task_ms"]["median"]),
         ("ms beyond the work for a trial", "<", 150.0, summary["trial_overhead_ms"]["median"]),
         ("s for the start of a gang of two, warm", "<", 3.0, summary["gang_of_2_s"]["median"]),
-        ("images per CPU second, ours over PySpark with PIL", ">=", 2.0, ratio),
+    ]
+    rows += [
+        (f"images per CPU second, ours over PySpark with {peer}", ">=", 2.0, ratio["median"])
+        for peer, ratio in ratios.items() if ratio
     ]
     met = {"<": lambda value, bar: value < bar, ">=": lambda value, bar: value >= bar}
     return [{"what": what, "bar": f"{sign} {bar}", "median": value, "met": met[sign](value, bar)} for what, sign, bar, value in rows]
@@ -145,6 +163,7 @@ def main():
     parser.add_argument("source")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--turbojpeg", help="a program built with this feature, measured beside")
     parser.add_argument("--part", choices=PARTS, help="this one alone; the others stay as they were")
     arguments = parser.parse_args()
     path = "target/bench-smoke/spark.json" if arguments.smoke else "bench/spark/result.json"
@@ -153,11 +172,11 @@ def main():
         with open(path) as file:
             result = json.load(file)
     result["machine"] = {"cores": os.cpu_count(), "system": platform.platform()}
-    result["versions"] = {"pyspark": pyspark.__version__, "pillow": PIL.__version__, "python": platform.python_version()}
+    result["versions"] = {"pyspark": pyspark.__version__, "pillow": PIL.__version__, "tensorflow": importlib.metadata.version("tensorflow"), "python": platform.python_version()}
     result["cluster"] = "standalone, workers of one core on 127.0.0.1 and 127.0.0.2"
     for part in [arguments.part] if arguments.part else PARTS:
         rounds = 1 if arguments.smoke else arguments.rounds
-        result[part] = measure(part, arguments.bench, os.path.abspath(arguments.source), rounds)
+        result[part] = measure(part, arguments.bench, os.path.abspath(arguments.source), rounds, arguments.turbojpeg)
         if "overheads" in result:
             overhead_s = result["overheads"]["summary"]["trial_overhead_ms"]["median"] / 1e3
             result["trials"] = queueing(60.0, overhead_s)

@@ -7,6 +7,8 @@
 mod decode;
 mod encode;
 mod header;
+#[cfg(not(feature = "turbojpeg"))]
+mod jpeg;
 mod pixel_limit;
 mod scale;
 

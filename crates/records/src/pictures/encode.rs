@@ -1,8 +1,7 @@
 //! Pixels into JPEG and PNG files.
 //!
-//! JPEG is encoded with halved colour resolution (4:2:0), as TensorFlow does, by jpeg-encoder, or
-//! by libjpeg-turbo with the cargo feature `turbojpeg`. The bytes depend on pixels and quality
-//! alone.
+//! JPEG is encoded with halved colour resolution (4:2:0), as TensorFlow does, by libjpeg-turbo with
+//! the cargo feature `turbojpeg`. The bytes depend on pixels and quality alone.
 
 use super::Picture;
 use crate::error::RecordsError;
@@ -10,7 +9,7 @@ use crate::error::RecordsError;
 /// Encodes pictures as JPEG at one quality and keeps its memory.
 pub struct JpegWriter {
     #[cfg(not(feature = "turbojpeg"))]
-    quality: u8,
+    encoder: super::jpeg::Encoder,
     #[cfg(feature = "turbojpeg")]
     turbo: turbojpeg::Compressor,
     /// Room for the largest file so far; clearing it each time would cost more than a copy.
@@ -25,24 +24,27 @@ impl JpegWriter {
     /// # Errors
     /// When libjpeg-turbo cannot be set up, which needs the cargo feature `turbojpeg`.
     pub fn new(quality: u8) -> Result<Self, RecordsError> {
-        Ok(Self { quality })
+        Ok(Self { encoder: super::jpeg::Encoder::new(quality) })
     }
 
     /// Appends the file to `out`.
     ///
     /// # Errors
-    /// When a side is beyond 65535 pixels.
+    /// When it has no pixels, fewer than its sides say, or a side is beyond 65535.
     pub fn encode(&mut self, picture: &Picture, out: &mut Vec<u8>) -> Result<(), RecordsError> {
-        use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
-
-        let side = |side: usize| {
-            u16::try_from(side).map_err(|_| unencodable(format!("a side of {side} pixels")))
-        };
-        let (rows, columns) = (side(picture.rows)?, side(picture.columns)?);
-        let color = if picture.channels == 1 { ColorType::Luma } else { ColorType::Rgb };
-        let mut encoder = Encoder::new(out, self.quality);
-        encoder.set_sampling_factor(SamplingFactor::F_2_2);
-        encoder.encode(&picture.pixels, columns, rows, color).map_err(unencodable)
+        let &Picture { rows, columns, channels, ref pixels } = picture;
+        let sides = 1..=usize::from(u16::MAX);
+        if !sides.contains(&rows) || !sides.contains(&columns) {
+            return Err(unencodable(format!("{rows} x {columns} pixels")));
+        }
+        if pixels.len() < rows * columns * channels {
+            return Err(unencodable(format!(
+                "{} bytes for {rows} x {columns} pixels",
+                pixels.len()
+            )));
+        }
+        self.encoder.encode(picture, out);
+        Ok(())
     }
 }
 
@@ -167,8 +169,10 @@ mod tests {
         let empty = Picture { rows: 0, columns: 4, channels: 3, pixels: Vec::new() };
         let short = Picture { rows: 2, columns: 2, channels: 3, pixels: vec![0; 11] };
         for picture in [&empty, &short] {
-            let message = encode_png(picture).unwrap_err().to_string();
-            assert!(message.starts_with("the picture cannot be encoded: "), "{message}");
+            for file in [encode_png(picture), jpeg(picture, 90)] {
+                let message = file.unwrap_err().to_string();
+                assert!(message.starts_with("the picture cannot be encoded: "), "{message}");
+            }
         }
         let long = Picture { rows: 65_536, columns: 1, channels: 1, pixels: vec![0; 65_536] };
         let message = jpeg(&long, 90).unwrap_err().to_string();
