@@ -263,6 +263,47 @@ fn folder_in(environment: &[u8]) -> Option<&Path> {
 mod tests {
     use super::*;
 
+    /// A process below us, in a session of its own.
+    fn process(pid: u32, start_ticks: u64) -> ProcessStat {
+        ProcessStat {
+            pid,
+            state: 'S',
+            parent: 10,
+            group: pid,
+            session: pid,
+            terminal: 0,
+            user_ticks: 0,
+            system_ticks: 0,
+            reaped_user_ticks: 0,
+            reaped_system_ticks: 0,
+            start_ticks,
+        }
+    }
+
+    #[test]
+    fn an_orphan_belongs_to_no_trial_that_began_after_it() {
+        let leaders = BTreeSet::from([20, 30]);
+        let all = [process(20, 500), process(30, 700), process(40, 100)];
+        let is_older = |start| is_older_than_others(&process(41, start), &all, &leaders);
+        assert!(is_older(499));
+        // In the same tick nobody knows which was first.
+        assert!(!is_older(500) && !is_older(600) && !is_older(800));
+        assert!(is_older_than_others(&process(41, 800), &all, &BTreeSet::new()));
+    }
+
+    #[test]
+    fn what_is_adopted_has_left_our_session_and_leads_no_trial() {
+        let ours = ProcessStat { pid: 10, parent: 1, ..process(10, 1) };
+        let tool = ProcessStat { session: 10, ..process(15, 5) };
+        let all = [ours, tool, process(20, 6), process(40, 7)];
+        let adopted = |children: Children| -> Vec<u32> {
+            let found = children.adopted(&all, 10, &BTreeSet::from([20]));
+            found.iter().map(|process| process.pid).collect()
+        };
+        assert_eq!(adopted(Children::OfTrials), [40]);
+        assert!(adopted(Children::OfOthersToo).is_empty());
+    }
+
     #[test]
     fn the_folder_is_found_among_other_variables() {
         let environment = b"A=1\0TRAINWRIGHT_DIRS=/no\0TRAINWRIGHT_DIR=/s/trials/3\0B=2\0";
