@@ -231,8 +231,12 @@ impl Attempt<'_> {
         let mut watch = Watch::new(number, process.pid(), every, output, self.events);
         let stop_file = folder.join(STOP_FILE);
         let ended = supervise(&process, started, self.limits(&stop_file), &mut |elapsed| {
-            family.reap_orphans();
-            watch.tick(elapsed)
+            let next = watch.tick(elapsed);
+            // A process that has just begun has left nothing yet.
+            if !elapsed.is_zero() {
+                family.reap_orphans();
+            }
+            next
         });
         Ok((ended, watch))
     }

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::sys::wait::{Id, WaitPidFlag, waitid};
 
 use trainwright_probe::{ProcessStat, process_stats};
 
@@ -118,8 +118,12 @@ impl<'a> Family<'a> {
 
     /// Reaps what trials left to us and what has died since, while they are under way.
     pub(super) fn reap_orphans(&self) {
-        if self.children == Children::OfTrials && has_dead_children() {
-            let all = sessions();
+        let Some(dead) = dead_child().filter(|_| self.children == Children::OfTrials) else {
+            return;
+        };
+        let all = sessions();
+        // To read the whole table takes longer than a short trial, whose slot reaps its leader.
+        if !all.contains(&dead) {
             let processes = process_stats().unwrap_or_default();
             reap_dead(self.children.adopted(&processes, std::process::id(), &all).iter());
         }
@@ -162,10 +166,11 @@ fn has_children() -> bool {
     waitid(Id::All, flags) != Err(Errno::ECHILD)
 }
 
-/// Whether this process has children that have ended and were not reaped.
-fn has_dead_children() -> bool {
+/// A child of this process that has ended and was not reaped, if there is any.
+fn dead_child() -> Option<u32> {
     let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-    matches!(waitid(Id::All, flags), Ok(status) if status != WaitStatus::StillAlive)
+    let pid = waitid(Id::All, flags).ok()?.pid()?;
+    u32::try_from(pid.as_raw()).ok()
 }
 
 fn reap_dead<'a>(processes: impl Iterator<Item = &'a ProcessStat>) {
