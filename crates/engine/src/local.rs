@@ -1,7 +1,8 @@
 //! Runs trials on this machine, a fixed number at a time.
 //!
 //! `attempt.rs` is the life of one trial, `family.rs` starts (by `start.rs`) and ends its processes,
-//! `supervise.rs` waits for them, `leftovers.rs` ends what a dead runner left, by the `note.rs` of each trial.
+//! `supervise.rs` waits for them, `leftovers.rs` ends what a dead runner left, by what `note.rs` keeps
+//! of each.
 
 mod attempt;
 mod family;
@@ -17,19 +18,21 @@ mod supervise;
 mod usage;
 mod watch;
 
+use std::fs;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::output::trial_folder;
 use crate::slots::Slots;
 use crate::{Engine, EngineError, EngineEvent, Stop, TrialOrder, Which};
 use attempt::{Assignment, Surroundings, run};
+use family::Children;
 pub(crate) use folder::make_private_folder;
 pub(crate) use leftovers::end_leftovers as end_all_leftovers;
 use leftovers::end_leftovers_of;
+use note::ProcessNotes;
 use overlap::Overlap;
 use process::take_in_orphans;
 use stop::{StopSwitch, stop_line};
@@ -56,6 +59,7 @@ pub struct LocalEngine {
     events: Receiver<EngineEvent>,
     threads: Vec<JoinHandle<()>>,
     slots: Slots<StopSwitch>,
+    surroundings: Arc<Surroundings>,
 }
 
 impl LocalEngine {
@@ -65,9 +69,10 @@ impl LocalEngine {
     /// When the folder cannot be made, or the system gives no thread.
     pub fn new(place: LocalPlace) -> Result<Self, EngineError> {
         take_in_orphans();
-        make_private_folder(&place.trials)?;
+        let place = made(place)?;
         end_all_leftovers(&place.trials);
-        Self::of_slots(place)
+        let notes = ProcessNotes::create(&place.trials, None)?;
+        Self::of_slots(place, notes)
     }
 
     /// An engine for one trial, at a place where other engines run others: only what a dead runner
@@ -77,17 +82,20 @@ impl LocalEngine {
     /// As for [`LocalEngine::new`].
     pub(crate) fn beside_others(place: LocalPlace, trial: u32) -> Result<Self, EngineError> {
         take_in_orphans();
-        make_private_folder(&place.trials)?;
-        end_leftovers_of(&trial_folder(&place.trials, trial));
-        Self::of_slots(place)
+        let place = made(place)?;
+        end_leftovers_of(&place.trials, trial);
+        let notes = ProcessNotes::create(&place.trials, Some(trial))?;
+        Self::of_slots(place, notes)
     }
 
-    fn of_slots(place: LocalPlace) -> Result<Self, EngineError> {
+    fn of_slots(place: LocalPlace, notes: ProcessNotes) -> Result<Self, EngineError> {
         let slots = place.slots;
+        let children = Children::of_this_process(&place.program);
         let (orders, queue) = mpsc::channel();
         let (sender, events) = mpsc::channel();
         let queue = Arc::new(Mutex::new(queue));
-        let surroundings = Arc::new(Surroundings { place, overlap: Overlap::default() });
+        let overlap = Overlap::default();
+        let surroundings = Arc::new(Surroundings { place, notes, children, overlap });
         let start = |slot: u32| {
             let (queue, sender) = (queue.clone(), sender.clone());
             let surroundings = surroundings.clone();
@@ -96,7 +104,8 @@ impl LocalEngine {
                 .spawn(move || serve(&queue, &surroundings, &sender))
         };
         let threads = (0..slots).map(start).collect::<Result<_, _>>().map_err(EngineError::Slot)?;
-        Ok(Self { orders: Some(orders), events, threads, slots: Slots::new(slots) })
+        let slots = Slots::new(slots);
+        Ok(Self { orders: Some(orders), events, threads, slots, surroundings })
     }
 
     fn stop_all(&mut self, how: Stop) {
@@ -166,7 +175,16 @@ impl Drop for LocalEngine {
             // A slot that panicked has said so on standard error.
             let _ = thread.join();
         }
+        self.surroundings.notes.remove();
     }
+}
+
+/// A place whose folder of trials is there, with the canonical path of that.
+fn made(place: LocalPlace) -> Result<LocalPlace, EngineError> {
+    make_private_folder(&place.trials)?;
+    let trials = fs::canonicalize(&place.trials);
+    let trials = trials.map_err(EngineError::file("find", &place.trials))?;
+    Ok(LocalPlace { trials, ..place })
 }
 
 /// What a slot does: one trial after the other, until there are no more orders.

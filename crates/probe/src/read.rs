@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use nix::unistd::{SysconfVar, sysconf};
 
@@ -44,7 +46,38 @@ pub fn peak_memory(pid: u32) -> Option<u64> {
 /// # Errors
 /// When they cannot be read.
 pub fn read_network() -> Result<NetworkCounters, ProbeError> {
-    Ok(parse_network(&text(Path::new("/proc/net/dev"))?))
+    // It is read around every trial, and to open it again costs more than to read it.
+    static OPEN: OnceLock<File> = OnceLock::new();
+    let path = Path::new("/proc/net/dev");
+    let failed = |source| ProbeError::Read { path: path.to_owned(), source };
+    let file = match OPEN.get() {
+        Some(file) => file,
+        None => {
+            let file = File::open(path).map_err(failed)?;
+            OPEN.get_or_init(|| file)
+        }
+    };
+    let bytes = all_bytes(file).map_err(failed)?;
+    Ok(parse_network(&String::from_utf8_lossy(&bytes)))
+}
+
+/// All that a file under `/proc` says now, though it was opened earlier.
+fn all_bytes(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; 4096];
+    let mut length = 0;
+    loop {
+        match file.read_at(&mut bytes[length..], length as u64) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if length == bytes.len() {
+            bytes.resize(2 * length, 0);
+        }
+    }
+    bytes.truncate(length);
+    Ok(bytes)
 }
 
 /// The members of a tree with their memory and storage counters.
@@ -111,4 +144,38 @@ fn lenient_text(path: &Path) -> io::Result<String> {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn the_network_is_read_anew_each_time() {
+        let before = read_network().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut receiver, _) = listener.accept().unwrap();
+        let sent = vec![7; 1 << 20];
+        std::thread::scope(|scope| {
+            scope.spawn(|| sender.write_all(&sent).unwrap());
+            receiver.read_exact(&mut vec![0; sent.len()]).unwrap();
+        });
+        let growth = read_network().unwrap().since(&before).unwrap();
+        assert!(growth.loopback_bytes >= sent.len() as u64, "{growth:?}");
+    }
+
+    #[test]
+    fn a_text_longer_than_the_first_buffer_is_read_whole_again_and_again() {
+        let text = "0123456789".repeat(2000);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &text).unwrap();
+        let open = File::open(file.path()).unwrap();
+        for _ in 0..2 {
+            assert_eq!(all_bytes(&open).unwrap(), text.as_bytes());
+        }
+    }
 }

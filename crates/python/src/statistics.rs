@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use trainwright::{
-    AdjustmentMethod, ColumnTest, Location, NamedColumn, StatsTest, terminal, test_columns,
+    AdjustmentMethod, Location, NamedColumn, StatsTest, TestQuestion, terminal, test_columns,
 };
 
 use crate::fault::{bad_input, json, raised};
@@ -37,9 +37,9 @@ pub(crate) fn statistical_test(
     columns: Vec<(String, ColumnCells)>,
 ) -> PyResult<(String, Vec<String>, String)> {
     py.detach(|| {
-        let request = question.request()?;
+        let question = question.asked()?;
         let columns = columns.into_iter().map(named).collect();
-        let found = test_columns(&request, columns).map_err(raised)?;
+        let found = test_columns(&question, columns).map_err(raised)?;
         let words = terminal::test_result(&found);
         Ok((json(&found.fields)?, found.meaning, words))
     })
@@ -52,7 +52,7 @@ pub(crate) fn statistical_tests() -> Vec<&'static str> {
 }
 
 impl Question {
-    fn request(&self) -> PyResult<ColumnTest<'_>> {
+    fn asked(&self) -> PyResult<TestQuestion<'_>> {
         let unknown = |what: &str, known: Vec<&str>| {
             bad_input(format!("there is no {what}; known are {}", known.join(", ")))
         };
@@ -71,7 +71,7 @@ impl Question {
             "median" => Ok(Location::Median),
             other => Err(unknown(&format!("statistic `{other}`"), vec!["mean", "median"])),
         };
-        Ok(ColumnTest {
+        Ok(TestQuestion {
             test,
             column: self.column.as_deref(),
             by: self.by.as_deref(),

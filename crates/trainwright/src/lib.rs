@@ -72,9 +72,9 @@ pub use questions::queue::{
 pub use questions::tables::{
     CompareReply, compare, compare_trials, correlate, overhead, scaling, surface, surface_of_trials,
 };
-pub use questions::test_of_columns::{ColumnTest, NamedColumn, test_columns};
+pub use questions::test_of_columns::{NamedColumn, test_columns};
 pub use questions::test_statistics::{
-    AdjustmentMethod, Location, StatsTest, TestRequest, TestResult, test_statistics,
+    AdjustmentMethod, Location, StatsTest, TestQuestion, TestResult, test_statistics,
 };
 pub use running::bench::{
     BenchCommand, BenchEnd, BenchEvent, BenchFailures, BenchMetric, BenchParameter, BenchReply,

@@ -10,9 +10,10 @@ use std::time::{Instant, SystemTime};
 use trainwright_study::{Outcome, PrepareCommand, TrialRecord, Usage};
 
 use super::LocalPlace;
-use super::family::Family;
+use super::family::{Children, Family};
 use super::folder::{clean_folder, create};
 use super::going_on;
+use super::note::ProcessNotes;
 use super::overlap::Overlap;
 use super::process::{Process, kill_and_reap};
 use super::start::Program;
@@ -41,7 +42,10 @@ pub(super) struct Assignment {
 /// What the slots of an engine share.
 #[derive(Debug)]
 pub(super) struct Surroundings {
+    /// With the canonical path of the folder of all trials.
     pub(super) place: LocalPlace,
+    pub(super) notes: ProcessNotes,
+    pub(super) children: Children,
     pub(super) overlap: Overlap,
 }
 
@@ -92,18 +96,18 @@ struct Attempt<'a> {
 impl Attempt<'_> {
     fn run(&self, record: &mut TrialRecord) -> Result<Vec<MissingMetric>, EngineError> {
         let TrialOrder { study, trial, .. } = self.order;
-        let place = trial_folder(&self.surroundings.place.trials, trial.number);
+        let folder = trial_folder(&self.surroundings.place.trials, trial.number);
         let earlier = match self.order.start {
             TrialStart::Anew => None,
-            TrialStart::GoOn => going_on::earlier(&place),
+            TrialStart::GoOn => going_on::earlier(&folder),
         };
-        let folder = match &earlier {
-            Some(earlier) => earlier.folder.clone(),
-            None => clean_folder(&place)?,
-        };
+        if earlier.is_none() {
+            clean_folder(&folder)?;
+        }
         let launch = self.launch(&folder, earlier.is_some(), record)?;
         let presence = self.surroundings.overlap.enter();
-        let mut family = Family::new(&folder)?;
+        let Surroundings { notes, children, .. } = self.surroundings;
+        let mut family = Family::new(&folder, notes.of_trial(trial.number), *children);
         if earlier.is_none()
             && let Some(outcome) = self.prepare(&launch, &folder, &mut family)?
         {
@@ -178,7 +182,7 @@ impl Attempt<'_> {
         &self,
         launch: &Launch,
         folder: &Path,
-        family: &mut Family,
+        family: &mut Family<'_>,
     ) -> Result<Option<Outcome>, EngineError> {
         let Some(words) = &launch.prepare else { return Ok(None) };
         let path = folder.join(PREPARE_OUTPUT);
@@ -209,7 +213,7 @@ impl Attempt<'_> {
         launch: &Launch,
         output: &Output<'_>,
         folder: &Path,
-        family: &mut Family,
+        family: &mut Family<'_>,
     ) -> Result<(Ended, Watch<'_>), EngineError> {
         // New where the folder is; written on where the trial goes on.
         let open = |path: &Path| match self.order.start {
@@ -227,7 +231,12 @@ impl Attempt<'_> {
         let mut watch = Watch::new(number, process.pid(), every, output, self.events);
         let stop_file = folder.join(STOP_FILE);
         let ended = supervise(&process, started, self.limits(&stop_file), &mut |elapsed| {
-            watch.tick(elapsed)
+            let next = watch.tick(elapsed);
+            // A process that has just begun has left nothing yet.
+            if !elapsed.is_zero() {
+                family.reap_orphans();
+            }
+            next
         });
         Ok((ended, watch))
     }
@@ -243,7 +252,7 @@ fn start(
     words: &[String],
     launch: &Launch,
     [stdout, stderr]: [File; 2],
-    family: &mut Family,
+    family: &mut Family<'_>,
 ) -> Result<Process, EngineError> {
     let Launch { workdir, environment, .. } = launch;
     let program = Program { words, workdir, environment, stdout, stderr };

@@ -3,7 +3,8 @@
 //! A trial's process leads a session of its own, without a terminal. What it starts may leave the
 //! session and lose its parents; as this process is a subreaper, the kernel then makes it our
 //! child. So everything that a trial left is below us, and is known by its session, by the
-//! variable that names the trial's folder, by its output, or by having been seen below a member.
+//! variable that names the trial's folder, by its output, by having been seen below a member, or
+//! where this process has no other children, by being older than all trials that are under way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -18,10 +19,9 @@ use nix::sys::wait::{Id, WaitPidFlag, waitid};
 
 use trainwright_probe::{ProcessStat, process_stats};
 
-use super::note::ProcessNote;
+use super::note::TrialNote;
 use super::process::{Process, reap_quietly};
 use super::start::Program;
-use crate::EngineError;
 use crate::output::{STDERR, STDOUT};
 use crate::render::FOLDER_VARIABLE;
 
@@ -41,29 +41,31 @@ fn sessions() -> MutexGuard<'static, BTreeSet<u32>> {
 
 /// The processes of one trial; they end with it.
 #[derive(Debug)]
-pub(super) struct Family {
+pub(super) struct Family<'a> {
     folder: PathBuf,
-    note: ProcessNote,
+    note: TrialNote<'a>,
+    children: Children,
     sessions: BTreeSet<u32>,
     /// Start times of members by process number.
     members: BTreeMap<u32, u64>,
 }
 
-impl Family {
+impl<'a> Family<'a> {
     /// The family of the trial with this folder, an absolute path.
-    pub(super) fn new(folder: &Path) -> Result<Self, EngineError> {
-        Ok(Self {
+    pub(super) fn new(folder: &Path, note: TrialNote<'a>, children: Children) -> Self {
+        Self {
             folder: folder.to_owned(),
-            note: ProcessNote::create(folder)?,
+            note,
+            children,
             sessions: BTreeSet::new(),
             members: BTreeMap::new(),
-        })
+        }
     }
 
     /// Starts a process that leads a session of its own and is noted; gives its number.
     pub(super) fn start(&mut self, program: &Program<'_>) -> std::io::Result<u32> {
         let mut all = sessions();
-        let leader = program.start(self.note.descriptor())?;
+        let leader = program.start(self.note.next_line())?;
         all.insert(leader);
         self.sessions.insert(leader);
         Ok(leader)
@@ -88,10 +90,10 @@ impl Family {
             }
             let handles: Vec<Process> = living.iter().filter_map(Process::kill).collect();
             for handle in handles {
-                handle.wait(&[], Some(FAREWELL.saturating_sub(begun.elapsed())));
+                handle.wait_alone(FAREWELL.saturating_sub(begun.elapsed()));
             }
         }
-        self.note.remove();
+        self.note.end();
     }
 
     /// Reaps members that have died, and gives those that live.
@@ -100,20 +102,31 @@ impl Family {
         let all = sessions();
         // Without a process table there is nothing that we could end.
         let processes = process_stats().unwrap_or_default();
-        let Some(ours) = processes.iter().find(|process| process.pid == own) else {
-            return Vec::new();
-        };
-        let orphan = |process: &&ProcessStat| {
-            process.parent == own
-                && process.session != ours.session
-                && !all.contains(&process.pid)
-                && process.state == 'Z'
-        };
-        // Nobody else waits for these: what we start ourselves has our session, or is a leader.
-        processes.iter().filter(orphan).for_each(|orphan| reap_quietly(orphan.pid));
+        let adopted = self.children.adopted(&processes, own, &all);
+        reap_dead(adopted.iter());
+        reap_dead(processes.iter().filter(|process| process.parent == own && self.knows(process)));
+        let left = adopted.iter().filter(|orphan| is_older_than_others(orphan, &processes, &all));
+        self.know(left.map(|orphan| (orphan.pid, orphan.start_ticks)).collect());
         let mut living = self.living(&below(&processes, &BTreeSet::from([own])), &all);
         living.retain(|process| !all.contains(&process.pid));
         living
+    }
+
+    fn knows(&self, process: &ProcessStat) -> bool {
+        self.members.get(&process.pid) == Some(&process.start_ticks)
+    }
+
+    /// Reaps what trials left to us and what has died since, while they are under way.
+    pub(super) fn reap_orphans(&self) {
+        let Some(dead) = dead_child().filter(|_| self.children == Children::OfTrials) else {
+            return;
+        };
+        let all = sessions();
+        // To read the whole table takes longer than a short trial, whose slot reaps its leader.
+        if !all.contains(&dead) {
+            let processes = process_stats().unwrap_or_default();
+            reap_dead(self.children.adopted(&processes, std::process::id(), &all).iter());
+        }
     }
 
     /// The members among processes, and what is below them.
@@ -121,14 +134,13 @@ impl Family {
         for process in processes {
             let other_trial = all.contains(&process.session);
             let belongs = self.sessions.contains(&process.session)
-                || self.members.get(&process.pid) == Some(&process.start_ticks)
+                || self.knows(process)
                 || (!other_trial && is_marked(process.pid, &self.folder));
             if belongs {
                 self.members.insert(process.pid, process.start_ticks);
             }
         }
-        let is_member =
-            |process: &&ProcessStat| self.members.get(&process.pid) == Some(&process.start_ticks);
+        let is_member = |process: &&ProcessStat| self.knows(process);
         let roots = processes.iter().filter(is_member).map(|process| process.pid).collect();
         let mut family = below(processes, &roots);
         family.extend(processes.iter().filter(is_member).copied());
@@ -138,7 +150,7 @@ impl Family {
     }
 }
 
-impl Drop for Family {
+impl Drop for Family<'_> {
     fn drop(&mut self) {
         self.end();
         let mut all = sessions();
@@ -152,6 +164,66 @@ impl Drop for Family {
 fn has_children() -> bool {
     let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
     waitid(Id::All, flags) != Err(Errno::ECHILD)
+}
+
+/// A child of this process that has ended and was not reaped, if there is any.
+fn dead_child() -> Option<u32> {
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    let pid = waitid(Id::All, flags).ok()?.pid()?;
+    u32::try_from(pid.as_raw()).ok()
+}
+
+fn reap_dead<'a>(processes: impl Iterator<Item = &'a ProcessStat>) {
+    processes.filter(|process| process.state == 'Z').for_each(|dead| reap_quietly(dead.pid));
+}
+
+/// Whose the children of this process are that are in sessions of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Children {
+    /// All come from trials: this process is the program itself, whose other children stay in its
+    /// session.
+    OfTrials,
+    /// Some may be those of the program that this engine is a part of, which waits for them itself.
+    OfOthersToo,
+}
+
+impl Children {
+    /// Whose they are in a process that starts `program` for the jobs of a study.
+    pub(super) fn of_this_process(program: &Path) -> Self {
+        let own = std::env::current_exe().and_then(fs::canonicalize);
+        match (own, fs::canonicalize(program)) {
+            (Ok(own), Ok(program)) if own == program => Self::OfTrials,
+            _ => Self::OfOthersToo,
+        }
+    }
+
+    /// Processes that trials left to us: nobody else waits for these.
+    fn adopted(
+        self,
+        processes: &[ProcessStat],
+        own: u32,
+        leaders: &BTreeSet<u32>,
+    ) -> Vec<ProcessStat> {
+        let ours = processes.iter().find(|process| process.pid == own);
+        let Some(ours) = ours.filter(|_| self == Self::OfTrials) else { return Vec::new() };
+        let adopted = processes.iter().filter(|process| {
+            process.parent == own
+                && process.session != ours.session
+                && !leaders.contains(&process.pid)
+        });
+        adopted.copied().collect()
+    }
+}
+
+/// Whether a process began before all trials that are under way, of which `leaders` are the first
+/// processes: it comes from one that has ended.
+fn is_older_than_others(
+    process: &ProcessStat,
+    processes: &[ProcessStat],
+    leaders: &BTreeSet<u32>,
+) -> bool {
+    let mut others = processes.iter().filter(|other| leaders.contains(&other.pid));
+    others.all(|other| process.start_ticks < other.start_ticks)
 }
 
 /// The processes below some, without those themselves.
@@ -195,6 +267,47 @@ fn folder_in(environment: &[u8]) -> Option<&Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A process below us, in a session of its own.
+    fn process(pid: u32, start_ticks: u64) -> ProcessStat {
+        ProcessStat {
+            pid,
+            state: 'S',
+            parent: 10,
+            group: pid,
+            session: pid,
+            terminal: 0,
+            user_ticks: 0,
+            system_ticks: 0,
+            reaped_user_ticks: 0,
+            reaped_system_ticks: 0,
+            start_ticks,
+        }
+    }
+
+    #[test]
+    fn an_orphan_belongs_to_no_trial_that_began_after_it() {
+        let leaders = BTreeSet::from([20, 30]);
+        let all = [process(20, 500), process(30, 700), process(40, 100)];
+        let is_older = |start| is_older_than_others(&process(41, start), &all, &leaders);
+        assert!(is_older(499));
+        // In the same tick nobody knows which was first.
+        assert!(!is_older(500) && !is_older(600) && !is_older(800));
+        assert!(is_older_than_others(&process(41, 800), &all, &BTreeSet::new()));
+    }
+
+    #[test]
+    fn what_is_adopted_has_left_our_session_and_leads_no_trial() {
+        let ours = ProcessStat { pid: 10, parent: 1, ..process(10, 1) };
+        let tool = ProcessStat { session: 10, ..process(15, 5) };
+        let all = [ours, tool, process(20, 6), process(40, 7)];
+        let adopted = |children: Children| -> Vec<u32> {
+            let found = children.adopted(&all, 10, &BTreeSet::from([20]));
+            found.iter().map(|process| process.pid).collect()
+        };
+        assert_eq!(adopted(Children::OfTrials), [40]);
+        assert!(adopted(Children::OfOthersToo).is_empty());
+    }
 
     #[test]
     fn the_folder_is_found_among_other_variables() {

@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::EngineError;
 
@@ -14,8 +14,8 @@ pub(crate) fn make_private_folder(path: &Path) -> Result<(), EngineError> {
     made.map_err(EngineError::file("create", path))
 }
 
-/// An empty folder at `path`, whatever an earlier attempt left there; its absolute path.
-pub(super) fn clean_folder(path: &Path) -> Result<PathBuf, EngineError> {
+/// Makes an empty folder at `path`, whatever an earlier attempt left there.
+pub(super) fn clean_folder(path: &Path) -> Result<(), EngineError> {
     let create = || match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             DirBuilder::new().recursive(true).mode(0o700).create(path)
@@ -25,11 +25,10 @@ pub(super) fn clean_folder(path: &Path) -> Result<PathBuf, EngineError> {
     match create() {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             fs::remove_dir_all(path).map_err(EngineError::file("empty", path))?;
-            create().map_err(EngineError::file("create", path))?;
+            create().map_err(EngineError::file("create", path))
         }
-        result => result.map_err(EngineError::file("create", path))?,
+        result => result.map_err(EngineError::file("create", path)),
     }
-    fs::canonicalize(path).map_err(EngineError::file("find", path))
 }
 
 /// A new file for its owner alone. It must not be there: what lies at its place might be a pipe or

@@ -6,7 +6,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::libc;
 
@@ -25,15 +25,13 @@ const LONGEST: u64 = 64 << 10;
 /// An attempt that was cut short and can go on.
 #[derive(Debug)]
 pub(super) struct Earlier {
-    /// Its folder, an absolute path, without a stop file.
-    pub(super) folder: PathBuf,
     /// What it used.
     pub(super) usage: Usage,
 }
 
-/// The earlier attempt in a trial's folder; nothing where there is none that kept itself.
+/// The earlier attempt in a trial's folder, which is left without a stop file; nothing where there
+/// is none that kept itself.
 pub(super) fn earlier(folder: &Path) -> Option<Earlier> {
-    let folder = fs::canonicalize(folder).ok()?;
     let kept = fs::read_dir(folder.join(CHECKPOINT)).ok()?.next().is_some();
     let file = open_regular(&folder.join(USED)).ok()?;
     let usage = serde_json::from_reader(io::Read::take(file, LONGEST)).ok()?;
@@ -41,7 +39,7 @@ pub(super) fn earlier(folder: &Path) -> Option<Earlier> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return None,
         _ => {}
     }
-    kept.then_some(Earlier { folder, usage })
+    kept.then_some(Earlier { usage })
 }
 
 /// Notes what an attempt used that was stopped.

@@ -10,6 +10,7 @@ use trainwright_probe::{ProcessStat, process_stats};
 use super::family::{below, is_marked};
 use super::note::noted_processes;
 use super::process::Process;
+use crate::output::trial_folder;
 
 /// A process that does not end even when killed hangs in the kernel; it is not waited for longer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -17,20 +18,18 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Kills what is left of trials whose folders lie in `trials` and waits for its end; gives how many
 /// processes there were.
 ///
-/// A leftover is a process that a trial's folder notes by number and start time, a member of the
+/// A leftover is a process that is noted by number and start time, a member of the
 /// session that such a process led, one that started later and says itself that it belongs to
 /// that trial, or one below these. Ourselves, what we descend from, our own session, and whoever has
 /// a terminal, which no trial has, are never touched. The caller makes sure that no other runner
 /// works on the study.
 pub(crate) fn end_leftovers(trials: &Path) -> usize {
-    end_noted(&noted_trials(trials))
+    end_noted(&noted_trials(trials, None))
 }
 
-/// The same for the one trial of a folder.
-pub(super) fn end_leftovers_of(folder: &Path) -> usize {
-    let Ok(folder) = fs::canonicalize(folder) else { return 0 };
-    let noted = noted_processes(&folder).into_iter().map(|process| (folder.clone(), process));
-    end_noted(&noted.collect::<Vec<_>>())
+/// The same for one trial that another engine ran beside others.
+pub(super) fn end_leftovers_of(trials: &Path, trial: u32) -> usize {
+    end_noted(&noted_trials(trials, Some(trial)))
 }
 
 fn end_noted(noted: &[Noted]) -> usize {
@@ -53,7 +52,7 @@ fn end_noted(noted: &[Noted]) -> usize {
         let handles: Vec<Process> = left.iter().filter_map(Process::kill).collect();
         ended.extend(left.iter().map(|process| process.pid));
         for handle in handles {
-            handle.wait(&[], Some(PATIENCE.saturating_sub(begun.elapsed())));
+            handle.wait_alone(PATIENCE.saturating_sub(begun.elapsed()));
         }
     }
 }
@@ -61,14 +60,11 @@ fn end_noted(noted: &[Noted]) -> usize {
 /// A trial's folder and a process that it notes.
 type Noted = (PathBuf, ProcessStat);
 
-fn noted_trials(trials: &Path) -> Vec<Noted> {
+fn noted_trials(trials: &Path, alone_for: Option<u32>) -> Vec<Noted> {
     // Trials are given canonical paths; a folder that is not there has no trials.
     let Ok(trials) = fs::canonicalize(trials) else { return Vec::new() };
-    let folders = fs::read_dir(trials).into_iter().flatten().flatten().map(|entry| entry.path());
-    let noted = |folder: PathBuf| {
-        noted_processes(&folder).into_iter().map(move |process| (folder.clone(), process))
-    };
-    folders.flat_map(noted).collect()
+    let noted = noted_processes(&trials, alone_for).into_iter();
+    noted.map(|(trial, process)| (trial_folder(&trials, trial), process)).collect()
 }
 
 /// Living processes of noted trials, as seen by the process `own`.

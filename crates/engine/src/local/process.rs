@@ -53,11 +53,22 @@ impl Process {
     /// Waits until the process has ended, another descriptor stirs, or the time is over.
     ///
     /// Gives whether the process has ended.
-    pub(crate) fn wait(&self, others: &[BorrowedFd<'_>], limit: Option<Duration>) -> bool {
-        let mut fds = vec![PollFd::new(self.handle.as_fd(), PollFlags::POLLIN)];
-        fds.extend(others.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)));
-        match poll(&mut fds, timeout(limit)) {
-            Ok(_) => fds[0].any().unwrap_or(false),
+    pub(crate) fn wait(&self, other: BorrowedFd<'_>, limit: Option<Duration>) -> bool {
+        self.wait_with(&mut [self.to_poll(), PollFd::new(other, PollFlags::POLLIN)], limit)
+    }
+
+    /// Waits until the process has ended or the time is over.
+    pub(super) fn wait_alone(&self, limit: Duration) {
+        self.wait_with(&mut [self.to_poll()], Some(limit));
+    }
+
+    fn to_poll(&self) -> PollFd<'_> {
+        PollFd::new(self.handle.as_fd(), PollFlags::POLLIN)
+    }
+
+    fn wait_with(&self, descriptors: &mut [PollFd<'_>], limit: Option<Duration>) -> bool {
+        match poll(descriptors, timeout(limit)) {
+            Ok(_) => descriptors[0].any().unwrap_or(false),
             Err(Errno::EINTR) => false,
             Err(error) => panic!("poll on descriptors that we own failed: {error}"),
         }
@@ -121,12 +132,6 @@ impl Process {
             disk_write_bytes: count(usage.ru_oublock) * 512,
             major_faults: count(usage.ru_majflt),
         })
-    }
-
-    /// Whether a poll on `fd` would return at once.
-    pub(crate) fn is_ready(fd: BorrowedFd<'_>) -> bool {
-        let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
-        poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
     }
 }
 

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr, OsString};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::ptr;
@@ -18,9 +18,9 @@ use nix::libc::{self, c_char, c_int};
 use nix::sched::{CloneFlags, clone};
 use nix::sys::signal::{SigSet, SigmaskHow};
 use nix::sys::wait::waitpid;
-use nix::unistd::setsid;
+use nix::unistd::{AccessFlags, access, setsid};
 
-use super::note::note_this_process;
+use super::note::NoteLine;
 
 /// More than the few frames of [`Prepared::become_program`] take, which call the kernel alone.
 const STACK: usize = 32 << 10;
@@ -47,10 +47,10 @@ impl Program<'_> {
     /// # Errors
     /// When a word has a zero byte, the system has no room for a process or its note, or there is
     /// no such program.
-    pub(super) fn start(&self, note: BorrowedFd<'_>) -> io::Result<u32> {
+    pub(super) fn start(&self, note: NoteLine<'_>) -> io::Result<u32> {
         let stdin = File::open("/dev/null")?;
         let descriptors = [&stdin, &self.stdout, &self.stderr].map(AsRawFd::as_raw_fd);
-        let mut prepared = Prepared::new(self, descriptors, note.as_raw_fd())?;
+        let mut prepared = Prepared::new(self, descriptors, note)?;
         let mut stack = vec![0; STACK];
         let mut failure = None;
         // A signal must not run a handler of ours in a process that shares our memory.
@@ -78,7 +78,7 @@ impl Program<'_> {
 }
 
 /// What a new process needs to become a program without allocating anything.
-struct Prepared {
+struct Prepared<'a> {
     /// Where the program may lie, in order.
     paths: Vec<CString>,
     arguments: Pointers,
@@ -87,11 +87,11 @@ struct Prepared {
     environment: Pointers,
     workdir: CString,
     descriptors: [RawFd; 3],
-    note: RawFd,
+    note: NoteLine<'a>,
 }
 
-impl Prepared {
-    fn new(program: &Program<'_>, descriptors: [RawFd; 3], note: RawFd) -> io::Result<Self> {
+impl<'a> Prepared<'a> {
+    fn new(program: &Program<'_>, descriptors: [RawFd; 3], note: NoteLine<'a>) -> io::Result<Self> {
         let environment = environment(program.environment);
         let name = &program.words[0];
         let words = |words: &[String]| {
@@ -124,7 +124,7 @@ impl Prepared {
     /// Session, note, files, folder and signals as the program is to find them.
     fn settle(&self) -> Result<(), Errno> {
         setsid()?;
-        note_this_process(self.note)?;
+        self.note.note_this_process()?;
         for (target, source) in (0..).zip(self.descriptors) {
             // SAFETY: dup2 takes two integers.
             Errno::result(unsafe { libc::dup2(source, target) })?;
@@ -204,25 +204,34 @@ fn environment(own: &BTreeMap<String, String>) -> BTreeMap<OsString, OsString> {
     std::env::vars_os().chain(own).collect()
 }
 
-/// Where a program of this name may lie. Places without such a file are left out: to look is many
-/// times quicker than to try.
+/// Where a program of this name may lie, in order. Places without such a file are left out, and
+/// those behind the first one that can be run: to look is many times quicker than to try.
 fn paths(name: &str, path: Option<&OsString>) -> io::Result<Vec<CString>> {
     if name.contains('/') {
         return Ok(vec![CString::new(name)?]);
     }
+    let mut found = Vec::new();
     if name.is_empty() {
-        return Ok(Vec::new());
+        return Ok(found);
     }
     let path = path.map_or(OsStr::new(USUAL_PATH), OsString::as_os_str);
-    let places = std::env::split_paths(path).map(|folder| folder.join(name));
-    let there = places.filter(|place| place.try_exists().unwrap_or(true));
-    there.map(|place| Ok(CString::new(place.into_os_string().into_vec())?)).collect()
+    for place in std::env::split_paths(path).map(|folder| folder.join(name)) {
+        let runs = match fs::metadata(&place) {
+            Ok(meta) => meta.is_file() && access(&place, AccessFlags::X_OK).is_ok(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            // Whatever it is, to try it tells what is wrong.
+            Err(_) => false,
+        };
+        found.push(CString::new(place.into_os_string().into_vec())?);
+        if runs {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::fd::AsFd;
     use std::os::unix::fs::PermissionsExt;
 
     use nix::sys::wait::WaitStatus;
@@ -230,6 +239,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::local::note::ProcessNotes;
 
     /// A folder for a program, with its output and its note.
     struct Place(TempDir);
@@ -263,7 +273,9 @@ mod tests {
                 stdout: self.file("stdout"),
                 stderr: self.file("stderr"),
             };
-            program.start(self.file("note").as_fd())
+            let notes = ProcessNotes::create(self.0.path(), None).unwrap();
+            let mut trial = notes.of_trial(1);
+            program.start(trial.next_line())
         }
 
         /// What a program writes until it has ended well.
@@ -294,7 +306,8 @@ mod tests {
             &[
                 "sh",
                 "-c",
-                "read p n s q g i r < /proc/$$/stat; echo $$ $g $i; cut -d' ' -f1,6 note",
+                "read p n s q g i r < /proc/$$/stat; echo $$ $g $i
+                 tr -d '\\0' < .process | tail -n +2 | grep . | cut -d' ' -f2,7",
             ],
             &[],
         );
@@ -323,6 +336,28 @@ mod tests {
     }
 
     #[test]
+    fn places_that_cannot_run_it_are_passed_over_and_those_behind_the_first_that_can_are_not_tried()
+    {
+        let place = Place::new();
+        let at = |folder: &str| place.0.path().join(folder);
+        for folder in ["folder/greet", "data", "first", "second"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for file in ["data/greet", "first/greet", "second/greet"] {
+            place.script(file, "#!/bin/sh\n");
+        }
+        fs::set_permissions(at("data/greet"), fs::Permissions::from_mode(0o644)).unwrap();
+        let folders = ["none", "folder", "data", "first", "second"].map(at);
+        let path = std::env::join_paths(&folders).unwrap();
+        let found = paths("greet", Some(&path)).unwrap();
+        let expected = ["folder", "data", "first"].map(|folder| at(folder).join("greet"));
+        let expected = expected.map(|own| CString::new(own.into_os_string().into_vec()).unwrap());
+        assert_eq!(found, expected);
+        let searched = path.into_string().unwrap();
+        assert_eq!(place.output(&["greet"], &[("PATH", &searched)]), "");
+    }
+
+    #[test]
     fn a_script_without_an_interpreter_is_run_by_the_shell() {
         let place = Place::new();
         place.script("bare", "echo \"bare $1\"\n");
@@ -347,8 +382,9 @@ mod tests {
             stdout: place.file("stdout"),
             stderr: place.file("stderr"),
         };
-        let full = File::options().write(true).open("/dev/full").unwrap();
-        let error = program.start(full.as_fd()).unwrap_err();
+        let notes = ProcessNotes::without_room();
+        let mut trial = notes.of_trial(1);
+        let error = program.start(trial.next_line()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert!(!place.0.path().join("ran").exists());
     }

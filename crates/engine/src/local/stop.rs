@@ -1,50 +1,102 @@
 //! How a running trial is told to stop.
 
-use std::io::{self, PipeReader, PipeWriter, pipe};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::process::Process;
+use nix::errno::Errno;
+use nix::libc;
+
 use crate::Stop;
 
-/// The caller's end: each request closes a pipe, which wakes the waiting slot for good.
+/// The caller's end.
 #[derive(Debug)]
-pub(crate) struct StopSwitch {
-    politely: Option<PipeWriter>,
-    now: Option<PipeWriter>,
-}
+pub(crate) struct StopSwitch(Arc<Request>);
 
 /// The slot's end.
 #[derive(Debug)]
-pub(crate) struct StopLine {
-    politely: PipeReader,
-    now: PipeReader,
+pub(crate) struct StopLine(Arc<Request>);
+
+/// What was asked, with a bell that wakes the waiting slot.
+#[derive(Debug)]
+struct Request {
+    asked: AtomicU8,
+    bell: File,
 }
 
 pub(crate) fn stop_line() -> io::Result<(StopSwitch, StopLine)> {
-    let (politely, politely_writer) = pipe()?;
-    let (now, now_writer) = pipe()?;
-    let switch = StopSwitch { politely: Some(politely_writer), now: Some(now_writer) };
-    Ok((switch, StopLine { politely, now }))
+    // SAFETY: eventfd takes two integers and returns a new descriptor or an error.
+    let bell = Errno::result(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
+    // SAFETY: the kernel has just given us this descriptor, and nothing else owns it.
+    let bell = File::from(unsafe { OwnedFd::from_raw_fd(bell) });
+    let request = Arc::new(Request { asked: AtomicU8::new(0), bell });
+    Ok((StopSwitch(request.clone()), StopLine(request)))
+}
+
+/// How much is asked: more than nothing.
+fn level(how: Stop) -> u8 {
+    match how {
+        Stop::Politely => 1,
+        Stop::Now => 2,
+    }
 }
 
 impl StopSwitch {
-    pub(crate) fn pull(&mut self, how: Stop) {
-        self.politely = None;
-        if how == Stop::Now {
-            self.now = None;
+    /// Asks the trial to stop; what was asked stays asked.
+    pub(crate) fn pull(&self, how: Stop) {
+        if self.0.asked.fetch_max(level(how), Ordering::SeqCst) < level(how) {
+            // It fails only for a count near 2^64.
+            let _ = (&self.0.bell).write_all(&1_u64.to_ne_bytes());
         }
     }
 }
 
 impl StopLine {
-    pub(crate) fn descriptor(&self, how: Stop) -> BorrowedFd<'_> {
-        match how {
-            Stop::Politely => self.politely.as_fd(),
-            Stop::Now => self.now.as_fd(),
-        }
+    /// Stirs when more is asked than before, until [`StopLine::hear`] is called.
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.bell.as_fd()
     }
 
+    /// Takes note that the descriptor stirs.
+    pub(crate) fn hear(&self) {
+        // There is nothing to read where it does not stir.
+        let _ = (&self.0.bell).read(&mut [0; 8]);
+    }
+
+    /// Whether this much was asked.
     pub(crate) fn asked(&self, how: Stop) -> bool {
-        Process::is_ready(self.descriptor(how))
+        self.0.asked.load(Ordering::SeqCst) >= level(how)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+    use super::*;
+
+    fn stirs(line: &StopLine) -> bool {
+        let mut fds = [PollFd::new(line.descriptor(), PollFlags::POLLIN)];
+        poll(&mut fds, PollTimeout::ZERO).unwrap() > 0
+    }
+
+    #[test]
+    fn each_request_wakes_the_slot_once_and_stays_asked() {
+        let (switch, line) = stop_line().unwrap();
+        let seen = |line: &StopLine| (line.asked(Stop::Politely), line.asked(Stop::Now));
+        line.hear();
+        assert_eq!((stirs(&line), seen(&line)), (false, (false, false)));
+        switch.pull(Stop::Politely);
+        assert_eq!((stirs(&line), seen(&line)), (true, (true, false)));
+        line.hear();
+        switch.pull(Stop::Politely);
+        assert_eq!((stirs(&line), seen(&line)), (false, (true, false)));
+        switch.pull(Stop::Now);
+        assert_eq!((stirs(&line), seen(&line)), (true, (true, true)));
+        line.hear();
+        switch.pull(Stop::Politely);
+        assert_eq!((stirs(&line), seen(&line)), (false, (true, true)));
     }
 }

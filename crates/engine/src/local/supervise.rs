@@ -49,9 +49,10 @@ pub(crate) fn supervise(
     loop {
         let due = stopping.due().into_iter().chain(next_tick).min();
         let limit = due.map(|due| due.saturating_sub(started.elapsed()));
-        if process.wait(&stopping.descriptors(), limit) {
+        if process.wait(limits.stop.descriptor(), limit) {
             break;
         }
+        limits.stop.hear();
         let elapsed = started.elapsed();
         stopping.advance(process, elapsed);
         if next_tick.is_some_and(|due| due <= elapsed) {
@@ -93,16 +94,6 @@ impl Stopping<'_> {
             Phase::Asked { tell_at } => Some(tell_at),
             Phase::Told { kill_at } => Some(kill_at),
             Phase::Killed => None,
-        }
-    }
-
-    /// Requests that would still change something.
-    fn descriptors(&self) -> Vec<std::os::fd::BorrowedFd<'_>> {
-        let stop = self.limits.stop;
-        match self.phase {
-            Phase::Running => [Stop::Politely, Stop::Now].map(|how| stop.descriptor(how)).into(),
-            Phase::Asked { .. } | Phase::Told { .. } => vec![stop.descriptor(Stop::Now)],
-            Phase::Killed => Vec::new(),
         }
     }
 

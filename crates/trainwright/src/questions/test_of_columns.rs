@@ -2,7 +2,7 @@
 
 use trainwright_analysis::{AnalysisError, Column, Table, TestQuestion, TestResult};
 
-use crate::{AdjustmentMethod, Error, Location, StatsTest};
+use crate::Error;
 
 /// A column of a test.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,50 +13,16 @@ pub enum NamedColumn {
     Texts(String, Vec<String>),
 }
 
-/// A test and the columns to make it on, by their names.
-#[derive(Debug, Clone, Copy)]
-pub struct ColumnTest<'a> {
-    /// The test.
-    pub test: StatsTest,
-    /// Column of the values.
-    pub column: Option<&'a str>,
-    /// Column that names the groups.
-    pub by: Option<&'a str>,
-    /// Column of the values to compare with, row by row.
-    pub with: Option<&'a str>,
-    /// Equation of a Box-Cox power.
-    pub formula: Option<&'a str>,
-    /// How p-values are adjusted.
-    pub method: Option<AdjustmentMethod>,
-    /// What a bootstrap compares: means, if not said.
-    pub statistic: Option<Location>,
-    /// Whether a bootstrap compares by a ratio instead of a difference.
-    pub ratio: bool,
-    /// Seed of a bootstrap.
-    pub seed: Option<u64>,
-}
-
 /// Makes a test on columns.
 ///
 /// # Errors
 /// Columns of unequal length, one that is missing or not numeric, options that the test does not
 /// use or lacks, or values on which it is not defined.
 pub fn test_columns(
-    request: &ColumnTest<'_>,
+    question: &TestQuestion<'_>,
     columns: Vec<NamedColumn>,
 ) -> Result<TestResult, Error> {
-    let question = TestQuestion {
-        test: request.test,
-        column: request.column,
-        by: request.by,
-        with: request.with,
-        formula: request.formula,
-        method: request.method,
-        statistic: request.statistic,
-        ratio: request.ratio,
-        seed: request.seed,
-    };
-    let name = request.test.name();
+    let name = question.test.name();
     let fault =
         |error: AnalysisError| Error::Request(format!("cannot make the test {name}: {error}"));
     question.check().map_err(fault)?;
@@ -73,9 +39,10 @@ pub fn test_columns(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::StatsTest;
 
-    fn request(test: StatsTest) -> ColumnTest<'static> {
-        ColumnTest {
+    fn question(test: StatsTest) -> TestQuestion<'static> {
+        TestQuestion {
             test,
             column: Some("y"),
             by: None,
@@ -95,29 +62,18 @@ mod tests {
     #[test]
     fn columns_give_what_the_same_file_gives() {
         let values = [2.1, 3.4, 1.9, 5.0, 4.2, 3.3];
-        let found = test_columns(&request(StatsTest::ShapiroWilk), vec![numbers("y", &values)]);
+        let found = test_columns(&question(StatsTest::ShapiroWilk), vec![numbers("y", &values)]);
         let file = tempfile::NamedTempFile::new().unwrap();
         let lines: Vec<String> = values.iter().map(ToString::to_string).collect();
         std::fs::write(file.path(), format!("y\n{}\n", lines.join("\n"))).unwrap();
-        let from_file = crate::test_statistics(&crate::TestRequest {
-            test: StatsTest::ShapiroWilk,
-            data: file.path(),
-            column: Some("y"),
-            by: None,
-            with: None,
-            formula: None,
-            method: None,
-            statistic: None,
-            ratio: false,
-            seed: None,
-        });
+        let from_file = crate::test_statistics(file.path(), &question(StatsTest::ShapiroWilk));
         assert_eq!(found.unwrap(), from_file.unwrap());
     }
 
     #[test]
     fn a_test_that_lacks_its_groups_says_so() {
         let columns = vec![numbers("y", &[1.0, 2.0])];
-        let error = test_columns(&request(StatsTest::Welch), columns).unwrap_err();
+        let error = test_columns(&question(StatsTest::Welch), columns).unwrap_err();
         assert!(error.to_string().starts_with("cannot make the test welch: "), "{error}");
         assert_eq!(error.exit_code(), 2);
     }

@@ -41,8 +41,10 @@ pub(crate) trait Keeper {
     fn after(&mut self, end: &TrialEnd<'_>) -> After;
 
     /// Keeps the end of a trial and that others begin, as one change.
-    fn end(&mut self, end: &TrialEnd<'_>, after: After, next: &[PlannedTrial])
-    -> Result<(), Error>;
+    fn end(&mut self, end: &TrialEnd<'_>, next: &[PlannedTrial]) -> Result<(), Error>;
+
+    /// Tells of that end and of those that began, which run meanwhile.
+    fn announce(&mut self, end: &TrialEnd<'_>, after: After, next: &[PlannedTrial]);
 }
 
 /// The end of a trial.
@@ -301,12 +303,14 @@ impl<'a> Driver<'a> {
             proposer.tell(&told);
             self.fill(proposer, keeper, self.engine.free_slots()).0
         };
-        if let Err(error) = keeper.end(end, after, &next) {
+        if let Err(error) = keeper.end(end, &next) {
             // Without a place to keep results there is nothing to run for.
             self.engine.stop(Which::All, Stop::Now);
             return Err(error);
         }
-        self.submit(next)
+        let submitted = self.submit(next.clone());
+        keeper.announce(end, after, &next);
+        submitted
     }
 
     fn submit(&mut self, trials: Vec<PlannedTrial>) -> Result<(), Error> {

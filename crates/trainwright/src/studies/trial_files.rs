@@ -11,7 +11,7 @@ use trainwright_study::{Study, TrialState};
 use crate::{Error, Place, Results};
 
 /// What the engine and the trial protocol keep in a trial's folder.
-const OWN_NAMES: [&str; 9] = [
+const OWN_NAMES: [&str; 8] = [
     "stdout",
     "stderr",
     "prepare",
@@ -19,7 +19,6 @@ const OWN_NAMES: [&str; 9] = [
     "job.json",
     "metrics.jsonl",
     "stop",
-    ".process",
     "used.json",
 ];
 /// Files that are listed; a trial may leave any number.

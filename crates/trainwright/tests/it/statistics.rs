@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use trainwright::{Error, StatsTest, TestRequest, TestResult, test_statistics};
+use trainwright::{Error, StatsTest, TestQuestion, TestResult, test_statistics};
 
 use crate::lab::{Lab, check_refusal, nowhere};
 
-fn ask<'a>(test: StatsTest, data: &'a Path, column: Option<&'a str>) -> TestRequest<'a> {
-    TestRequest {
+fn about(test: StatsTest, column: &str) -> TestQuestion<'_> {
+    TestQuestion {
         test,
-        data,
-        column,
+        column: Some(column),
         by: None,
         with: None,
         formula: None,
@@ -22,7 +21,7 @@ fn ask<'a>(test: StatsTest, data: &'a Path, column: Option<&'a str>) -> TestRequ
 }
 
 fn by_group(test: StatsTest, data: &Path) -> Result<TestResult, Error> {
-    test_statistics(&TestRequest { by: Some("g"), ..ask(test, data, Some("y")) })
+    test_statistics(data, &TestQuestion { by: Some("g"), ..about(test, "y") })
 }
 
 const GROUPS: &str =
@@ -32,15 +31,15 @@ const GROUPS: &str =
 fn tests_of_one_column_and_of_groups_give_a_p_value() {
     let lab = Lab::new();
     let table = lab.file("t.csv", GROUPS);
-    let normal = test_statistics(&ask(StatsTest::ShapiroWilk, &table, Some("y"))).unwrap();
+    let normal = test_statistics(&table, &about(StatsTest::ShapiroWilk, "y")).unwrap();
     assert!(!normal.meaning.is_empty());
     for test in [StatsTest::WelchT, StatsTest::MannWhitney, StatsTest::Levene, StatsTest::Kruskal] {
         let result = by_group(test, &table).unwrap_or_else(|error| panic!("{test:?}: {error}"));
         let p = result.fields.values().filter_map(serde_json::Value::as_f64);
         assert!(p.into_iter().all(f64::is_finite), "{test:?}");
     }
-    let pearson = TestRequest { with: Some("x"), ..ask(StatsTest::Pearson, &table, Some("y")) };
-    assert!(test_statistics(&pearson).is_ok());
+    let pearson = TestQuestion { with: Some("x"), ..about(StatsTest::Pearson, "y") };
+    assert!(test_statistics(&table, &pearson).is_ok());
 }
 
 #[test]
@@ -48,10 +47,10 @@ fn a_test_says_what_it_lacks() {
     let lab = Lab::new();
     let table = lab.file("t.csv", GROUPS);
     check_refusal(by_group(StatsTest::WelchT, nowhere()), 2, &["all.csv"]);
-    let alone = ask(StatsTest::WelchT, &table, Some("y"));
-    check_refusal(test_statistics(&alone), 2, &["--by"]);
-    let nameless = ask(StatsTest::ShapiroWilk, &table, Some("z"));
-    check_refusal(test_statistics(&nameless), 2, &["t.csv", "z"]);
-    let words = ask(StatsTest::ShapiroWilk, &table, Some("g"));
-    check_refusal(test_statistics(&words), 2, &["g"]);
+    let alone = about(StatsTest::WelchT, "y");
+    check_refusal(test_statistics(&table, &alone), 2, &["--by"]);
+    let nameless = about(StatsTest::ShapiroWilk, "z");
+    check_refusal(test_statistics(&table, &nameless), 2, &["t.csv", "z"]);
+    let words = about(StatsTest::ShapiroWilk, "g");
+    check_refusal(test_statistics(&table, &words), 2, &["g"]);
 }

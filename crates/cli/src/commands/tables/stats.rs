@@ -1,14 +1,13 @@
 //! `trainwright stats`.
 
-use trainwright::{TestRequest, terminal, test_statistics};
+use trainwright::{TestQuestion, terminal, test_statistics};
 
 use crate::arguments::StatsArguments;
 use crate::output::show;
 
 pub(crate) fn stats(arguments: &StatsArguments) -> anyhow::Result<u8> {
-    let result = test_statistics(&TestRequest {
+    let question = TestQuestion {
         test: arguments.test,
-        data: &arguments.data,
         column: arguments.column.as_deref(),
         by: arguments.by.as_deref(),
         with: arguments.with.as_deref(),
@@ -17,7 +16,8 @@ pub(crate) fn stats(arguments: &StatsArguments) -> anyhow::Result<u8> {
         statistic: arguments.statistic.map(Into::into),
         ratio: arguments.ratio,
         seed: arguments.seed,
-    })?;
+    };
+    let result = test_statistics(&arguments.data, &question)?;
     show("stats", arguments.json, &result.fields, |_| terminal::test_result(&result))?;
     Ok(0)
 }

@@ -54,14 +54,15 @@ impl Keeper for Witness {
         }
     }
 
-    fn end(
-        &mut self,
-        end: &TrialEnd<'_>,
-        after: After,
-        next: &[PlannedTrial],
-    ) -> Result<(), Error> {
-        self.note(format!("{} ended, {after:?},", end.trial.number), next);
+    fn end(&mut self, end: &TrialEnd<'_>, next: &[PlannedTrial]) -> Result<(), Error> {
+        self.note(format!("{} ended", end.trial.number), next);
         Ok(())
+    }
+
+    fn announce(&mut self, end: &TrialEnd<'_>, after: After, _: &[PlannedTrial]) {
+        let kept = self.log.last_mut().expect("it was kept before");
+        assert!(kept.starts_with(&format!("{} ended", end.trial.number)), "kept last: {kept}");
+        kept.push_str(&format!(", {after:?}"));
     }
 }
 
@@ -132,10 +133,10 @@ fn an_end_and_the_next_start_are_kept_together() {
         witness.log,
         [
             "first begins [1]",
-            "1 ended, Next, begins [2]",
-            "2 ended, Next, begins [3]",
-            "3 ended, Next, begins [4]",
-            "4 ended, Next, begins []"
+            "1 ended begins [2], Next",
+            "2 ended begins [3], Next",
+            "3 ended begins [4], Next",
+            "4 ended begins [], Next"
         ]
     );
 }
@@ -144,7 +145,7 @@ fn an_end_and_the_next_start_are_kept_together() {
 fn all_slots_are_filled_at_once() {
     let mut witness = Witness::new();
     assert_eq!(drive(&[1, 2, 3, 4], 3, &mut witness), DriveEnd::Complete);
-    assert_eq!(witness.log[..2], ["first begins [1 2 3]", "1 ended, Next, begins [4]"]);
+    assert_eq!(witness.log[..2], ["first begins [1 2 3]", "1 ended begins [4], Next"]);
     assert_eq!(witness.log.len(), 5, "{:?}", witness.log);
 }
 
@@ -155,7 +156,7 @@ fn a_trial_that_deserves_it_runs_again_in_its_slot() {
     let second: Vec<&String> = witness.log.iter().filter(|line| line.starts_with('2')).collect();
     assert_eq!(
         second,
-        ["2 ended, Again, begins [2]", "2 ended, Again, begins [2]", "2 ended, Next, begins [3]"]
+        ["2 ended begins [2], Again", "2 ended begins [2], Again", "2 ended begins [3], Next"]
     );
 }
 
@@ -171,7 +172,7 @@ fn a_keeper_that_allows_no_more_lets_what_runs_end() {
 fn no_trial_begins_after_an_end_that_means_no_more() {
     let mut witness = Witness { halt_on_failure: true, ..Witness::new() };
     assert_eq!(drive(&[2, 3, 4], 2, &mut witness), DriveEnd::Halted);
-    assert_eq!(witness.log[..2], ["first begins [1 2]", "1 ended, NoMore, begins []"]);
+    assert_eq!(witness.log[..2], ["first begins [1 2]", "1 ended begins [], NoMore"]);
     assert_eq!(witness.log.len(), 3, "{:?}", witness.log);
 }
 

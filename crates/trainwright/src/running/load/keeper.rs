@@ -90,16 +90,19 @@ impl Keeper for LoadKeeper<'_> {
         After::Next
     }
 
-    fn end(&mut self, end: &TrialEnd<'_>, _: After, next: &[PlannedTrial]) -> Result<(), Error> {
+    fn end(&mut self, end: &TrialEnd<'_>, next: &[PlannedTrial]) -> Result<(), Error> {
         let job = self.timed(end);
         self.starts.remove(&job.number);
         self.note_starts(next);
         self.record.keep(&job)?;
-        let ended = self.jobs.len() + 1;
-        let present = self.arrived(self.begun.elapsed()).saturating_sub(ended);
-        (self.on_event)(LoadEvent::Ended { job: &job, present });
         self.jobs.push(job);
         Ok(())
+    }
+
+    fn announce(&mut self, _: &TrialEnd<'_>, _: After, _: &[PlannedTrial]) {
+        let present = self.arrived(self.begun.elapsed()).saturating_sub(self.jobs.len());
+        let job = self.jobs.last().expect("the job whose end was kept");
+        (self.on_event)(LoadEvent::Ended { job, present });
     }
 }
 
@@ -154,7 +157,8 @@ mod tests {
             let record = ended(outcome.clone());
             let end = TrialEnd { trial, record: &record, missing: &[] };
             assert!(matches!(keeper.after(&end), After::Next));
-            keeper.end(&end, After::Next, &[]).unwrap();
+            keeper.end(&end, &[]).unwrap();
+            keeper.announce(&end, After::Next, &[]);
         }
         let (jobs, waiting) = keeper.finish(arrived);
         (jobs, waiting, present)

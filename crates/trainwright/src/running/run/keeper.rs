@@ -179,19 +179,18 @@ impl Keeper for StudyKeeper<'_> {
         }
     }
 
-    fn end(
-        &mut self,
-        end: &TrialEnd<'_>,
-        after: After,
-        next: &[PlannedTrial],
-    ) -> Result<(), Error> {
-        let TrialEnd { trial, record, missing } = *end;
+    fn end(&mut self, end: &TrialEnd<'_>, next: &[PlannedTrial]) -> Result<(), Error> {
+        let TrialEnd { trial, record, .. } = *end;
         self.seconds_used += record.usage.as_ref().map_or(0.0, Usage::last_attempt_s);
         self.told.remove(&trial.number);
         let environment = self.study.kept_environment(&record.environment);
         let (machine, circumstances) = (self.machine, self.circumstances);
         let ended = Ended { number: trial.number, record, environment, machine, circumstances };
-        self.write(|store, study| store.end(study, &ended, next))?;
+        self.write(|store, study| store.end(study, &ended, next))
+    }
+
+    fn announce(&mut self, end: &TrialEnd<'_>, after: After, next: &[PlannedTrial]) {
+        let TrialEnd { trial, record, missing } = *end;
         let whole = derived_record(&self.study, trial, record);
         self.tell(RunEvent::Ended { trial, record: &whole, again: after == After::Again });
         if after == After::NoMore {
@@ -202,7 +201,6 @@ impl Keeper for StudyKeeper<'_> {
         for trial in next {
             self.tell(RunEvent::Started { trial });
         }
-        Ok(())
     }
 }
 
