@@ -13,14 +13,14 @@ const LISTED: usize = 24;
 pub fn plan(reply: &PlanReply) -> String {
     let machine = &reply.machine;
     let mut out = format!(
-        "{}, batch {}: {} parameters, {} TFLOP a step\n{}: {} devices in {} nodes ({})\n\n",
+        "{}, batch {}: {} parameters, {} TFLOP a step\n{}: {} in {} ({})\n\n",
         reply.network,
         reply.batch,
         reply.parameters,
         figure(reply.flops / 1e12),
         machine.name,
-        machine.devices,
-        machine.nodes,
+        counted(machine.devices as u64, "device"),
+        counted(machine.nodes.into(), "node"),
         machine.source
     );
     let (head, rows) = plan_table(reply);
@@ -199,6 +199,12 @@ fn reasons(reply: &PlanReply) -> String {
     out
 }
 
+/// So many of something.
+fn counted(number: u64, word: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {word}{ending}")
+}
+
 /// A strategy as people call it.
 pub(crate) fn strategy_name(strategy: Strategy) -> &'static str {
     match strategy {
@@ -230,6 +236,12 @@ pub(crate) fn change_text(change: Change) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_node_is_no_nodes() {
+        assert_eq!(counted(1, "node"), "1 node");
+        assert_eq!(counted(4, "node"), "4 nodes");
+    }
 
     #[test]
     fn neighbouring_devices_are_ranges() {
