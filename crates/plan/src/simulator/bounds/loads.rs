@@ -121,12 +121,7 @@ impl Bounds {
             }
             let edges = if pass == 0 { &problem.edges_out } else { &problem.edges_in };
             for &edge in &edges[operator] {
-                let own = &shape.edges[edge as usize];
-                let first = own.block.base as usize;
-                let count = 2 * shape.tables[own.table as usize].pairs.len();
-                let messages = arena.tasks[first..first + count].iter().skip(pass).step_by(2);
-                // Parts on one device exchange none.
-                let messages = messages.filter(|own| own.duration > 0);
+                let messages = shape.messages(arena, edge as usize, pass);
                 least = least.max(loads.add(messages, end, begun.free) + rests.link);
             }
             starts = starts.min(end - choice.least_ns[pass]);
