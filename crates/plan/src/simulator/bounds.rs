@@ -25,7 +25,17 @@ pub(super) struct Bounds {
     last: Vec<[u64; 2]>,
     /// What follows at least after a part has ended.
     after: Vec<[u64; 2]>,
+    rests: Rests,
     loads: Loads,
+}
+
+/// What follows at least after the last task of a resource.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Rests {
+    /// After the last part of an operator on a device.
+    pub(super) device: u64,
+    /// After the last task on a link.
+    pub(super) link: u64,
 }
 
 /// How far the parts of an operator were served, forward or backward.
@@ -54,13 +64,23 @@ impl Begun<'_> {
 impl Bounds {
     pub(super) fn new(problem: &Problem) -> Self {
         let zeros = vec![[0; 2]; problem.graph.operators().len()];
-        Self { head: zeros.clone(), last: zeros.clone(), after: zeros, loads: Loads::new(problem) }
+        Self {
+            head: zeros.clone(),
+            last: zeros.clone(),
+            after: zeros,
+            rests: Rests::default(),
+            loads: Loads::new(problem),
+        }
     }
 
     /// Nanoseconds after a part of an operator has ended, forward (0) or backward (1), that the
     /// step goes on at least.
     pub(super) fn after(&self, operator: usize, pass: usize) -> u64 {
         self.after[operator][pass]
+    }
+
+    pub(super) fn rests(&self) -> Rests {
+        self.rests
     }
 
     /// Nanoseconds that the step takes at least, by the paths through operators alone.
@@ -100,6 +120,24 @@ impl Bounds {
             }
             self.after[at][0] = after;
         }
+        self.rests = Rests {
+            device: self.after.iter().map(|own| own[1]).min().unwrap_or(0),
+            link: self.after_links(shape),
+        };
+    }
+
+    /// What follows at least after any task on a link.
+    fn after_links(&self, shape: &Shape<'_>) -> u64 {
+        let mut least = shape.groups.iter().filter_map(|own| own.after_link).min();
+        let mut see = |own: u64| least = Some(least.map_or(own, |least| least.min(own)));
+        for (ends, own) in shape.problem.edges.iter().zip(&shape.edges) {
+            let (from, to) = (ends.from as usize, ends.to as usize);
+            if own.times.forward_load > 0 {
+                see(shape.chosen(to).least_ns[0] + self.after[to][0]);
+                see(shape.chosen(from).least_ns[1] + self.after[from][1]);
+            }
+        }
+        least.unwrap_or(0)
     }
 
     fn go_forward(&mut self, shape: &Shape<'_>, begun: &Begun<'_>) {

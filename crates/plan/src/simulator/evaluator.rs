@@ -9,7 +9,7 @@ use crate::plan::{Plan, Split};
 use crate::problem::{Overlap, Problem, Sharding};
 use crate::simulator::arena::Arena;
 use crate::simulator::bounds::{Bounds, EdgeScratch};
-use crate::simulator::schedule::{Course, Ran, Schedule, all_backward};
+use crate::simulator::schedule::{Course, Ran, Schedule, Within, all_backward};
 use crate::simulator::shape::Shape;
 use crate::simulator::sums::{GroupSums, SumsScratch};
 use crate::simulator::task::{Kind, Task};
@@ -45,8 +45,9 @@ pub struct Evaluator<'p> {
     pub(super) arena: Arena,
     pub(super) schedule: Schedule,
     mode: Mode,
-    /// Work of each resource.
+    /// Work of each resource, and what updates are of that of each device.
     work: Vec<u64>,
+    updates: Vec<u64>,
     bounds: Bounds,
     edge_scratch: EdgeScratch,
     memory: Memory,
@@ -86,6 +87,7 @@ impl<'p> Evaluator<'p> {
             }),
             mode,
             work: Vec::new(),
+            updates: Vec::new(),
             bounds: Bounds::new(problem),
             edge_scratch: EdgeScratch::new(problem.resources()),
             memory: Memory::default(),
@@ -187,6 +189,8 @@ impl<'p> Evaluator<'p> {
         let problem = self.shape.problem;
         self.work.clear();
         self.work.resize(problem.resources(), 0);
+        self.updates.clear();
+        self.updates.resize(problem.devices(), 0);
         self.memory.held.clear();
         self.memory.held.resize(problem.devices(), 0);
         self.memory.kept.clear();
@@ -257,11 +261,8 @@ impl<'p> Evaluator<'p> {
         if bounded && self.least_cost(unchanged, limit) > limit {
             return Evaluation::AboveLimit;
         }
-        if bounded {
-            self.bounds.find_tails(&self.shape);
-        }
-        let Self { schedule, shape, arena, work, bounds, .. } = self;
-        let within = bounded.then_some((limit, &*bounds));
+        let Self { schedule, shape, arena, work, bounds, updates, .. } = self;
+        let within = bounded.then_some(Within { limit, bounds, updates });
         match schedule.run(shape, arena, work, unchanged, within) {
             Ran::Done(cost) if cost <= limit => Evaluation::Cost(cost),
             _ => Evaluation::AboveLimit,
@@ -287,14 +288,16 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Nanoseconds that the changed plan takes at least; some number above the limit where that is
-    /// clear.
+    /// clear. Else the tails of the bounds are those of the changed plan afterwards.
     fn least_cost(&mut self, unchanged: usize, limit: u64) -> u64 {
         let Self { schedule, shape, arena, bounds, .. } = self;
-        let Some(begun) = schedule.begun(unchanged) else { return 0 };
-        let path = bounds.longest_path(shape, &begun);
+        let begun = schedule.begun(unchanged);
+        let path = begun.as_ref().map_or(0, |begun| bounds.longest_path(shape, begun));
         if path > limit {
             return path;
         }
+        bounds.find_tails(shape);
+        let Some(begun) = begun else { return path };
         bounds.busiest((shape, arena), &begun, limit)
     }
 

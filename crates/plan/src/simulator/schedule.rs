@@ -15,7 +15,9 @@ use crate::simulator::arena::Arena;
 use crate::simulator::bounds::Bounds;
 use crate::simulator::queue::Queue;
 use crate::simulator::shape::Shape;
-use crate::simulator::task::{Kind, entry, key, key_of, kind_of, owner_of, place_of, ready_of};
+use crate::simulator::task::{
+    Kind, Task, entry, key, key_of, kind_of, owner_of, place_of, ready_of,
+};
 
 /// The order in which tasks were served, and what is needed to go on from its middle.
 #[derive(Debug)]
@@ -66,6 +68,46 @@ struct Resource {
 pub(super) enum Ran {
     Done(u64),
     AboveLimit,
+}
+
+/// What a simulation is to stay within.
+#[derive(Clone, Copy)]
+pub(super) struct Within<'a> {
+    pub(super) limit: u64,
+    pub(super) bounds: &'a Bounds,
+    /// Nanoseconds of all updates of each device.
+    pub(super) updates: &'a [u64],
+}
+
+impl Within<'_> {
+    /// Nanoseconds that follow at least after a task, where its device or link has so much left.
+    #[inline]
+    fn follows(
+        &self,
+        shape: &Shape<'_>,
+        arena: &Arena,
+        (kind, key, task): (Kind, u64, &Task),
+        left: u64,
+    ) -> u64 {
+        let (bounds, rests, owner) = (self.bounds, self.bounds.rests(), owner_of(key));
+        // What is left of parts of operators, and what follows after the last of them.
+        let parts = || left.saturating_sub(self.updates[task.resource as usize]) + rests.device;
+        // A message is followed by the part that waits for it.
+        let target = || arena.tasks[task.relation as usize].duration;
+        let edge = || &shape.problem.edges[owner];
+        match kind {
+            Kind::Forward => left.max(parts()).max(bounds.after(owner, 0)),
+            Kind::Backward => left.max(parts()).max(bounds.after(owner, 1)),
+            Kind::MoveForward => {
+                (left + rests.link).max(target() + bounds.after(edge().to as usize, 0))
+            }
+            Kind::MoveBackward => {
+                (left + rests.link).max(target() + bounds.after(edge().from as usize, 1))
+            }
+            Kind::Sum | Kind::HandOut => left + rests.link,
+            _ => left,
+        }
+    }
 }
 
 /// What the schedules of a problem have in common.
@@ -130,7 +172,7 @@ impl Schedule {
         arena: &Arena,
         work: &[u64],
         unchanged: usize,
-        within: Option<(u64, &Bounds)>,
+        within: Option<Within<'_>>,
     ) -> Ran {
         self.stamp += 1;
         self.fresh.clear();
@@ -141,12 +183,21 @@ impl Schedule {
             None | Some(0) => self.begin(shape, arena, work),
             Some(number) => self.rewind(number, shape, arena, work),
         }
-        let limit = within.map_or(u64::MAX, |(limit, _)| limit);
-        // What a resource has left is above the limit whatever the order.
-        if self.resources.iter().any(|own| own.left > 0 && own.free + own.left > limit) {
+        if within.is_some_and(|own| self.is_late(&own)) {
             return Ran::AboveLimit;
         }
         self.serve(shape, arena, work, within)
+    }
+
+    /// Whether what a resource has left is above the limit whatever the order.
+    fn is_late(&self, within: &Within<'_>) -> bool {
+        let (devices, links) = self.resources.split_at(within.updates.len());
+        let rests = within.bounds.rests();
+        let late = |free: u64, left: u64| left > 0 && free + left > within.limit;
+        devices.iter().zip(within.updates).any(|(own, &updates)| {
+            let parts = own.left.saturating_sub(updates);
+            late(own.free, own.left) || (parts > 0 && late(own.free, parts + rests.device))
+        }) || links.iter().any(|own| own.left > 0 && late(own.free, own.left + rests.link))
     }
 
     fn begin(&mut self, shape: &Shape<'_>, arena: &Arena, work: &[u64]) {
@@ -173,7 +224,7 @@ impl Schedule {
         shape: &Shape<'_>,
         arena: &Arena,
         work: &[u64],
-        within: Option<(u64, &Bounds)>,
+        within: Option<Within<'_>>,
     ) -> Ran {
         // The first task of a simulation is one before which a checkpoint lies.
         let mut until_checkpoint = 0;
@@ -197,20 +248,10 @@ impl Schedule {
             let end = ready.max(own.free) + task.duration;
             let left = own.left - task.duration;
             let kind = kind_of(key);
-            if let Some((limit, bounds)) = within {
-                // A message is followed by the part that waits for it.
-                let target = || arena.tasks[task.relation as usize].duration;
-                let edge = || &shape.problem.edges[owner_of(key)];
-                let after = match kind {
-                    Kind::Forward => bounds.after(owner_of(key), 0),
-                    Kind::Backward => bounds.after(owner_of(key), 1),
-                    Kind::MoveForward => target() + bounds.after(edge().to as usize, 0),
-                    Kind::MoveBackward => target() + bounds.after(edge().from as usize, 1),
-                    _ => 0,
-                };
-                if end + left.max(after) > limit {
-                    return Ran::AboveLimit;
-                }
+            if let Some(within) = within
+                && end + within.follows(shape, arena, (kind, key, task), left) > within.limit
+            {
+                return Ran::AboveLimit;
             }
             *own = Resource { free: end, left };
             self.fresh.push(Logged { ready, end, key, place });

@@ -1,10 +1,11 @@
 //! The plan under evaluation: who computes which part where, and the blocks of tasks of edges.
 
 use crate::problem::Problem;
-use crate::simulator::arena::Block;
+use crate::simulator::arena::{Arena, Block};
 use crate::simulator::bounds::EdgeTimes;
 use crate::simulator::pairs::PairTable;
 use crate::simulator::sums::GroupSums;
+use crate::simulator::task::Task;
 
 /// No table of pairs yet.
 const NONE: u32 = u32::MAX;
@@ -67,6 +68,22 @@ impl<'p> Shape<'p> {
 
     pub(super) fn chosen(&self, operator: usize) -> &'p crate::problem::Choice {
         &self.problem.choices[operator][self.choice[operator] as usize]
+    }
+
+    /// Messages of an edge forward (0) or backward (1).
+    pub(super) fn messages<'a>(
+        &self,
+        arena: &'a Arena,
+        edge: usize,
+        pass: usize,
+    ) -> impl Iterator<Item = &'a Task> + use<'a> {
+        let own = &self.edges[edge];
+        // Mostly all parts are on the same devices, and there are none.
+        let is_empty = own.times.forward_load == 0;
+        let pairs = if is_empty { 0 } else { self.tables[own.table as usize].pairs.len() };
+        let first = own.block.base as usize;
+        let all = &arena.tasks[first..first + 2 * pairs];
+        all.iter().skip(pass).step_by(2).filter(|own| own.duration > 0)
     }
 
     /// The pairs of an edge as its ends are split now.

@@ -26,6 +26,8 @@ pub(super) struct GroupSums {
     pub(super) gathered: Vec<u64>,
     /// Nanoseconds from a gradient to the end of the step, at least.
     pub(super) after: u64,
+    /// The same from the end of any of its tasks on links; none where there are none.
+    pub(super) after_link: Option<u64>,
 }
 
 /// One shard: joins at the first three places of its block, then sums, updates, handing out.
@@ -39,6 +41,8 @@ pub(super) struct Shard {
     pub(super) hand_outs: u16,
     /// Nanoseconds of its slowest sum, update and handing out together.
     after: u64,
+    /// Those of its slowest update.
+    update: u64,
     first_holder: u32,
     holders: u16,
 }
@@ -72,6 +76,17 @@ impl Shard {
     pub(super) fn hand_out_tasks(&self) -> std::ops::Range<u32> {
         let first = self.update_tasks().end;
         first..first + u32::from(self.hand_outs)
+    }
+
+    /// Nanoseconds from the end of any of its tasks on links to the end of the step, at least; none
+    /// where there are none.
+    fn after_link(&self) -> Option<u64> {
+        match (self.sums, self.hand_outs) {
+            (0, 0) => None,
+            // Sums are followed by the updates, handing out by nothing.
+            (_, 0) => Some(self.update),
+            _ => Some(0),
+        }
     }
 
     /// All that take time.
@@ -161,6 +176,7 @@ pub(super) fn rebuild(
             updates: 0,
             hand_outs: 0,
             after: 0,
+            update: 0,
             first_holder: first_holder as u32,
             holders: holders as u16,
         };
@@ -176,8 +192,8 @@ pub(super) fn rebuild(
         let before = if same_cuts { old.shards.get(number) } else { None };
         match before {
             Some(before) if old.holders_of(before) == held => {
-                let Shard { block, sums, updates, hand_outs, after, .. } = *before;
-                shard = Shard { block, sums, updates, hand_outs, after, ..shard };
+                let Shard { block, sums, updates, hand_outs, after, update, .. } = *before;
+                shard = Shard { block, sums, updates, hand_outs, after, update, ..shard };
             }
             _ => {
                 make(problem, (group, number), (held, bytes), &mut shard, arena, timed);
@@ -188,6 +204,7 @@ pub(super) fn rebuild(
         new.shards.push(shard);
     }
     new.after = new.shards.iter().map(|shard| shard.after).min().unwrap_or(0);
+    new.after_link = new.shards.iter().filter_map(Shard::after_link).min();
     if !same_cuts {
         unused.extend(old.shards.iter().map(|shard| shard.block));
     }
@@ -229,6 +246,7 @@ fn make(
     shard.hand_outs = count(Kind::HandOut);
     let slowest = |kind: Kind| timed.iter().filter(|it| it.0 == kind).map(|it| it.2).max();
     shard.after = [Kind::Sum, Kind::Update, Kind::HandOut].into_iter().filter_map(slowest).sum();
+    shard.update = slowest(Kind::Update).unwrap_or(0);
     shard.block = arena.take(JOINS as usize + timed.len());
     let joins = [Kind::Gathered, Kind::Summed, Kind::Updated]
         .map(|kind| Task::join(kind, group as u32, number as u32));

@@ -106,30 +106,41 @@ fn a_hundred_thousand_incremental_evaluations_are_full_ones() {
 #[test]
 fn a_bounded_evaluation_refuses_only_what_is_above_the_limit() {
     for graph in SIX {
-        let problem = problem(graph, 8, Training::default());
-        let moves = Moves::new(&problem, MoveShares::MIXED);
-        let mut random = Random::new(3);
-        let mut plan = data_parallel(&problem);
-        let mut own = Evaluator::new(&problem, &plan, Mode::Bounded);
-        let mut full = Evaluator::new(&problem, &plan, Mode::InPlace);
-        for number in 0..60 {
-            let change = change(&moves, &plan, &mut random);
-            let limit = (own.cost() as f64 * (0.97 + 0.2 * random.unit())) as u64;
-            let expected = full.propose(&change, limit);
-            let found = own.propose(&change, limit);
-            match expected {
-                Evaluation::Cost(_) => assert_eq!(found, expected, "{graph} {number}"),
-                _ => assert!(!matches!(found, Evaluation::Cost(_)), "{graph} {number}"),
-            }
-            if let Evaluation::Cost(_) = found {
-                own.accept();
-                full.accept();
-                change.into_iter().for_each(|(at, split)| plan.splits[at] = split);
-                assert_eq!(own.fingerprint(), full.fingerprint(), "{graph} {number}");
-            } else {
-                own.undo();
-                full.undo();
-            }
+        check_bounded(graph, Training::default());
+    }
+    for sums in [Sums::Tree, Sums::Sharded, Sums::Server] {
+        for overlap in [Overlap::Beside, Overlap::After] {
+            check_bounded("alexnet", Training { sums, overlap, ..Training::default() });
+            check_bounded("rnnlm", Training { sums, overlap, ..Training::default() });
+        }
+    }
+}
+
+#[track_caller]
+fn check_bounded(graph: &str, training: Training) {
+    let problem = problem(graph, 8, training);
+    let moves = Moves::new(&problem, MoveShares::MIXED);
+    let mut random = Random::new(3);
+    let mut plan = data_parallel(&problem);
+    let mut own = Evaluator::new(&problem, &plan, Mode::Bounded);
+    let mut full = Evaluator::new(&problem, &plan, Mode::InPlace);
+    for number in 0..60 {
+        let change = change(&moves, &plan, &mut random);
+        let limit = (own.cost() as f64 * (0.97 + 0.2 * random.unit())) as u64;
+        let expected = full.propose(&change, limit);
+        let found = own.propose(&change, limit);
+        match expected {
+            Evaluation::Cost(_) => assert_eq!(found, expected, "{graph} {training:?} {number}"),
+            _ => assert!(!matches!(found, Evaluation::Cost(_)), "{graph} {training:?} {number}"),
+        }
+        if let Evaluation::Cost(_) = found {
+            own.accept();
+            full.accept();
+            change.into_iter().for_each(|(at, split)| plan.splits[at] = split);
+            assert_eq!(own.fingerprint(), full.fingerprint(), "{graph} {number}");
+        } else {
+            own.undo();
+            full.undo();
         }
     }
 }

@@ -2,27 +2,23 @@
 //! a layer is whole, so is the batch, and the other devices have nothing to do. Updates and exchanges
 //! are measured beside them.
 //!
-//! A part is a layer with fewer outputs, inputs or examples, built and run as in training. Buffers
-//! are used in turn, so that a repetition finds caches as cold as a step does; all parts are measured
-//! in rounds, because a machine is not as fast at all times.
+//! A part is a layer with fewer outputs, inputs or examples, built and run as in training
+//! (`part.rs`). The parts of all layers that are split alike run one after another as a step does
+//! (`sequence.rs`), so that each finds in the caches what a step would leave there; everything is
+//! measured in rounds, because a machine is not as fast at all times.
+
+mod part;
+mod sequence;
 
 use std::collections::BTreeMap;
-use std::sync::{Barrier, Mutex};
-use std::time::Instant;
 
-use trainwright_networks::{
-    LayerDescription, NamedLayer, Network, NetworkDescription, Numbers, Team, Workspace, scale_rows,
-};
+use trainwright_networks::{Network, NetworkDescription};
 use trainwright_plan::{DEGREES, Machine, OperatorGraph, UpdateRates, pipeline_shares};
 use trainwright_train::{ExchangeTime, exchange_time};
 
 use crate::planning::updates::update_rates;
-
-/// Repetitions of a part in a round; the middle one of all rounds counts.
-const REPETITIONS: usize = 6;
-
-/// Buffers that are used in turn.
-const BUFFERS: usize = 3;
+use part::{Cut, Part};
+use sequence::{Sequence, sequences};
 
 /// An operator and the degrees by which it is split.
 type Split = (usize, [u16; DEGREES]);
@@ -31,8 +27,8 @@ type Split = (usize, [u16; DEGREES]);
 pub(crate) type Times = BTreeMap<Split, (u64, u64)>;
 
 /// What was measured of a network on this machine, in as many rounds as there were.
-pub(crate) struct Measured<'a> {
-    parts: Vec<(Split, Part<'a>, Network, usize)>,
+pub(crate) struct Measured {
+    sequences: Vec<Sequence>,
     parameters: u64,
     optimizer_slots: u8,
     devices: usize,
@@ -41,16 +37,16 @@ pub(crate) struct Measured<'a> {
     exchanges: Vec<ExchangeTime>,
 }
 
-impl<'a> Measured<'a> {
+impl Measured {
     /// Every part that a plan on so many devices could have of a network's dense layers, memories
     /// and whole layers; not measured yet.
     pub(crate) fn new(
-        description: &'a NetworkDescription,
+        description: &NetworkDescription,
         graph: &OperatorGraph,
         (devices, optimizer_slots): (usize, u8),
     ) -> Self {
         Self {
-            parts: parts(description, graph, devices),
+            sequences: sequences(parts(description, graph, devices), devices, optimizer_slots),
             parameters: graph.parameters(),
             optimizer_slots,
             devices,
@@ -62,8 +58,8 @@ impl<'a> Measured<'a> {
 
     /// Measures everything once more.
     pub(crate) fn round(&mut self) {
-        for (key, part, network, busy) in &self.parts {
-            self.samples.entry(*key).or_default().extend(part.measure(network, *busy));
+        for (key, time) in self.sequences.iter().flat_map(Sequence::measure) {
+            self.samples.entry(key).or_default().push(time);
         }
         let (slots, devices) = (self.optimizer_slots, self.devices);
         self.updates.extend(update_rates(self.parameters, slots, devices));
@@ -104,11 +100,11 @@ fn middle_of(values: impl Iterator<Item = f64>) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-fn parts<'a>(
-    description: &'a NetworkDescription,
+fn parts(
+    description: &NetworkDescription,
     graph: &OperatorGraph,
     devices: usize,
-) -> Vec<(Split, Part<'a>, Network, usize)> {
+) -> Vec<(Split, Part)> {
     let mut parts = Vec::new();
     let Ok(whole) = Network::new(description) else { return parts };
     let shapes = whole.operators();
@@ -125,18 +121,15 @@ fn parts<'a>(
         let (Some(layer), Some(shapes)) = (layer, shapes) else { continue };
         let has_sum = operator.contracted.is_some();
         for degrees in degrees_of(operator.dims.len(), has_sum, devices, graph.batch()) {
-            let part = Part {
-                layer,
-                input: shapes.input_shape.clone(),
-                is_first: operator.inputs.is_empty(),
+            let cut = Cut {
                 examples: graph.batch() as usize / degrees[0] as usize,
+                shares: degrees[0] as usize,
                 outputs: degrees[operator.dims.len() - 1] as usize,
                 inputs: degrees[operator.dims.len()] as usize,
             };
-            let busy = if degrees == [1; DEGREES] { 1 } else { devices };
-            if let Some(network) = part.network() {
-                parts.push(((at, degrees), part, network, busy));
-            }
+            let input = &shapes.input_shape;
+            let own = Part::new(layer, (input, operator.inputs.is_empty()), cut);
+            parts.extend(own.map(|own| ((at, degrees), own)));
         }
     }
     parts
@@ -182,151 +175,6 @@ fn degrees_of(dims: usize, has_sum: bool, devices: usize, batch: u64) -> Vec<[u1
         }
     }
     found
-}
-
-/// A part of a layer.
-struct Part<'a> {
-    layer: &'a LayerDescription,
-    input: Vec<usize>,
-    is_first: bool,
-    examples: usize,
-    outputs: usize,
-    inputs: usize,
-}
-
-impl Part<'_> {
-    /// The part as a network; none where the layer cannot be cut so.
-    fn network(&self) -> Option<Network> {
-        let mut layer = self.layer.clone();
-        let mut input = self.input.clone();
-        match &mut layer {
-            LayerDescription::Dense { outputs, .. } => {
-                *outputs /= self.outputs;
-                input = vec![input.iter().product::<usize>() / self.inputs];
-            }
-            LayerDescription::Lstm { bidirectional, .. } if *bidirectional && self.outputs == 2 => {
-                *bidirectional = false;
-            }
-            LayerDescription::Add { .. } => return None,
-            _ if self.outputs * self.inputs > 1 => return None,
-            _ => {}
-        }
-        let named = |name: &str, layer| NamedLayer { name: Some(name.to_owned()), layer };
-        let layers = vec![named("part", layer), named("end", LayerDescription::Flatten)];
-        let (name, loss) = ("part".to_owned(), Default::default());
-        let mut network = Network::new(&NetworkDescription { name, input, loss, layers }).ok()?;
-        if network.state_count() > 0 {
-            return None;
-        }
-        if !self.is_first {
-            network.want_input_gradients();
-        }
-        Some(network)
-    }
-
-    /// Nanoseconds forward and backward of each repetition, with so many devices at the same work.
-    fn measure(&self, network: &Network, devices: usize) -> Vec<(u64, u64)> {
-        if self.examples == 0 {
-            return Vec::new();
-        }
-        let (begin, all) = (Barrier::new(devices), Mutex::new(Vec::new()));
-        std::thread::scope(|scope| {
-            for _ in 0..devices {
-                scope.spawn(|| {
-                    let found = self.repeat(network, &begin);
-                    all.lock().expect("nobody panics with it").extend(found);
-                });
-            }
-        });
-        all.into_inner().expect("nobody panics with it")
-    }
-
-    /// Does the part's work again and again. The first layer also gathers its examples; a layer that
-    /// is cut hands its numbers over in buffers of their own.
-    fn repeat(&self, network: &Network, begin: &Barrier) -> Vec<(u64, u64)> {
-        let initial = network.initial_parameters(1);
-        let parameters: Vec<Numbers> = (0..BUFFERS).map(|_| numbers(&initial)).collect();
-        let spaces = (0..BUFFERS).map(|_| network.workspace(self.examples, 1));
-        let mut spaces: Vec<Workspace> = spaces.filter_map(Result::ok).collect();
-        let mut gathering = self.gathering(network);
-        let slopes = vec![0.01; self.examples * network.output_count()];
-        let mut gradients: Vec<Numbers> = (0..BUFFERS).map(|_| numbers(&initial)).collect();
-        let mut handed = Vec::new();
-        begin.wait();
-        let mut found = Vec::new();
-        if spaces.len() < BUFFERS {
-            return found;
-        }
-        for round in 0..BUFFERS + REPETITIONS {
-            let at = round % BUFFERS;
-            let started = Instant::now();
-            gathering.gather(spaces[at].team());
-            let outputs = network.forward(&parameters[at], &gathering.inputs, &mut spaces[at]);
-            self.hand_over(outputs, &mut handed);
-            let forward = started.elapsed();
-            let started = Instant::now();
-            let values = (&gathering.inputs[..], &slopes[..]);
-            let back =
-                network.backward(&parameters[at], values, &mut gradients[at], &mut spaces[at]);
-            self.hand_over(back, &mut handed);
-            let backward = started.elapsed();
-            // The first use of each buffer touches memory for the first time.
-            if round >= BUFFERS {
-                found.push((forward.as_nanos() as u64, backward.as_nanos() as u64));
-            }
-        }
-        found
-    }
-
-    fn hand_over(&self, values: &[f32], into: &mut Vec<f32>) {
-        if self.outputs * self.inputs > 1 {
-            into.clear();
-            into.extend_from_slice(values);
-        }
-    }
-
-    fn gathering(&self, network: &Network) -> Gathering {
-        let width: usize = network.input_shape().iter().product();
-        let rows = network.input_rows();
-        let value = |at: usize| match rows {
-            Some(rows) => (at % rows.max(1)) as f32,
-            None => (at % 7) as f32 / 7.0,
-        };
-        let inputs: Vec<f32> = (0..self.examples * width).map(value).collect();
-        let gathers = self.is_first && rows.is_none();
-        let bytes = if gathers { vec![7; inputs.len()] } else { Vec::new() };
-        Gathering {
-            width,
-            bytes,
-            batch: Numbers::zeros(if gathers { inputs.len() } else { 0 }),
-            inputs,
-        }
-    }
-}
-
-fn numbers(values: &[f32]) -> Numbers {
-    let mut own = Numbers::zeros(values.len());
-    own.copy_from_slice(values);
-    own
-}
-
-/// Examples of a part on their way from the pictures.
-struct Gathering {
-    width: usize,
-    /// Pixels; none where the part reads another.
-    bytes: Vec<u8>,
-    batch: Numbers,
-    inputs: Vec<f32>,
-}
-
-impl Gathering {
-    fn gather(&mut self, team: &mut Team) {
-        if !self.bytes.is_empty() {
-            let rows: Vec<&[u8]> = self.bytes.chunks_exact(self.width).collect();
-            scale_rows(&rows, 1.0 / 255.0, &mut self.batch, team);
-            self.inputs.copy_from_slice(&self.batch);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -277,7 +277,7 @@ impl Answering<'_> {
     fn predicted_again(
         &self,
         mut measured: Vec<MeasuredStrategy>,
-        here: &Measured<'_>,
+        here: &Measured,
     ) -> Result<Vec<MeasuredStrategy>, Error> {
         let times = here.times();
         let of = |at: usize, degrees: &[u16; DEGREES]| times.get(&(at, *degrees)).copied();

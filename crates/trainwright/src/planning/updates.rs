@@ -42,14 +42,19 @@ fn bytes_per_s(count: usize, optimizer_slots: u8, devices: usize) -> Option<f64>
     (middle > 0.0).then(|| 4.0 * count as f64 * numbers / middle)
 }
 
-/// Seconds of updates one after another.
-fn repeat(count: usize, optimizer_slots: u8, begin: &Barrier) -> Vec<f64> {
+/// An optimiser of so many parameters that keeps so many numbers for each.
+pub(crate) fn optimizer(count: usize, slots: u8) -> Box<dyn Optimizer> {
     let trained = Trained::ranges(count, std::slice::from_ref(&(0..count)));
-    let mut optimizer: Box<dyn Optimizer> = match optimizer_slots {
+    match slots {
         0 => Box::new(Sgd::new(trained)),
         1 => Box::new(Sgd::with_momentum(trained, 0.9)),
         _ => Box::new(Adam::new(trained)),
-    };
+    }
+}
+
+/// Seconds of updates one after another.
+fn repeat(count: usize, optimizer_slots: u8, begin: &Barrier) -> Vec<f64> {
+    let mut optimizer = optimizer(count, optimizer_slots);
     let (mut parameters, mut gradients) = (Numbers::zeros(count), Numbers::zeros(count));
     begin.wait();
     let Ok(mut team) = Team::new(1) else { return Vec::new() };

@@ -54,10 +54,6 @@ fn text_table((head, rows): HeadAndRows) -> String {
 
 /// The devices of a machine, such as `4 devices in 1 node`.
 pub(crate) fn devices_in_nodes(reply: &PlanReply) -> String {
-    let counted = |count: u64, what: &str| match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    };
     let machine = &reply.machine;
     format!(
         "{} in {}",
@@ -232,6 +228,12 @@ pub(crate) fn plan_searched(reply: &PlanReply) -> Option<String> {
     })
 }
 
+/// So many of something.
+fn counted(number: u64, word: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {word}{ending}")
+}
+
 /// A strategy as people call it.
 pub(crate) fn strategy_name(strategy: Strategy) -> &'static str {
     match strategy {
@@ -263,6 +265,12 @@ pub(crate) fn change_text(change: Change) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_node_is_no_nodes() {
+        assert_eq!(counted(1, "node"), "1 node");
+        assert_eq!(counted(4, "node"), "4 nodes");
+    }
 
     #[test]
     fn neighbouring_devices_are_ranges() {

@@ -12,8 +12,9 @@ use crate::simulator::task::Task;
 pub(super) struct Loads {
     /// Operators, forward and backward, those with the latest heads first.
     order: Vec<(u64, u32)>,
-    /// Work of each resource so far.
+    /// Work of each resource so far, and that of parts of operators alone.
     work: Vec<u64>,
+    parts: Vec<u64>,
     /// Groups whose sums were looked at, by the number of the walk.
     seen: Vec<u64>,
     walk: u64,
@@ -24,6 +25,7 @@ impl Loads {
         Self {
             order: (0..2 * problem.graph.operators().len() as u32).map(|it| (0, it)).collect(),
             work: vec![0; problem.resources()],
+            parts: vec![0; problem.devices()],
             seen: vec![0; problem.graph.groups().len()],
             walk: 0,
         }
@@ -61,12 +63,26 @@ impl Loads {
         }
         latest
     }
+
+    /// Adds parts of operators; gives the earliest end of the step, where so much follows after the
+    /// last part of each device.
+    fn add_parts(&mut self, parts: &[Task], from: u64, free: &[(u64, u64)], rest: u64) -> u64 {
+        let mut latest = 0;
+        for task in parts {
+            let device = task.resource as usize;
+            self.work[device] += task.duration;
+            self.parts[device] += task.duration;
+            let left = self.work[device].max(self.parts[device] + rest);
+            latest = latest.max(from.max(free[device].0) + left);
+        }
+        latest
+    }
 }
 
 impl Bounds {
     /// Nanoseconds that the step takes at least, by the heads that were found last: for each device
-    /// and link and each moment, that moment and all work that is not ready before it. Of operators
-    /// that were served in part nothing is counted.
+    /// and link and each moment, that moment, all work that is not ready before it, and what follows
+    /// after the last of it. Of operators that were served in part nothing is counted.
     pub(in crate::simulator) fn busiest(
         &mut self,
         (shape, arena): (&Shape<'_>, &Arena),
@@ -75,9 +91,10 @@ impl Bounds {
     ) -> u64 {
         let problem = shape.problem;
         let devices = problem.devices();
-        let Self { head, loads, .. } = self;
+        let Self { head, loads, rests, .. } = self;
         loads.sort(head);
         loads.work.fill(0);
+        loads.parts.fill(0);
         loads.walk += 1;
         let (mut least, mut starts) = (0, u64::MAX);
         for at in 0..loads.order.len() {
@@ -93,26 +110,24 @@ impl Bounds {
             {
                 loads.seen[weights.group] = loads.walk;
                 for shard in &shape.groups[weights.group].shards {
-                    least = least.max(loads.add(arena.range(shard.sum_tasks()), end, begun.free));
+                    let sums = arena.range(shard.sum_tasks());
+                    least = least.max(loads.add(sums, end, begun.free) + rests.link);
                     let starts = starts.min(end);
                     let updates = arena.range(shard.update_tasks());
                     least = least.max(loads.add(updates, starts, begun.free));
                     let hand_outs = arena.range(shard.hand_out_tasks());
-                    least = least.max(loads.add(hand_outs, end, begun.free));
+                    least = least.max(loads.add(hand_outs, end, begun.free) + rests.link);
                 }
             }
             let edges = if pass == 0 { &problem.edges_out } else { &problem.edges_in };
             for &edge in &edges[operator] {
-                let own = &shape.edges[edge as usize];
-                let first = own.block.base as usize;
-                let count = 2 * shape.tables[own.table as usize].pairs.len();
-                let messages = arena.tasks[first..first + count].iter().skip(pass).step_by(2);
-                least = least.max(loads.add(messages, end, begun.free));
+                let messages = shape.messages(arena, edge as usize, pass);
+                least = least.max(loads.add(messages, end, begun.free) + rests.link);
             }
             starts = starts.min(end - choice.least_ns[pass]);
             let first = operator * 2 * devices + pass * devices;
             let parts = &arena.tasks[first..first + choice.parts()];
-            least = least.max(loads.add(parts.iter(), starts, begun.free));
+            least = least.max(loads.add_parts(parts, starts, begun.free, rests.device));
             if least > limit {
                 break;
             }

@@ -23,6 +23,7 @@ pub(super) struct Change {
     pub(super) made: Vec<Block>,
     pub(super) unused: Vec<Block>,
     pub(super) work: Vec<u64>,
+    pub(super) updates: Vec<u64>,
     pub(super) memory: Memory,
 }
 
@@ -54,6 +55,7 @@ impl Evaluator<'_> {
         self.save_splits(splits.iter().copied());
         let problem = self.shape.problem;
         self.change.work.clone_from(&self.work);
+        self.change.updates.clone_from(&self.updates);
         self.change.memory.clone_from(&self.memory);
         self.change.tasks.clear();
         self.change.rows.clear();
@@ -159,6 +161,7 @@ impl Evaluator<'_> {
         change.made.drain(..).for_each(|block| self.arena.give_back(block));
         change.unused.clear();
         std::mem::swap(&mut self.work, &mut change.work);
+        std::mem::swap(&mut self.updates, &mut change.updates);
         std::mem::swap(&mut self.memory, &mut change.memory);
     }
 }

@@ -130,6 +130,11 @@ impl Evaluator<'_> {
                     let work = &mut self.work[task.resource as usize];
                     *work = if sign { *work + task.duration } else { *work - task.duration };
                 }
+                for place in shard.update_tasks() {
+                    let task = &self.arena.tasks[place as usize];
+                    let own = &mut self.updates[task.resource as usize];
+                    *own = if sign { *own + task.duration } else { *own - task.duration };
+                }
             }
             for bytes in [&own.weights, &own.gradients, &own.optimizer] {
                 for (held, &bytes) in self.memory.held.iter_mut().zip(bytes) {

@@ -1,0 +1,197 @@
+//! A part of a layer, and what a device needs to run it.
+
+use std::time::Instant;
+
+use trainwright_networks::{
+    LayerDescription, NamedLayer, Network, NetworkDescription, Numbers, Optimizer, Team, Workspace,
+    scale_rows,
+};
+
+use crate::planning::updates::optimizer;
+
+/// Bytes of a number.
+const NUMBER: u64 = 4;
+
+/// Examples of a part, and into how many examples, outputs and inputs are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cut {
+    pub(super) examples: usize,
+    pub(super) shares: usize,
+    pub(super) outputs: usize,
+    pub(super) inputs: usize,
+}
+
+/// A part of a layer as a network.
+pub(super) struct Part {
+    network: Network,
+    is_first: bool,
+    cut: Cut,
+}
+
+impl Part {
+    /// The part of a layer that reads examples of a shape, the pictures themselves where it is the
+    /// first; none where the layer cannot be cut so.
+    pub(super) fn new(
+        layer: &LayerDescription,
+        (input, is_first): (&[usize], bool),
+        cut: Cut,
+    ) -> Option<Self> {
+        let (mut layer, mut input) = (layer.clone(), input.to_vec());
+        match &mut layer {
+            _ if cut.examples == 0 => return None,
+            LayerDescription::Dense { outputs, .. } => {
+                *outputs /= cut.outputs;
+                input = vec![input.iter().product::<usize>() / cut.inputs];
+            }
+            LayerDescription::Lstm { bidirectional, .. } if *bidirectional && cut.outputs == 2 => {
+                *bidirectional = false;
+            }
+            LayerDescription::Add { .. } => return None,
+            _ if cut.outputs * cut.inputs > 1 => return None,
+            _ => {}
+        }
+        let named = |name: &str, layer| NamedLayer { name: Some(name.to_owned()), layer };
+        let layers = vec![named("part", layer), named("end", LayerDescription::Flatten)];
+        let (name, loss) = ("part".to_owned(), Default::default());
+        let mut network = Network::new(&NetworkDescription { name, input, loss, layers }).ok()?;
+        if network.state_count() > 0 {
+            return None;
+        }
+        if !is_first {
+            network.want_input_gradients();
+        }
+        Some(Self { network, is_first, cut })
+    }
+
+    pub(super) fn cut(&self) -> Cut {
+        self.cut
+    }
+
+    /// How many parameters it has.
+    pub(super) fn parameters(&self) -> u64 {
+        self.network.parameter_count() as u64
+    }
+
+    /// Bytes that a step of it goes through.
+    pub(super) fn bytes(&self, optimizer_slots: u8) -> u64 {
+        let numbers =
+            self.network.input_shape().iter().product::<usize>() + self.network.output_count();
+        let numbers = (self.cut.examples * numbers) as u64;
+        let kept = self.parameters() * (2 + u64::from(optimizer_slots));
+        self.network.workspace_bytes(self.cut.examples, 1) + NUMBER * (numbers + kept)
+    }
+
+    /// The part with the buffers of one device; none where there is no memory for them.
+    pub(super) fn ready(&self, optimizer_slots: u8) -> Option<ReadyPart<'_>> {
+        let initial = self.network.initial_parameters(1);
+        let mut parameters = Numbers::zeros(initial.len());
+        parameters.copy_from_slice(&initial);
+        Some(ReadyPart {
+            part: self,
+            parameters,
+            gradients: Numbers::zeros(initial.len()),
+            optimizer: optimizer(initial.len(), optimizer_slots),
+            space: self.network.workspace(self.cut.examples, 1).ok()?,
+            gathering: self.gathering(),
+            slopes: vec![0.01; self.cut.examples * self.network.output_count()],
+            handed: Vec::new(),
+        })
+    }
+
+    fn gathering(&self) -> Gathering {
+        let width: usize = self.network.input_shape().iter().product();
+        let rows = self.network.input_rows();
+        let value = |at: usize| match rows {
+            Some(rows) => (at % rows.max(1)) as f32,
+            None => (at % 7) as f32 / 7.0,
+        };
+        let inputs: Vec<f32> = (0..self.cut.examples * width).map(value).collect();
+        let gathers = self.is_first && rows.is_none();
+        let bytes = if gathers { vec![7; inputs.len()] } else { Vec::new() };
+        let batch = Numbers::zeros(if gathers { inputs.len() } else { 0 });
+        Gathering { width, bytes, batch, inputs, are_rows: rows.is_some() }
+    }
+
+    fn is_cut(&self) -> bool {
+        self.cut.outputs * self.cut.inputs > 1
+    }
+}
+
+/// A part with the buffers of one device.
+pub(super) struct ReadyPart<'p> {
+    part: &'p Part,
+    parameters: Numbers,
+    gradients: Numbers,
+    optimizer: Box<dyn Optimizer>,
+    space: Workspace,
+    gathering: Gathering,
+    slopes: Vec<f32>,
+    handed: Vec<f32>,
+}
+
+impl ReadyPart<'_> {
+    /// Nanoseconds of a forward pass. The first layer gathers its examples in it; a layer that is
+    /// cut hands its numbers over in buffers of their own.
+    pub(super) fn forward(&mut self) -> u64 {
+        let Self { part, parameters, space, gathering, handed, .. } = self;
+        gathering.arrive();
+        let started = Instant::now();
+        gathering.gather(space.team());
+        let outputs = part.network.forward(parameters, &gathering.inputs, space);
+        hand_over(part, outputs, handed);
+        started.elapsed().as_nanos() as u64
+    }
+
+    /// The same backward.
+    pub(super) fn backward(&mut self) -> u64 {
+        let Self { part, parameters, gradients, space, gathering, slopes, handed, .. } = self;
+        // The layer after this one has just written them.
+        slopes.fill(0.01);
+        let started = Instant::now();
+        let values = (&gathering.inputs[..], &slopes[..]);
+        let back = part.network.backward(parameters, values, gradients, space);
+        hand_over(part, back, handed);
+        started.elapsed().as_nanos() as u64
+    }
+
+    /// Updates the parameters by so little that they stay as they are.
+    pub(super) fn update(&mut self) {
+        let Self { parameters, gradients, optimizer, space, .. } = self;
+        optimizer.step(parameters, gradients, 1e-12, space.team());
+    }
+}
+
+fn hand_over(part: &Part, values: &[f32], into: &mut Vec<f32>) {
+    if part.is_cut() {
+        into.clear();
+        into.extend_from_slice(values);
+    }
+}
+
+/// Examples of a part on their way from the pictures, or from the layer before.
+struct Gathering {
+    width: usize,
+    /// Pixels; none where the part reads another.
+    bytes: Vec<u8>,
+    batch: Numbers,
+    inputs: Vec<f32>,
+    /// Whether inputs are numbers of rows.
+    are_rows: bool,
+}
+
+impl Gathering {
+    /// What the layer before has just written.
+    fn arrive(&mut self) {
+        if self.bytes.is_empty() && !self.are_rows {
+            self.inputs.fill(0.5);
+        }
+    }
+
+    fn gather(&mut self, team: &mut Team) {
+        if !self.bytes.is_empty() {
+            let rows: Vec<&[u8]> = self.bytes.chunks_exact(self.width).collect();
+            scale_rows(&rows, 1.0 / 255.0, &mut self.batch, team);
+            self.inputs.copy_from_slice(&self.batch);
+        }
+    }
+}
