@@ -11,13 +11,14 @@ mod part;
 mod sequence;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use trainwright_networks::{Network, NetworkDescription};
-use trainwright_plan::{DEGREES, Machine, OperatorGraph, UpdateRates, pipeline_shares};
+use trainwright_networks::{Activation, LayerDescription, Network, NetworkDescription};
+use trainwright_plan::{DEGREES, Machine, Operator, OperatorGraph, UpdateRates, pipeline_shares};
 use trainwright_train::{ExchangeTime, exchange_time};
 
 use crate::planning::updates::update_rates;
-use part::{Cut, Part};
+use part::{Cut, Inputs, Part};
 use sequence::{Sequence, sequences};
 
 /// An operator and the degrees by which it is split.
@@ -44,9 +45,11 @@ impl Measured {
         description: &NetworkDescription,
         graph: &OperatorGraph,
         (devices, optimizer_slots): (usize, u8),
+        pictures: &Arc<[u8]>,
     ) -> Self {
+        let parts = parts(description, graph, devices, pictures);
         Self {
-            sequences: sequences(parts(description, graph, devices), devices, optimizer_slots),
+            sequences: sequences(parts, devices, optimizer_slots),
             parameters: graph.parameters(),
             optimizer_slots,
             devices,
@@ -104,21 +107,28 @@ fn parts(
     description: &NetworkDescription,
     graph: &OperatorGraph,
     devices: usize,
+    pictures: &Arc<[u8]>,
 ) -> Vec<(Split, Part)> {
     let mut parts = Vec::new();
     let Ok(whole) = Network::new(description) else { return parts };
     let shapes = whole.operators();
+    let layer_of = |operator: &Operator| {
+        let mut layers = description.layers.iter().enumerate();
+        let named = layers.find(|(place, own)| {
+            own.name.clone().unwrap_or_else(|| place.to_string()) == operator.name
+        });
+        named.map(|(_, own)| &own.layer)
+    };
     for (at, operator) in graph.operators().iter().enumerate() {
-        let layer = description
-            .layers
-            .iter()
-            .enumerate()
-            .find(|(place, own)| {
-                own.name.clone().unwrap_or_else(|| place.to_string()) == operator.name
-            })
-            .map(|(_, own)| &own.layer);
+        let layer = layer_of(operator);
         let shapes = shapes.iter().find(|own| own.name == operator.name);
         let (Some(layer), Some(shapes)) = (layer, shapes) else { continue };
+        let before = operator.inputs.first().map(|own| &graph.operators()[own.from]);
+        let inputs = match before {
+            None => Inputs::Pictures(pictures.clone()),
+            Some(before) if layer_of(before).is_some_and(is_rectified) => Inputs::Rectified,
+            Some(_) => Inputs::Full,
+        };
         let has_sum = operator.contracted.is_some();
         for degrees in degrees_of(operator.dims.len(), has_sum, devices, graph.batch()) {
             let cut = Cut {
@@ -127,12 +137,23 @@ fn parts(
                 outputs: degrees[operator.dims.len() - 1] as usize,
                 inputs: degrees[operator.dims.len()] as usize,
             };
-            let input = &shapes.input_shape;
-            let own = Part::new(layer, (input, operator.inputs.is_empty()), cut);
+            let own = Part::new(layer, (&shapes.input_shape, inputs.clone()), cut);
             parts.extend(own.map(|own| ((at, degrees), own)));
         }
     }
     parts
+}
+
+/// Whether what a layer writes is never negative, so that much of it is 0.
+fn is_rectified(layer: &LayerDescription) -> bool {
+    match layer {
+        LayerDescription::Dense { activation, .. }
+        | LayerDescription::Convolution { activation, .. }
+        | LayerDescription::Depthwise { activation, .. }
+        | LayerDescription::BatchNorm { activation } => *activation != Activation::Linear,
+        LayerDescription::Relu | LayerDescription::Relu6 => true,
+        _ => false,
+    }
 }
 
 /// The middle times forward and backward; none where nothing was measured.
@@ -186,7 +207,7 @@ mod tests {
     fn every_cut_of_a_dense_layer_is_measured() {
         let description: NetworkDescription = "mlp:64-32-16-4".parse().unwrap();
         let graph = of_network(&description, 8).unwrap();
-        let mut measured = Measured::new(&description, &graph, (2, 0));
+        let mut measured = Measured::new(&description, &graph, (2, 0), &Arc::from([0, 7]));
         measured.round();
         let times = measured.times();
         // The first layer has no sum to cut: whole, by samples, by outputs; the others one more.

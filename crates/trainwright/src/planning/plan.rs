@@ -1,5 +1,6 @@
 //! The verb `plan`.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use trainwright_networks::NetworkDescription;
@@ -78,8 +79,22 @@ const CHAINS: u64 = 2;
 /// simulated to their end.
 const POLISH: u64 = 3;
 
+/// Pixels of pictures by which a first layer is measured.
+const MOST_PIXELS: usize = 1 << 20;
+
 /// The most proposals of a search for another number of nodes.
 const WHAT_IF_PROPOSALS: u64 = 1500;
+
+/// Pixels of some pictures that a network trains with, by which its first layer is measured: where
+/// they are not known, numbers that are not 0.
+fn pixels(data: Option<&str>) -> Arc<[u8]> {
+    let found = data.and_then(|data| trainwright_records::load(data, None).ok());
+    let some = found.map(|splits| {
+        let pixels = splits.train().pixels();
+        pixels[..pixels.len().min(MOST_PIXELS)].into()
+    });
+    some.unwrap_or_else(|| Arc::from([7]))
+}
 
 /// Plans a network for a machine. `stop` is asked often and ends the search; `tell` hears what is
 /// known so far.
@@ -96,9 +111,10 @@ pub fn plan(
     if let Some(bytes) = request.memory_bytes {
         machine.device.memory_bytes = bytes;
     }
+    let pictures = pixels(request.measure_on.as_deref());
     let mut here = (network.as_ref().filter(|_| request.machine == "here")).map(|network| {
         let of = (machine.devices(), request.training.optimizer_slots);
-        Measured::new(network, &graph, of)
+        Measured::new(network, &graph, of, &pictures)
     });
     if let Some(here) = &mut here {
         tell("measuring the layers of the network on this machine");

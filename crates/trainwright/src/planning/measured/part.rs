@@ -1,11 +1,13 @@
 //! A part of a layer, and what a device needs to run it.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use trainwright_networks::{
     LayerDescription, NamedLayer, Network, NetworkDescription, Numbers, Optimizer, Team, Workspace,
     scale_rows,
 };
+use trainwright_study::Seed;
 
 use crate::planning::updates::optimizer;
 
@@ -21,19 +23,30 @@ pub(super) struct Cut {
     pub(super) inputs: usize,
 }
 
+/// What a part reads. Products with 0 are left out in training where many numbers are 0, so that
+/// as many must be here.
+#[derive(Debug, Clone)]
+pub(super) enum Inputs {
+    /// Pixels of pictures, taken over and over.
+    Pictures(Arc<[u8]>),
+    /// What a ReLU left: half of the numbers, without a pattern.
+    Rectified,
+    /// Numbers that are not 0.
+    Full,
+}
+
 /// A part of a layer as a network.
 pub(super) struct Part {
     network: Network,
-    is_first: bool,
+    inputs: Inputs,
     cut: Cut,
 }
 
 impl Part {
-    /// The part of a layer that reads examples of a shape, the pictures themselves where it is the
-    /// first; none where the layer cannot be cut so.
+    /// The part of a layer that reads examples of a shape; none where the layer cannot be cut so.
     pub(super) fn new(
         layer: &LayerDescription,
-        (input, is_first): (&[usize], bool),
+        (input, inputs): (&[usize], Inputs),
         cut: Cut,
     ) -> Option<Self> {
         let (mut layer, mut input) = (layer.clone(), input.to_vec());
@@ -57,10 +70,10 @@ impl Part {
         if network.state_count() > 0 {
             return None;
         }
-        if !is_first {
+        if !matches!(inputs, Inputs::Pictures(_)) {
             network.want_input_gradients();
         }
-        Some(Self { network, is_first, cut })
+        Some(Self { network, inputs, cut })
     }
 
     pub(super) fn cut(&self) -> Cut {
@@ -100,16 +113,23 @@ impl Part {
 
     fn gathering(&self) -> Gathering {
         let width: usize = self.network.input_shape().iter().product();
+        let count = self.cut.examples * width;
         let rows = self.network.input_rows();
-        let value = |at: usize| match rows {
-            Some(rows) => (at % rows.max(1)) as f32,
-            None => (at % 7) as f32 / 7.0,
+        let arriving: Vec<f32> = match (&self.inputs, rows) {
+            (_, Some(rows)) => (0..count).map(|at| (at % rows.max(1)) as f32).collect(),
+            (Inputs::Rectified, _) => {
+                Seed::new(1).shuffled((0..count).map(|at| 0.5 * (at % 2) as f32).collect())
+            }
+            _ => vec![0.5; count],
         };
-        let inputs: Vec<f32> = (0..self.cut.examples * width).map(value).collect();
-        let gathers = self.is_first && rows.is_none();
-        let bytes = if gathers { vec![7; inputs.len()] } else { Vec::new() };
-        let batch = Numbers::zeros(if gathers { inputs.len() } else { 0 });
-        Gathering { width, bytes, batch, inputs, are_rows: rows.is_some() }
+        let bytes: Vec<u8> = match &self.inputs {
+            Inputs::Pictures(pixels) if rows.is_none() => {
+                pixels.iter().copied().cycle().take(count).collect()
+            }
+            _ => Vec::new(),
+        };
+        let batch = Numbers::zeros(bytes.len());
+        Gathering { width, bytes, batch, inputs: arriving.clone(), arriving }
     }
 
     fn is_cut(&self) -> bool {
@@ -175,15 +195,15 @@ struct Gathering {
     bytes: Vec<u8>,
     batch: Numbers,
     inputs: Vec<f32>,
-    /// Whether inputs are numbers of rows.
-    are_rows: bool,
+    /// What the layer before writes.
+    arriving: Vec<f32>,
 }
 
 impl Gathering {
     /// What the layer before has just written.
     fn arrive(&mut self) {
-        if self.bytes.is_empty() && !self.are_rows {
-            self.inputs.fill(0.5);
+        if self.bytes.is_empty() {
+            self.inputs.copy_from_slice(&self.arriving);
         }
     }
 

@@ -110,12 +110,13 @@ mod tests {
     use trainwright_networks::LayerDescription;
     use trainwright_plan::DEGREES;
 
+    use super::super::part::Inputs;
     use super::*;
 
     fn part(outputs: usize, shares: usize) -> Part {
         let layer = LayerDescription::Dense { outputs, activation: Default::default() };
         let cut = Cut { examples: 8 / shares, shares, outputs: 1, inputs: 1 };
-        Part::new(&layer, (&[16], false), cut).unwrap()
+        Part::new(&layer, (&[16], Inputs::Rectified), cut).unwrap()
     }
 
     fn split(operator: usize, shares: usize) -> Split {
@@ -156,7 +157,7 @@ mod tests {
             let layer =
                 LayerDescription::Dense { outputs: 1 << 12, activation: Default::default() };
             let cut = Cut { examples: 1, shares: 1, outputs: 1, inputs: 1 };
-            Part::new(&layer, (&[1 << 11], false), cut).unwrap()
+            Part::new(&layer, (&[1 << 11], Inputs::Full), cut).unwrap()
         };
         let parts = (0..9).map(|operator| (split(operator, 1), wide())).collect();
         let lengths: Vec<usize> =
