@@ -192,8 +192,8 @@ class Chaos:
         if not until(lambda: training.poll() is not None):
             return self.fault(f"{name}: it hangs")
         told, message = self.events(folder / "out"), (folder / "err").read_text()
-        done = next((event for event in told if event["event"] == "done"), None)
-        lost = [event for event in told if event["event"] == "rank-lost"]
+        done = next((event for event in told if event.get("event") == "done"), None)
+        lost = [event for event in told if event.get("event") == "rank-lost"]
         code = training.returncode
         if code == 0:
             outcome = "went on without a rank" if lost else "undisturbed"

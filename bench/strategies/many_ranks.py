@@ -31,7 +31,8 @@ def run(*words, check=True):
 class Network:
     """A bridge with a namespace for each rank; all of it goes when it is left."""
 
-    def __init__(self, ranks):
+    def __init__(self, ranks, rate="1gbit"):
+        self.rate = rate
         self.mark = f"tw{os.getpid() % 10000}"
         self.names = [f"{self.mark}n{rank}" for rank in range(ranks)]
         self.bridge = f"{self.mark}b"
@@ -49,7 +50,7 @@ class Network:
             run(*inside, "ip", "address", "add", f"10.99.0.{rank + 1}/24", "dev", far)
             run(*inside, "ip", "link", "set", far, "up")
             run(*inside, "ip", "link", "set", "lo", "up")
-            limit = ["rate", "1gbit", "burst", "256kb", "latency", "100ms"]
+            limit = ["rate", self.rate, "burst", "256kb", "latency", "100ms"]
             run(*inside, "tc", "qdisc", "add", "dev", far, "root", "tbf", *limit)
             run("tc", "qdisc", "add", "dev", near, "root", "tbf", *limit)
         return self
@@ -64,9 +65,9 @@ class Network:
         return subprocess.Popen([*inside, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def measured(program, network, ranks, words, secret):
+def measured(program, network, ranks, words, secret, job=JOB):
     meeting = ["--secret-file", secret, "--patience", "60s"]
-    first = network.start(0, program, "train", *JOB, *words, "--workers", ranks, "--listen", "10.99.0.1:7700", *meeting)
+    first = network.start(0, program, "train", *job, *words, "--workers", ranks, "--listen", "10.99.0.1:7700", *meeting)
     others = [network.start(rank, program, "worker", "--join", "10.99.0.1:7700", *meeting) for rank in range(1, ranks)]
     out, error = first.communicate(timeout=900)
     for other in others:
@@ -105,4 +106,5 @@ def main():
     result.write_text(json.dumps({"about": about, "rows": rows}, indent=1) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -74,6 +74,7 @@ mod overlap;
 mod pieces;
 mod rendezvous;
 mod servers;
+mod spin;
 mod tcp;
 mod threads;
 mod transport;

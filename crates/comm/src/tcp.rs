@@ -17,6 +17,7 @@ use nix::sys::socket::sockopt::SndBuf;
 
 use crate::error::{CommError, Loss};
 use crate::frame::{Header, Kind};
+use crate::spin::{Looks, Spin};
 use crate::transport::{Outgoing, Place, ROW_BYTES, Source, Tag, Take, Traffic, Transport};
 use control::Control;
 #[cfg(feature = "fuzzing")]
@@ -71,7 +72,7 @@ pub(crate) struct TcpTransport {
     peers: Vec<Option<TcpStream>>,
     watch: Watch,
     limit: Duration,
-    spin: Duration,
+    spin: Spin,
     traffic: Traffic,
     /// Rows that come in, kept so that their memory is used again.
     buffers: Vec<Vec<f32>>,
@@ -104,7 +105,7 @@ impl TcpTransport {
         let pulse = Pulse { heartbeat: timing.heartbeat, patience: timing.patience };
         let watch = Watch::start(rank, controls, data, pulse)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let spin = if on_this_machine <= cores { SPIN } else { Duration::ZERO };
+        let spin = Spin::new(if on_this_machine <= cores { SPIN } else { Duration::ZERO });
         let (limit, traffic, buffers) = (timing.limit, Traffic::default(), Vec::new());
         Ok(Self { rank, group, peers, watch, limit, spin, traffic, buffers })
     }
@@ -131,8 +132,11 @@ impl TcpTransport {
         filled: &mut dyn FnMut(&mut [Receiving<'_>]) -> bool,
     ) -> Result<(), CommError> {
         let mut last_moved = Instant::now();
+        let mut looks: Option<Looks<'_>> = None;
         let mut more = !receives.is_empty();
         loop {
+            let now = Instant::now();
+            let more_looks = looks.as_mut().is_none_or(|looks| looks.again(now));
             let mut moved = 0;
             for send in sends.iter_mut().filter(|send| !send.is_done()) {
                 moved += self.settled(send.to, send.write(self.peer(send.to)))?;
@@ -148,9 +152,12 @@ impl TcpTransport {
                 return Ok(());
             }
             if moved > 0 {
-                last_moved = Instant::now();
-            } else if last_moved.elapsed() >= self.spin {
+                (last_moved, looks) = (Instant::now(), None);
+            } else if !more_looks {
+                looks = None;
                 self.wait(&sends, receives, last_moved)?;
+            } else if looks.is_none() {
+                looks = Some(self.spin.looks(now));
             }
         }
     }

@@ -10,14 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{CommError, Loss};
+use crate::spin::Spin;
 use crate::transport::{Outgoing, Place, Source, Tag, Take, Traffic, Transport};
 use pool::{Apart, Pool};
 use slot::{Slot, while_published};
 use watched::{Patience, Waited};
 
-/// Turns of spinning before a thread sleeps, where every rank can have a core: some 300 us, for a
-/// thread that was woken is as late.
-const SPINS: u32 = 60_000;
+/// How long a thread spins before it sleeps, where every rank can have a core: one that was woken
+/// is as late.
+const SPIN: Duration = Duration::from_micros(300);
 
 /// How often [`Transport::ready`] looks at the slots of its senders.
 const LOOK_EVERY: Duration = Duration::from_micros(50);
@@ -28,7 +29,7 @@ pub(crate) struct ThreadTransport {
     rank: usize,
     hub: Arc<Hub>,
     limit: Duration,
-    spins: u32,
+    spin: Spin,
     traffic: Traffic,
 }
 
@@ -54,9 +55,14 @@ impl ThreadTransport {
             gone: (0..size).map(|_| AtomicBool::new(false)).collect(),
         });
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let spins = if size <= cores { SPINS } else { 0 };
-        let rank =
-            |rank| Self { rank, hub: hub.clone(), limit, spins, traffic: Traffic::default() };
+        let most = if size <= cores { SPIN } else { Duration::ZERO };
+        let rank = |rank| Self {
+            rank,
+            hub: hub.clone(),
+            limit,
+            spin: Spin::new(most),
+            traffic: Traffic::default(),
+        };
         (0..size).map(rank).collect()
     }
 
@@ -69,8 +75,7 @@ impl ThreadTransport {
     ) -> Result<(), CommError> {
         self.check()?;
         let (hub, rank) = (&*self.hub, self.rank);
-        let inbox =
-            Inbox { hub, rank, patience: Patience { limit: self.limit, spins: self.spins } };
+        let inbox = Inbox { hub, rank, patience: Patience { limit: self.limit, spin: &self.spin } };
         let messages: Vec<_> =
             sends.iter().map(|send| (hub.slot(rank, send.to), tag, send.parts)).collect();
         let start = Instant::now();
@@ -152,7 +157,7 @@ impl Transport for ThreadTransport {
         if let Err(loss) = self.check() {
             return Some(Err(loss));
         }
-        let patience = Patience { limit: self.limit, spins: self.spins };
+        let patience = Patience { limit: self.limit, spin: &self.spin };
         let (whole, own) = (size_of_val(values), size_of_val(&values[piece.clone()]));
         let (start, mut worked) = (Instant::now(), Duration::ZERO);
         let mut timed = |pieces: &mut [&mut [f32]]| {
@@ -256,7 +261,7 @@ impl Hub {
 struct Inbox<'a> {
     hub: &'a Hub,
     rank: usize,
-    patience: Patience,
+    patience: Patience<'a>,
 }
 
 impl Inbox<'_> {

@@ -15,6 +15,7 @@
 use std::ops::Range;
 
 use super::watched::{Patience, Waited, Watched};
+use crate::spin::Spin;
 use crate::transport::Tag;
 
 /// Vectors of all threads, while they are put together.
@@ -71,12 +72,12 @@ impl Pool {
         tag: Tag,
         values: &mut [f32],
         piece: Range<usize>,
-        patience: Patience,
+        patience: Patience<'_>,
         work: &mut dyn FnMut(&mut [&mut [f32]]),
     ) -> Result<(), Apart> {
         let loan = Loan { tag, values: values.as_mut_ptr(), length: values.len(), piece };
         self.lend(rank, loan, patience)?;
-        let _lent = Lent { pool: self, spins: patience.spins };
+        let _lent = Lent { pool: self, spin: patience.spin };
         let state = self.0.lock();
         if matches!(state.phase, Phase::Leaving { .. }) {
             return Err(state.unlike(rank));
@@ -94,7 +95,7 @@ impl Pool {
     }
 
     /// Lends a vector, and waits until all have lent theirs.
-    fn lend(&self, rank: usize, loan: Loan, patience: Patience) -> Result<(), Apart> {
+    fn lend(&self, rank: usize, loan: Loan, patience: Patience<'_>) -> Result<(), Apart> {
         let gathering = |state: &State| state.phase == Phase::Gathering;
         let waited = self.0.wait(patience, gathering);
         let mut state = waited.map_err(|waited| self.missing(rank, waited))?;
@@ -178,7 +179,7 @@ impl State {
 /// is done or panics, it waits until all are done.
 struct Lent<'a> {
     pool: &'a Pool,
-    spins: u32,
+    spin: &'a Spin,
 }
 
 impl Drop for Lent<'_> {
@@ -190,7 +191,7 @@ impl Drop for Lent<'_> {
         }
         self.pool.0.tell(state);
         let over = |state: &State| matches!(state.phase, Phase::Leaving { .. });
-        let mut state = self.pool.0.wait_regardless(self.spins, over);
+        let mut state = self.pool.0.wait_regardless(self.spin, over);
         match state.phase {
             Phase::Leaving { still } if still > 1 => {
                 state.phase = Phase::Leaving { still: still - 1 }

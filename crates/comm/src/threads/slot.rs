@@ -14,7 +14,10 @@
 //! So every slice that is read is one that its owner lends out, unchanged, at that moment. A
 //! reader that never returns keeps the publisher waiting; it can not read freed memory.
 
+use std::time::Duration;
+
 use super::watched::{Patience, Waited, Watched};
+use crate::spin::Spin;
 use crate::transport::Tag;
 
 /// A message from one thread to another, or room for one.
@@ -52,7 +55,7 @@ impl State {
 /// What `work` gives, or the number of the message that was not read.
 pub(super) fn while_published<R, E: From<(usize, Waited)>>(
     messages: &[(&Slot, Tag, &[&[u8]])],
-    patience: Patience,
+    patience: Patience<'_>,
     work: impl FnOnce() -> Result<R, E>,
 ) -> Result<R, E> {
     let mut published = Published { slots: Vec::with_capacity(messages.len()) };
@@ -81,7 +84,9 @@ struct Published<'a> {
 impl Drop for Published<'_> {
     fn drop(&mut self) {
         for slot in &self.slots {
-            let mut state = slot.0.wait_regardless(0, |state| !matches!(state, State::Reading));
+            let mut state = slot.0.wait_regardless(&Spin::new(Duration::ZERO), |state| {
+                !matches!(state, State::Reading)
+            });
             *state = State::Empty;
             slot.0.tell(state);
         }
@@ -92,7 +97,7 @@ impl Slot {
     /// Waits for a message and lets `look` see its tag and parts.
     pub(super) fn read<R>(
         &self,
-        patience: Patience,
+        patience: Patience<'_>,
         look: impl FnOnce(Tag, &[&[u8]]) -> R,
     ) -> Result<R, Waited> {
         let mut state = self.0.wait(patience, |state| matches!(state, State::Published(_)))?;

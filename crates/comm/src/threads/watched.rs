@@ -4,11 +4,19 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::spin::Spin;
+
+/// Turns between two looks at the clock.
+const TURNS: u32 = 16;
+
 /// A state under a lock, with waits that spin before they sleep.
 #[derive(Debug, Default)]
 pub(super) struct Watched<T> {
     state: Mutex<T>,
     changed: Condvar,
+    /// Threads that sleep, changed and read under the lock: where none does, none is woken, which
+    /// would cost a call of the system.
+    asleep: AtomicU32,
     /// Grows with each change of the state, for those that spin.
     changes: AtomicU32,
     /// Set for good when a thread that is needed is gone, or the group has come apart.
@@ -26,16 +34,16 @@ pub(super) enum Waited {
 
 /// How to wait: until when, and how long by spinning.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
+pub(super) struct Patience<'a> {
     pub(super) limit: Duration,
-    pub(super) spins: u32,
+    pub(super) spin: &'a Spin,
 }
 
 impl<T> Watched<T> {
     pub(super) fn new(state: T) -> Self {
         let state = Mutex::new(state);
-        let (changes, closed) = (AtomicU32::new(0), AtomicBool::new(false));
-        Self { state, changed: Condvar::new(), changes, closed }
+        let (asleep, changes) = (AtomicU32::new(0), AtomicU32::new(0));
+        Self { state, changed: Condvar::new(), asleep, changes, closed: AtomicBool::new(false) }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, T> {
@@ -46,8 +54,11 @@ impl<T> Watched<T> {
     /// Lets go of a changed state and wakes those who wait for it.
     pub(super) fn tell(&self, state: MutexGuard<'_, T>) {
         self.changes.fetch_add(1, Ordering::Release);
+        let any_asleep = self.asleep.load(Ordering::Relaxed) > 0;
         drop(state);
-        self.changed.notify_all();
+        if any_asleep {
+            self.changed.notify_all();
+        }
     }
 
     /// Ends every wait here, now and later, for what has not been reached.
@@ -60,10 +71,10 @@ impl<T> Watched<T> {
     /// Waits until the state is as wanted.
     pub(super) fn wait(
         &self,
-        patience: Patience,
+        patience: Patience<'_>,
         reached: impl Fn(&T) -> bool,
     ) -> Result<MutexGuard<'_, T>, Waited> {
-        let mut state = self.spin(patience.spins, &reached);
+        let mut state = self.spin(patience.spin, &reached);
         let end = Instant::now() + patience.limit;
         while !reached(&state) {
             if self.closed.load(Ordering::Acquire) {
@@ -73,8 +84,7 @@ impl<T> Watched<T> {
             if left.is_zero() {
                 return Err(Waited::TooLong);
             }
-            let waited = self.changed.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state = self.sleep(state, left);
         }
         Ok(state)
     }
@@ -82,29 +92,40 @@ impl<T> Watched<T> {
     /// Waits until the state is as wanted, whatever happens to the group meanwhile.
     pub(super) fn wait_regardless(
         &self,
-        spins: u32,
+        spin: &Spin,
         reached: impl Fn(&T) -> bool,
     ) -> MutexGuard<'_, T> {
-        let mut state = self.spin(spins, &reached);
+        let mut state = self.spin(spin, &reached);
         while !reached(&state) {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.sleep(state, Duration::MAX);
         }
         state
     }
 
+    /// Sleeps until a change is told, or nearly so long.
+    fn sleep<'a>(&self, state: MutexGuard<'a, T>, most: Duration) -> MutexGuard<'a, T> {
+        self.asleep.fetch_add(1, Ordering::Relaxed);
+        let waited = self.changed.wait_timeout(state, most);
+        let state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        self.asleep.fetch_sub(1, Ordering::Relaxed);
+        state
+    }
+
     /// Spins for a while, or until the state is as wanted.
-    fn spin(&self, mut spins: u32, reached: &impl Fn(&T) -> bool) -> MutexGuard<'_, T> {
-        loop {
-            let state = self.lock();
-            if spins == 0 || reached(&state) {
-                return state;
-            }
+    fn spin(&self, spin: &Spin, reached: &impl Fn(&T) -> bool) -> MutexGuard<'_, T> {
+        let mut state = self.lock();
+        if reached(&state) {
+            return state;
+        }
+        let mut looks = spin.looks(Instant::now());
+        while looks.again(Instant::now()) && !reached(&state) {
             let seen = self.changes.load(Ordering::Acquire);
             drop(state);
-            while spins > 0 && self.changes.load(Ordering::Acquire) == seen {
-                std::hint::spin_loop();
-                spins -= 1;
+            while looks.again(Instant::now()) && self.changes.load(Ordering::Acquire) == seen {
+                (0..TURNS).for_each(|_| std::hint::spin_loop());
             }
+            state = self.lock();
         }
+        state
     }
 }

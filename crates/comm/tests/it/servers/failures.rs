@@ -46,7 +46,9 @@ fn backups_replace_the_dead_and_no_more_than_there_are() {
     let ran = leader.run(&stretch(0, &plans(5, 2))).unwrap();
     assert_eq!(ran.finished.len(), 5);
     assert_eq!(leader.lost().len(), 1);
-    let error = leader.run(&stretch(5, &plans(20, 2))).unwrap_err();
+    // The one that is left may make some steps alone before the other one has pushed and gone.
+    let next = |first| leader.run(&stretch(first, &plans(20, 2))).err();
+    let error = (5..).step_by(20).find_map(next).unwrap();
     assert!(matches!(error, CommError::PeerLost { rank: 2, why: Loss::Left }), "{error}");
     other.join().unwrap().unwrap();
 }
