@@ -11,27 +11,36 @@ use std::time::{Duration, Instant};
 /// Between two looks lies a microsecond or so; after longer than this the processor was another's.
 const TAKEN_AWAY: Duration = Duration::from_millis(2);
 
-/// How long a rank then sleeps at once when it waits.
-const REST: Duration = Duration::from_secs(1);
+/// How long a rank then sleeps at once when it waits: shortly at first, since ranks that have just
+/// begun may share a core for a moment, and twice as long each time that it happens again.
+const SHORTEST_REST: Duration = Duration::from_millis(10);
+const LONGEST_REST: Duration = Duration::from_secs(1);
 
 /// How long a rank looks before it sleeps.
 #[derive(Debug)]
 pub(crate) struct Spin {
     most: Duration,
-    rests_until: Cell<Option<Instant>>,
+    /// The end of the last rest and its length.
+    rest: Cell<Option<(Instant, Duration)>>,
 }
 
 impl Spin {
     /// Looks for so long.
     pub(crate) fn new(most: Duration) -> Self {
-        Self { most, rests_until: Cell::new(None) }
+        Self { most, rest: Cell::new(None) }
     }
 
     /// Begins to wait.
     pub(crate) fn looks(&self, now: Instant) -> Looks<'_> {
-        let rests = self.rests_until.get().is_some_and(|until| now < until);
+        let rests = self.rest.get().is_some_and(|(end, _)| now < end);
         let most = if rests { Duration::ZERO } else { self.most };
         Looks { spin: self, end: now + most, last: now }
+    }
+
+    fn lost(&self, now: Instant) {
+        let again = self.rest.get().filter(|(end, _)| now < *end + LONGEST_REST);
+        let rest = again.map_or(SHORTEST_REST, |(_, last)| (2 * last).min(LONGEST_REST));
+        self.rest.set(Some((now + rest, rest)));
     }
 }
 
@@ -48,7 +57,7 @@ impl Looks<'_> {
     pub(crate) fn again(&mut self, now: Instant) -> bool {
         let was_looking = self.last < self.end;
         if was_looking && now.saturating_duration_since(self.last) > TAKEN_AWAY {
-            self.spin.rests_until.set(Some(now + REST));
+            self.spin.lost(now);
             self.end = now;
         }
         self.last = now;
@@ -73,17 +82,39 @@ mod tests {
         }
     }
 
-    #[test]
-    fn whoever_loses_the_processor_sleeps_at_once_for_a_second() {
-        let spin = Spin::new(STEP * 500);
-        let start = Instant::now();
-        let mut looks = spin.looks(start);
-        assert!(looks.again(start + STEP));
-        let back = start + STEP + TAKEN_AWAY * 2;
+    /// Loses the processor while looking from `at` on; gives when it has it back.
+    fn loses(spin: &Spin, at: Instant) -> Instant {
+        let mut looks = spin.looks(at);
+        assert!(looks.again(at + STEP));
+        let back = at + STEP + TAKEN_AWAY * 2;
         assert!(!looks.again(back), "the time of looking is over");
-        assert!(!spin.looks(back + REST / 2).again(back + REST / 2));
-        let later = back + REST;
-        assert!(spin.looks(later).again(later + STEP));
+        back
+    }
+
+    fn sleeps_at_once(spin: &Spin, at: Instant) -> bool {
+        !spin.looks(at).again(at + STEP)
+    }
+
+    #[test]
+    fn whoever_loses_the_processor_sleeps_at_once_for_a_moment() {
+        let spin = Spin::new(STEP * 500);
+        let back = loses(&spin, Instant::now());
+        assert!(sleeps_at_once(&spin, back + SHORTEST_REST / 2));
+        assert!(!sleeps_at_once(&spin, back + SHORTEST_REST));
+    }
+
+    #[test]
+    fn whoever_loses_it_again_and_again_rests_ever_longer() {
+        let spin = Spin::new(STEP * 500);
+        let mut at = Instant::now();
+        for times in 0..12 {
+            let rest = (SHORTEST_REST * (1 << times)).min(LONGEST_REST);
+            let back = loses(&spin, at);
+            assert!(sleeps_at_once(&spin, back + rest - STEP));
+            at = back + rest;
+        }
+        let back = loses(&spin, at + LONGEST_REST * 3);
+        assert!(!sleeps_at_once(&spin, back + SHORTEST_REST), "it was long ago");
     }
 
     #[test]
