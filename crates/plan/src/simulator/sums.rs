@@ -149,20 +149,7 @@ pub(super) fn rebuild(
         bytes.resize(devices, 0);
     }
     let SumsScratch { counts, timed } = scratch;
-    counts.clear();
-    counts.resize(count * (devices + 1), 0);
-    for &at in &own.operators {
-        let choice = shape.chosen(at);
-        for (&device, &place) in shape.devices_of(at).iter().zip(&choice.cut) {
-            for first in covered(cuts.0, choice.cuts.0, place.0) {
-                for second in covered(cuts.1, choice.cuts.1, place.1) {
-                    let row = (first as usize * cuts.1 as usize + second as usize) * (devices + 1);
-                    counts[row + device as usize] += 1;
-                    counts[row + devices] += 1;
-                }
-            }
-        }
-    }
+    count_parts(shape, &own.operators, cuts, counts);
     let same_cuts = old.cuts == cuts && old.shards.len() == count;
     for number in 0..count {
         let row = &counts[number * (devices + 1)..(number + 1) * (devices + 1)];
@@ -207,6 +194,26 @@ pub(super) fn rebuild(
     new.after_link = new.shards.iter().filter_map(Shard::after_link).min();
     if !same_cuts {
         unused.extend(old.shards.iter().map(|shard| shard.block));
+    }
+}
+
+/// Counts in a row for each shard, device by device and then of all, the parts of operators that
+/// need it.
+fn count_parts(shape: &Shape<'_>, operators: &[usize], cuts: (u16, u16), counts: &mut Vec<u32>) {
+    let devices = shape.problem.devices();
+    counts.clear();
+    counts.resize(cuts.0 as usize * cuts.1 as usize * (devices + 1), 0);
+    for &at in operators {
+        let choice = shape.chosen(at);
+        for (&device, &place) in shape.devices_of(at).iter().zip(&choice.cut) {
+            for first in covered(cuts.0, choice.cuts.0, place.0) {
+                for second in covered(cuts.1, choice.cuts.1, place.1) {
+                    let row = (first as usize * cuts.1 as usize + second as usize) * (devices + 1);
+                    counts[row + device as usize] += 1;
+                    counts[row + devices] += 1;
+                }
+            }
+        }
     }
 }
 

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use trainwright_networks::NetworkDescription;
 use trainwright_plan::{
-    Change, Constraints, DEGREES, Evaluator, Found, Mode, Overlap, PLAN_SCHEMA, Pipeline, PlanFile,
-    Planned, PlannedPipeline, Problem, Ranked, SearchOptions, Sharding, Strategy, StrategyRow,
-    Tables, Training, WhatIf, pipeline, planned_operators, search, starts, strategies, what_if,
+    Change, Constraints, DEGREES, Evaluator, Found, Machine, Mode, OperatorGraph, Overlap,
+    PLAN_SCHEMA, Pipeline, PlanFile, Planned, PlannedPipeline, Problem, Ranked, SearchOptions,
+    Sharding, Strategy, StrategyRow, Tables, Training, WhatIf, pipeline, planned_operators, search,
+    starts, strategies, what_if,
 };
 use trainwright_train::split_memory;
 
@@ -85,6 +86,20 @@ const MOST_PIXELS: usize = 1 << 20;
 /// The most proposals of a search for another number of nodes.
 const WHAT_IF_PROPOSALS: u64 = 1500;
 
+/// Measures the layers of a network on this machine, and what the machine does beside them.
+fn measured_here(
+    request: &PlanRequest,
+    (network, graph): (&NetworkDescription, &OperatorGraph),
+    machine: &mut Machine,
+) -> Measured {
+    let of = (machine.devices(), request.training.optimizer_slots);
+    let pictures = pixels(request.measure_on.as_deref());
+    let mut here = Measured::new(network, graph, of, &pictures);
+    (0..ROUNDS).for_each(|_| here.round());
+    here.put_into(machine);
+    here
+}
+
 /// Pixels of some pictures that a network trains with, by which its first layer is measured: where
 /// they are not known, numbers that are not 0.
 fn pixels(data: Option<&str>) -> Arc<[u8]> {
@@ -111,16 +126,11 @@ pub fn plan(
     if let Some(bytes) = request.memory_bytes {
         machine.device.memory_bytes = bytes;
     }
-    let pictures = pixels(request.measure_on.as_deref());
-    let mut here = (network.as_ref().filter(|_| request.machine == "here")).map(|network| {
-        let of = (machine.devices(), request.training.optimizer_slots);
-        Measured::new(network, &graph, of, &pictures)
-    });
-    if let Some(here) = &mut here {
+    let own_network = network.as_ref().filter(|_| request.machine == "here");
+    let mut here = own_network.map(|network| {
         tell("measuring the layers of the network on this machine");
-        (0..ROUNDS).for_each(|_| here.round());
-        here.put_into(&mut machine);
-    }
+        measured_here(request, (network, &graph), &mut machine)
+    });
     let times = here.as_ref().map_or_else(Times::new, Measured::times);
     let begun = Instant::now();
     let measured = |at: usize, degrees: &[u16; DEGREES]| times.get(&(at, *degrees)).copied();

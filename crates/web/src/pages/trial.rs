@@ -97,7 +97,8 @@ fn in_unit(page: &StudyPage, metric: &str, value: f64) -> String {
     }
 }
 
-fn described(page: &StudyPage, trial: &ReportTrial) -> String {
+/// What is known of a trial, as a list of names and values.
+fn facts(page: &StudyPage, trial: &ReportTrial) -> String {
     let state = trial.state;
     let mut pairs =
         vec![("state".to_owned(), format!("<span class=\"state state-{state}\">{state}</span>"))];
@@ -127,10 +128,13 @@ fn described(page: &StudyPage, trial: &ReportTrial) -> String {
     if let [machine] = page.view.machines.as_slice() {
         add("machine", format!("{}, {} cores, {}", machine.host, machine.cores, machine.cpu));
     }
-    let facts: String = pairs
-        .iter()
-        .map(|(name, value)| format!("<div><dt>{}</dt><dd>{value}</dd></div>", escape(name)))
-        .collect();
+    let each = pairs.iter();
+    each.map(|(name, value)| format!("<div><dt>{}</dt><dd>{value}</dd></div>", escape(name)))
+        .collect()
+}
+
+fn described(page: &StudyPage, trial: &ReportTrial) -> String {
+    let facts = facts(page, trial);
     let chips: String = trial
         .configuration
         .iter()

@@ -111,16 +111,26 @@ pub(super) fn runs(text: &str) -> Result<ForeignRuns, String> {
     if without > 0 {
         found.notes.push(format!("{without} commands have no single times and are left out"));
     }
-    found.notes.push("warm-up runs, `--setup` and `--prepare` are not in the file: see `warmup` and `prepare` of [run]".into());
-    let means_only = export.results.iter().all(|own| own.measurements.is_empty());
-    found.notes.push(format!(
-        "user and system time{}; `export --usage` has them for trials that run here",
-        if means_only { " are known as means only" } else { " and memory of each run" }
-    ));
-    if export.results.iter().any(|own| !own.environment.is_empty()) {
-        found.notes.push("variables that were set for single commands: see `env` of [run]".into());
-    }
+    found.notes.extend(left_behind(&export));
     Ok(found)
+}
+
+/// What a study cannot carry over, in words.
+fn left_behind(export: &Export) -> Vec<String> {
+    let means_only = export.results.iter().all(|own| own.measurements.is_empty());
+    let usage = if means_only { " are known as means only" } else { " and memory of each run" };
+    let mut notes = vec![
+        "warm-up runs, `--setup` and `--prepare` are not in the file: see `warmup` and `prepare` of \
+         [run]"
+            .to_owned(),
+        format!(
+            "user and system time{usage}; `export --usage` has them for trials that run here"
+        ),
+    ];
+    if export.results.iter().any(|own| !own.environment.is_empty()) {
+        notes.push("variables that were set for single commands: see `env` of [run]".to_owned());
+    }
+    notes
 }
 
 /// What varies under this name becomes a factor, the rest a note.
