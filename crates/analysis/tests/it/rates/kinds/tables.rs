@@ -24,8 +24,8 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("groups of a table", "y ~ g"),
     kind("crossed groups of a table", "y ~ g*h"),
     Kind {
-        // Rows as even as a plan's come by chance too.
-        at_times: &["missing-cells", "unbalanced"],
+        // Rows as even as a plan's come by chance too, and columns that the order of terms matters to.
+        at_times: &["missing-cells", "type-one-order", "unbalanced"],
         findings: drawn,
         ..kind("settings drawn at random", "y ~ batch + epochs + lr")
     },
@@ -88,7 +88,8 @@ fn drawn(kind: &Kind, truth: Truth, noise: &mut Noise) -> Vec<Finding> {
         let (batch, epochs, lr) = (of(3), of(3), of(2));
         let sum = batch as f64 - epochs as f64 + lr as f64;
         let y = 50.0 + truth.slope() * sum + noise.normal();
-        let settings = ([32, 64, 128][batch], [5, 10, 20][epochs], [0.001, 0.01][lr]);
+        // In even steps, or the truth would not be a line of these columns.
+        let settings = ([32, 64, 96][batch], [5, 10, 15][epochs], [0.001, 0.01][lr]);
         writeln!(csv, "{y},{},{},{}", settings.0, settings.1, settings.2).unwrap();
     }
     analysis(&csv, kind.text).findings
