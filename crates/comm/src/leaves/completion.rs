@@ -42,6 +42,7 @@ impl Completion {
 
     /// Replaces every given node by the sum of all.
     pub(crate) fn sum_everywhere(&self, nodes: &mut [&mut [f32]]) {
+        // Two need no spare memory: the same sums in one pass.
         if let [left, right] = nodes {
             for (left, right) in left.iter_mut().zip(&mut **right) {
                 *left += *right;

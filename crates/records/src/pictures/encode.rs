@@ -1,7 +1,7 @@
 //! Pixels into JPEG and PNG files.
 //!
-//! JPEG is encoded with halved colour resolution (4:2:0), as TensorFlow does, by libjpeg-turbo with
-//! the cargo feature `turbojpeg`. The bytes depend on pixels and quality alone.
+//! JPEG is encoded with halved colour resolution (4:2:0), as TensorFlow does, by `jpeg.rs`, or by
+//! libjpeg-turbo with the cargo feature `turbojpeg`. The bytes depend on pixels and quality alone.
 
 use super::Picture;
 use crate::error::RecordsError;
